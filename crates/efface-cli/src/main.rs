@@ -1,0 +1,4 @@
+//! The command line of efface.
+#![forbid(unsafe_code)]
+
+fn main() {}

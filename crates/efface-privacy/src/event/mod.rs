@@ -1,0 +1,82 @@
+//! Events: what was released, as data, and nothing about how it was computed.
+//!
+//! A mechanism returns an event; an accountant turns it into bounds; a certificate stores it, so
+//! that every number can be recomputed without the data or the model. Variants are never removed
+//! and never change their meaning; an unknown one is refused when it is read.
+
+mod noisy_gd;
+mod output_noise;
+
+pub use noisy_gd::{NoisyGd, Phase};
+pub use output_noise::{OutputNoise, Procedure};
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Decimal;
+
+/// What one request (or the first training) released.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Event {
+    /// An optimum found to a measured distance and published with fresh Gaussian noise.
+    OutputNoise(OutputNoise),
+    /// Steps of noisy full-batch gradient descent, the last iterate published.
+    NoisyGd(NoisyGd),
+}
+
+impl Event {
+    /// The public constants of the objective.
+    #[must_use]
+    pub fn setting(&self) -> &Setting {
+        match self {
+            Self::OutputNoise(event) => &event.setting,
+            Self::NoisyGd(event) => &event.setting,
+        }
+    }
+}
+
+/// Public constants of the objective F(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Number of parameters P, the intercept and all classes included.
+    pub parameters: u64,
+    /// What N is.
+    pub normalizer: Normalizer,
+    /// G: bound on the norm of one record's loss gradient.
+    pub lipschitz: Decimal,
+    /// beta: smoothness of the data term, valid for every data set the normaliser allows.
+    pub smoothness: Decimal,
+    /// m = lambda: strong convexity.
+    pub strong_convexity: Decimal,
+    /// S: the public maximal number of records that DP and deletion-privacy claims protect.
+    pub group: u64,
+}
+
+/// The normaliser N of the objective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Normalizer {
+    /// N is a public constant; every data set ever used has at most `capacity` records.
+    Fixed {
+        /// N.
+        n: u64,
+        /// The most records any data set of this model may have.
+        capacity: u64,
+    },
+    /// N is the current number of records.
+    Mean {
+        /// Public lower bound on the number of records, below which requests are refused; 0: none.
+        minimum: u64,
+    },
+}
+
+/// What is kept after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Only the published model, the remaining rows, public constants, and what follows from them.
+    Perfect,
+    /// Also what saw deleted rows: only a public number of releases is covered.
+    Secret,
+}

@@ -1,0 +1,51 @@
+//! The event of `noisy-gd`.
+
+use serde::{Deserialize, Serialize};
+
+use super::Setting;
+use crate::quantity::Decimal;
+
+/// Full-batch noisy gradient descent: `w <- w - eta grad F(w) + s Z`, on a grid in every step.
+///
+/// The phases are the whole history of the model: learning first, then one per request. Each
+/// phase ends in a release.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoisyGd {
+    /// Public constants of the objective.
+    pub setting: Setting,
+    /// eta: the step size.
+    pub step: Decimal,
+    /// s: standard deviation of the noise of one step on each weight, sqrt(2 eta) sigma.
+    pub noise: Decimal,
+    /// g: spacing of the grid every iterate lives on.
+    pub grid: Decimal,
+    /// Bound on |computed - exact| of one noiseless step, from float64 arithmetic.
+    pub rounding: Decimal,
+    /// Probability that the public bound on |w| behind `rounding` fails, added to delta.
+    pub failure: Decimal,
+    /// Learning, then one phase per request, oldest first; the last one is this release.
+    pub phases: Vec<Phase>,
+    /// Steps of the longest phase so far (one release's DP is accounted over that many).
+    pub longest: u64,
+    /// Steps of learning, for the joint DP of all releases.
+    pub learning: u64,
+    /// Distinct releases of this model so far, this one included.
+    pub releases: u64,
+}
+
+/// Consecutive steps on one data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Number of steps.
+    pub steps: u64,
+    /// Releases at the end of steps in this phase (more than one only after merging old phases).
+    pub releases: u64,
+    /// A: records of this phase's data set that the latest data set lacks.
+    pub only_then: u64,
+    /// B: records of the latest data set that this phase's lacks.
+    pub only_now: u64,
+    /// Records of this phase's data set, where public; needed under the `mean` normaliser.
+    pub records: Option<u64>,
+}

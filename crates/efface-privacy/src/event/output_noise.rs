@@ -1,0 +1,46 @@
+//! The event of `retrain` and `solve`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Setting, State};
+use crate::quantity::Decimal;
+
+/// Which procedure found the optimum; both obey the same stopping rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// From a data-independent start.
+    Retrain,
+    /// From the published model (or, in `secret` state, from what was kept).
+    Solve,
+}
+
+/// An optimum found to within `distance`, rounded to a grid and published with N(0, noise^2 I) on
+/// that grid.
+///
+/// Releases `w = grid * (round(v / grid) + round(noise * Z / grid))` with `|v - w*| <= distance`
+/// and Z an exact standard normal vector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputNoise {
+    /// Public constants of the objective.
+    pub setting: Setting,
+    /// How the optimum was found.
+    pub procedure: Procedure,
+    /// tau: bound on the distance of the unperturbed weights to the optimum, in weight units.
+    pub distance: Decimal,
+    /// sigma: standard deviation of the noise on each weight.
+    pub noise: Decimal,
+    /// g: spacing of the grid of released values.
+    pub grid: Decimal,
+    /// Probability that the public bound on the start's distance fails, added to delta.
+    pub failure: Decimal,
+    /// What is kept.
+    pub state: State,
+    /// R: releases covered jointly since learning or the last refresh (1 in `perfect` state).
+    pub joint_releases: u64,
+    /// Distinct releases of this model so far, this one included.
+    pub releases: u64,
+    /// Records the objective was solved on, where public; needed under the `mean` normaliser.
+    pub records: Option<u64>,
+}

@@ -1,0 +1,112 @@
+//! Checked quantities: numbers that must not be mixed up, each with one constructor.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A value outside the range of its quantity.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{name}` must be {rule}, got {got}")]
+pub struct QuantityError {
+    /// Name of the quantity as users type it.
+    pub name: &'static str,
+    /// The rule in words.
+    pub rule: &'static str,
+    /// The value that was given.
+    pub got: f64,
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $rule:literal, |$x:ident| $check:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+        pub struct $type(f64);
+
+        impl $type {
+            /// The checked value.
+            ///
+            /// # Errors
+            #[doc = concat!("When the value is not ", $rule, ".")]
+            pub fn new($x: f64) -> Result<Self, QuantityError> {
+                if $check {
+                    Ok(Self($x))
+                } else {
+                    Err(QuantityError { name: $name, rule: $rule, got: $x })
+                }
+            }
+
+            /// The number itself.
+            #[must_use]
+            pub fn get(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+quantity!(
+    /// The epsilon of (epsilon, delta)-indistinguishability, in nats; infinity says "no bound".
+    Epsilon, "epsilon", "at least 0", |x| x >= 0.0);
+quantity!(
+    /// The delta of (epsilon, delta)-indistinguishability, a probability.
+    Delta, "delta", "in (0, 1)", |x| x > 0.0 && x < 1.0);
+quantity!(
+    /// The mu of Gaussian differential privacy; infinity says "no bound".
+    Mu, "mu", "at least 0", |x| x >= 0.0);
+quantity!(
+    /// The order alpha (or q) of a Rényi divergence.
+    RenyiOrder, "order", "finite and above 1", |x| x > 1.0 && x.is_finite());
+quantity!(
+    /// The standard deviation of a noise, per coordinate.
+    NoiseStd, "noise", "finite and above 0", |x| x > 0.0 && x.is_finite());
+
+/// A number written in JSON as a decimal string that reads back to the same bits.
+///
+/// Certificates are compared byte by byte; JSON numbers are not safe for that.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Decimal(pub f64);
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let x = self.0;
+        if x == f64::INFINITY {
+            f.write_str("inf")
+        } else if x != 0.0 && !(1e-4..1e15).contains(&x.abs()) {
+            write!(f, "{x:e}")
+        } else {
+            write!(f, "{x}")
+        }
+    }
+}
+
+impl std::str::FromStr for Decimal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+        match text.parse::<f64>() {
+            Ok(x) if plain && x.is_finite() => Ok(Self(x)),
+            _ if text == "inf" => Ok(Self(f64::INFINITY)),
+            _ => Err(format!("expected a decimal number or `inf`, got `{text}`")),
+        }
+    }
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
