@@ -1,0 +1,228 @@
+//! Dense rows in blocks that are allocated once and never move.
+
+use zeroize::Zeroize;
+
+use crate::change::{PushError, RemoveError, check_finite, check_removal};
+use crate::element::Element;
+use crate::tree::CHUNK;
+
+/// Size of a cache line, the unit of alignment and padding.
+const LINE: usize = 64;
+/// Rows shorter than this are packed without padding.
+const PAD_FROM: usize = 2048;
+/// A block is at most this long, unless one row is longer.
+const BLOCK_BYTES: usize = 4 << 20;
+
+/// A row-major matrix that grows row by row.
+///
+/// Rows lie in blocks of at most 4 MiB (a power of two of rows, at most [`CHUNK`]), allocated once:
+/// pushing never copies a row, and the peak memory is about the data itself. Rows of 2 KiB and more
+/// start on a cache line and are an odd number of lines apart, because eight rows at a power-of-two
+/// distance would evict one another from the first-level cache.
+pub struct Dense<T> {
+    cols: usize,
+    rows: usize,
+    /// Elements from one row to the next.
+    stride: usize,
+    /// Rows per block, a power of two.
+    block_rows: usize,
+    blocks: Vec<Block<T>>,
+}
+
+/// Room for `block_rows` rows, zero where none has been pushed.
+struct Block<T> {
+    buffer: Vec<T>,
+    /// First element that lies on a cache line.
+    start: usize,
+}
+
+impl<T: Element> Dense<T> {
+    /// An empty matrix of `cols` columns.
+    pub fn new(cols: usize) -> Self {
+        let size = size_of::<T>();
+        let bytes = cols.saturating_mul(size);
+        let stride = if bytes < PAD_FROM {
+            cols
+        } else {
+            (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) / size
+        };
+        let fitting = BLOCK_BYTES / stride.saturating_mul(size).max(1);
+        let block_rows = match fitting.min(CHUNK) {
+            0 => 1,
+            rows => 1 << rows.ilog2(),
+        };
+        Self { cols, rows: 0, stride, block_rows, blocks: Vec::new() }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Bytes allocated for the rows, padding and room for further rows included.
+    pub fn bytes(&self) -> usize {
+        self.blocks.iter().map(|block| block.buffer.capacity() * size_of::<T>()).sum()
+    }
+
+    /// Row `i`, `cols()` values.
+    ///
+    /// # Panics
+    /// When `i` is not below `rows()`, like a slice.
+    pub fn row(&self, i: usize) -> &[T] {
+        assert!(i < self.rows, "row {i} of {}", self.rows);
+        let block = &self.blocks[i / self.block_rows];
+        let start = block.start + (i % self.block_rows) * self.stride;
+        &block.buffer[start..start + self.cols]
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// When `row` is not `cols()` long, holds a value that is not finite, or does not fit in
+    /// memory. The matrix is then unchanged.
+    pub fn push_row(&mut self, row: &[T]) -> Result<(), PushError> {
+        if row.len() != self.cols {
+            return Err(PushError::Length { columns: self.cols, got: row.len() });
+        }
+        check_finite(row.iter().map(|value| value.to_f64()), |column| column)?;
+        if self.rows == self.blocks.len() * self.block_rows {
+            let block = Block::allocate(self.stride, self.block_rows)?;
+            self.blocks.push(block);
+        }
+        self.rows += 1;
+        self.row_mut(self.rows - 1).copy_from_slice(row);
+        Ok(())
+    }
+
+    /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order.
+    /// What lay behind the last row that is left is overwritten with zeros before its memory is
+    /// given back. Costs one move of everything behind the first removed row.
+    ///
+    /// # Errors
+    /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
+    /// then unchanged.
+    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
+        check_removal(remove, self.rows)?;
+        let Some(&first) = remove.first() else { return Ok(()) };
+        let mut gone = remove.iter().copied().peekable();
+        let mut to = first;
+        for from in first..self.rows {
+            if gone.next_if_eq(&from).is_none() {
+                self.move_row(from, to);
+                to += 1;
+            }
+        }
+        for row in to..self.rows {
+            self.row_mut(row).zeroize();
+        }
+        self.rows = to;
+        self.blocks.truncate(to.div_ceil(self.block_rows));
+        Ok(())
+    }
+
+    fn row_mut(&mut self, i: usize) -> &mut [T] {
+        let block = &mut self.blocks[i / self.block_rows];
+        let start = block.start + (i % self.block_rows) * self.stride;
+        &mut block.buffer[start..start + self.cols]
+    }
+
+    /// Copies row `from` over row `to`, `to < from`.
+    fn move_row(&mut self, from: usize, to: usize) {
+        let (cols, stride, block_rows) = (self.cols, self.stride, self.block_rows);
+        let (from_block, to_block) = (from / block_rows, to / block_rows);
+        let (from_row, to_row) = (from % block_rows, to % block_rows);
+        if from_block == to_block {
+            let block = &mut self.blocks[to_block];
+            let source = block.start + from_row * stride;
+            block.buffer.copy_within(source..source + cols, block.start + to_row * stride);
+        } else {
+            let (left, right) = self.blocks.split_at_mut(from_block);
+            let (target, source) = (&mut left[to_block], &right[0]);
+            let (t, s) = (target.start + to_row * stride, source.start + from_row * stride);
+            target.buffer[t..t + cols].copy_from_slice(&source.buffer[s..s + cols]);
+        }
+    }
+}
+
+impl<T: Element> Block<T> {
+    fn allocate(stride: usize, rows: usize) -> Result<Self, PushError> {
+        let size = size_of::<T>();
+        let slack = LINE / size;
+        let length = stride.saturating_mul(rows).saturating_add(slack);
+        let mut buffer: Vec<T> = Vec::new();
+        buffer
+            .try_reserve_exact(length)
+            .map_err(|_| PushError::Memory { bytes: length.saturating_mul(size) })?;
+        buffer.resize(length, T::default());
+        let start = buffer.as_ptr().align_offset(LINE);
+        Ok(Self { start: if start <= slack { start } else { 0 }, buffer })
+    }
+}
+
+impl<T: Element> Clone for Dense<T> {
+    /// Copies the rows into blocks of their own, aligned afresh.
+    fn clone(&self) -> Self {
+        let mut copy = Self { blocks: Vec::new(), ..*self };
+        for block in &self.blocks {
+            let mut buffer = vec![T::default(); block.buffer.len()];
+            let slack = LINE / size_of::<T>();
+            let start = match buffer.as_ptr().align_offset(LINE) {
+                start if start <= slack => start,
+                _ => 0,
+            };
+            let used = block.buffer.len() - slack;
+            buffer[start..start + used]
+                .copy_from_slice(&block.buffer[block.start..block.start + used]);
+            copy.blocks.push(Block { buffer, start });
+        }
+        copy
+    }
+}
+
+impl<T> std::fmt::Debug for Dense<T> {
+    /// The shape alone: rows are private data and do not belong in logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dense")
+            .field("rows", &self.rows)
+            .field("cols", &self.cols)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Element> PartialEq for Dense<T>
+where
+    T: PartialEq,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.cols == other.cols
+            && self.rows == other.rows
+            && (0..self.rows).all(|i| self.row(i) == other.row(i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_rows_leave_nothing_behind() {
+        for cols in [3, 600] {
+            let mut x: Dense<f32> = Dense::new(cols);
+            for i in 0..20 {
+                x.push_row(&vec![i as f32 + 1.0; cols]).unwrap();
+            }
+            x.remove_rows(&[2, 5, 19]).unwrap();
+            let held = |value: f32| x.blocks[0].buffer.iter().filter(|&&v| v == value).count();
+            for i in 0..20 {
+                let expected = if [2, 5, 19].contains(&i) { 0 } else { cols };
+                assert_eq!(held(i as f32 + 1.0), expected, "row {i}");
+            }
+            assert_eq!(held(0.0), x.blocks[0].buffer.len() - 17 * cols);
+        }
+    }
+}

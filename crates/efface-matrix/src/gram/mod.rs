@@ -1,0 +1,114 @@
+//! Hessians: weighted sums of outer products of the rows.
+
+mod dense;
+mod sparse;
+
+use faer::Mat;
+
+use crate::matrix::Matrix;
+
+/// Why a Gram matrix was not formed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GramError {
+    /// Weights of the wrong length.
+    #[error("`{name}` must have {expected} values, got {got}")]
+    Length {
+        /// The argument.
+        name: &'static str,
+        /// Length it must have.
+        expected: usize,
+        /// Length it has.
+        got: usize,
+    },
+    /// A weight that is negative, NaN or infinite.
+    #[error("`{name}` must be finite and at least 0, got {value} at position {index}")]
+    Weight {
+        /// The argument.
+        name: &'static str,
+        /// Position in it, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The matrix does not fit in memory.
+    #[error("a matrix of order {order} does not fit in memory")]
+    Memory {
+        /// Number of rows and columns asked for.
+        order: usize,
+    },
+}
+
+/// Weight of record i in block (a, b) of the result.
+type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
+
+/// sum_i s_i x_i x_i^T: the lower triangle, `x.cols()` square; zeros above the diagonal.
+///
+/// `s` holds one weight per row, at least 0. Products and sums in f64, in an order fixed by the
+/// shape: the same bits for any number of threads on one type of processor (dense rows use fused
+/// multiply-add where there is one; sparse rows give the same bits everywhere). Needs room for the
+/// result and about 2 MiB per 128 columns; below 257 columns one result per thread and level of
+/// the tree.
+///
+/// The result remembers every row: after a removal it is the caller's to erase.
+///
+/// # Errors
+/// When `s` has the wrong length, a weight is negative or not finite, or memory is refused.
+pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, GramError> {
+    check("s", s, x.rows())?;
+    form(x, 1, &|i, _, _| s[i])
+}
+
+/// The softmax Hessian sum_i (diag(p_i) - p_i p_i^T / s_i) (x) x_i x_i^T, s_i = sum of p_i: the
+/// lower triangle, of order `classes` times `x.cols()`, block (a, b) at rows a cols.. and columns
+/// b cols..; zeros above the diagonal.
+///
+/// `p` holds `classes` weights for each row, at least 0. Probabilities have s_i = 1 up to rounding;
+/// a record of sample weight s has s times its probabilities. Takes classes (classes + 1) / 2 times
+/// the work of one [`weighted_gram`]; rounding, determinism and erasure as there.
+///
+/// # Errors
+/// When `p` has the wrong length, a weight is negative or not finite, or memory is refused.
+pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, GramError> {
+    let expected = x.rows().checked_mul(classes).ok_or(GramError::Memory { order: usize::MAX })?;
+    check("p", p, expected)?;
+    form(x, classes, &|i, a, b| {
+        let p = &p[i * classes..][..classes];
+        let sum: f64 = p.iter().sum();
+        if p[a] == 0.0 {
+            0.0
+        } else if a == b {
+            p[a] * ((sum - p[a]) / sum)
+        } else {
+            -p[a] * (p[b] / sum)
+        }
+    })
+}
+
+fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), GramError> {
+    if weights.len() != expected {
+        return Err(GramError::Length { name, expected, got: weights.len() });
+    }
+    match weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
+        Some(index) => Err(GramError::Weight { name, index, value: weights[index] }),
+        None => Ok(()),
+    }
+}
+
+fn form(x: &Matrix, blocks: usize, weights: Weights<'_>) -> Result<Mat<f64>, GramError> {
+    let order = x.cols().checked_mul(blocks).ok_or(GramError::Memory { order: usize::MAX })?;
+    match x {
+        Matrix::Dense(x) => dense::gram(x, blocks, weights, order),
+        Matrix::Sparse(x) => sparse::gram(x, blocks, weights, order),
+    }
+}
+
+/// A zero matrix whose columns are an odd number of cache lines apart: at a power-of-two distance
+/// a row of the matrix would fall into few sets of the cache.
+fn zeros(order: usize) -> Result<Mat<f64>, GramError> {
+    let stride = (order.div_ceil(8) | 1) * 8;
+    let mut matrix: Mat<f64> = Mat::new();
+    matrix.try_reserve(stride, order).map_err(|_| GramError::Memory { order })?;
+    matrix.resize_with(order, order, |_, _| 0.0);
+    Ok(matrix)
+}

@@ -1,0 +1,127 @@
+//! One type for dense and sparse data.
+
+use crate::change::{PushError, RemoveError};
+use crate::csr::Csr;
+use crate::dense::Dense;
+
+/// The feature rows of all records, dense or sparse.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matrix {
+    /// Every value stored.
+    Dense(Dense<f32>),
+    /// Only the entries stored.
+    Sparse(Csr),
+}
+
+/// One row of a [`Matrix`], borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Row<'a> {
+    /// One value per column.
+    Dense(&'a [f32]),
+    /// The stored entries.
+    Sparse {
+        /// Column indices, strictly increasing.
+        indices: &'a [u32],
+        /// One value per index.
+        values: &'a [f32],
+    },
+}
+
+impl Matrix {
+    /// An empty dense matrix.
+    pub fn dense(cols: usize) -> Self {
+        Self::Dense(Dense::new(cols))
+    }
+
+    /// An empty sparse matrix.
+    pub fn sparse(cols: usize) -> Self {
+        Self::Sparse(Csr::new(cols))
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.rows(),
+            Self::Sparse(csr) => csr.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.cols(),
+            Self::Sparse(csr) => csr.cols(),
+        }
+    }
+
+    /// Bytes allocated for the rows.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.bytes(),
+            Self::Sparse(csr) => csr.bytes(),
+        }
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// When `i` is not below `rows()`, like a slice.
+    pub fn row(&self, i: usize) -> Row<'_> {
+        match self {
+            Self::Dense(dense) => Row::Dense(dense.row(i)),
+            Self::Sparse(csr) => {
+                let (indices, values) = csr.row(i);
+                Row::Sparse { indices, values }
+            }
+        }
+    }
+
+    /// Appends a row of the matrix's own kind.
+    ///
+    /// # Errors
+    /// As [`Dense::push_row`] and [`Csr::push_row`]; and when a dense row meets a sparse matrix or
+    /// the reverse. The matrix is then unchanged.
+    pub fn push(&mut self, row: Row<'_>) -> Result<(), PushError> {
+        match (self, row) {
+            (Self::Dense(dense), Row::Dense(values)) => dense.push_row(values),
+            (Self::Sparse(csr), Row::Sparse { indices, values }) => csr.push_row(indices, values),
+            (Self::Dense(_), Row::Sparse { .. }) => {
+                Err(PushError::Kind { expected: "dense", got: "sparse" })
+            }
+            (Self::Sparse(_), Row::Dense(_)) => {
+                Err(PushError::Kind { expected: "sparse", got: "dense" })
+            }
+        }
+    }
+
+    /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order,
+    /// and what lay behind is overwritten with zeros.
+    ///
+    /// # Errors
+    /// As [`Dense::remove_rows`] and [`Csr::remove_rows`]. The matrix is then unchanged.
+    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
+        match self {
+            Self::Dense(dense) => dense.remove_rows(remove),
+            Self::Sparse(csr) => csr.remove_rows(remove),
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The stored values: one per column when dense, one per entry when sparse.
+    pub fn values(self) -> &'a [f32] {
+        match self {
+            Self::Dense(values) | Self::Sparse { values, .. } => values,
+        }
+    }
+
+    /// Column and value of each stored value, columns increasing.
+    pub fn iter(self) -> impl Iterator<Item = (usize, f32)> + 'a {
+        let indices = match self {
+            Self::Dense(_) => None,
+            Self::Sparse { indices, .. } => Some(indices),
+        };
+        let column = move |k: usize| indices.map_or(k, |indices| indices[k] as usize);
+        self.values().iter().enumerate().map(move |(k, &value)| (column(k), value))
+    }
+}

@@ -1,0 +1,228 @@
+//! Passes against a plain loop, and the same bits for any number of threads.
+
+use efface_matrix::{
+    CHUNK, Csr, Dense, F32_GRADIENT_ERROR, F32_MARGIN_ERROR, Link, Matrix, SPARSE_CHUNK, Totals,
+    curvature_pass, fused_pass, fused_pass_dense, fused_pass_f32, margins,
+};
+
+/// Small pseudo-random numbers in (-1, 1), multiples of 2^-24.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 39) as i32 - (1 << 24)) as f32 / (1 << 24) as f32
+    }
+}
+
+/// Coefficients that depend on the row and on all margins.
+struct Mixing {
+    outputs: usize,
+}
+
+impl Link for Mixing {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+        let sum: f64 = margins.iter().sum();
+        for (c, r) in coefficients.iter_mut().enumerate() {
+            *r = margins[c] - 0.25 * sum + (row % 7) as f64;
+        }
+        sum * sum
+    }
+}
+
+fn dense(rows: usize, cols: usize, seed: u64) -> Dense<f32> {
+    let mut numbers = Numbers(seed);
+    let mut x = Dense::new(cols);
+    for _ in 0..rows {
+        let row: Vec<f32> = (0..cols).map(|_| numbers.next()).collect();
+        x.push_row(&row).unwrap();
+    }
+    x
+}
+
+fn sparse(rows: usize, cols: usize, seed: u64) -> Csr {
+    let mut numbers = Numbers(seed);
+    let mut x = Csr::new(cols);
+    for _ in 0..rows {
+        let indices: Vec<u32> = (0..cols as u32).filter(|_| numbers.next() > 0.5).collect();
+        let values: Vec<f32> = indices.iter().map(|_| numbers.next()).collect();
+        x.push_row(&indices, &values).unwrap();
+    }
+    x
+}
+
+fn weights(length: usize) -> Vec<f64> {
+    let mut numbers = Numbers(99);
+    (0..length).map(|_| f64::from(numbers.next()) * 0.3).collect()
+}
+
+/// Loss, gradient, and per gradient entry sum_i |r_i||x_ij|, by the definition.
+fn plain(x: &Matrix, w: &[f64], link: &Mixing) -> (Totals, Vec<f64>) {
+    let (cols, outputs) = (x.cols(), link.outputs);
+    let mut totals = Totals { loss: 0.0, gradient: vec![0.0; w.len()] };
+    let mut size = vec![0.0; w.len()];
+    for row in 0..x.rows() {
+        let margins: Vec<f64> = (0..outputs)
+            .map(|c| x.row(row).iter().map(|(j, v)| f64::from(v) * w[c * cols + j]).sum())
+            .collect();
+        let mut r = vec![0.0; outputs];
+        totals.loss += link.record(row, &margins, &mut r);
+        for (c, r) in r.iter().enumerate() {
+            for (j, v) in x.row(row).iter() {
+                totals.gradient[c * cols + j] += r * f64::from(v);
+                size[c * cols + j] += (r * f64::from(v)).abs();
+            }
+        }
+    }
+    (totals, size)
+}
+
+fn matrices() -> Vec<Matrix> {
+    let mut all = Vec::new();
+    let small: &[usize] = if cfg!(miri) { &[0, 1, 9] } else { &[0, 1, 7, 8, 9, 100] };
+    for &rows in small {
+        for cols in [1, 3, 8, 17] {
+            all.push(Matrix::Dense(dense(rows, cols, 5)));
+            all.push(Matrix::Sparse(sparse(rows, cols, 6)));
+        }
+    }
+    if !cfg!(miri) {
+        for rows in [CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 3] {
+            all.push(Matrix::Dense(dense(rows, 5, 7)));
+        }
+        for rows in [SPARSE_CHUNK - 1, SPARSE_CHUNK, SPARSE_CHUNK + 1, 3 * SPARSE_CHUNK + 5] {
+            all.push(Matrix::Sparse(sparse(rows, 9, 8)));
+        }
+        all.push(Matrix::Dense(dense(40, 784, 9)));
+        all.push(Matrix::Dense(dense(23, 3000, 9)));
+    }
+    all
+}
+
+#[test]
+fn a_pass_equals_the_plain_loop_up_to_rounding() {
+    for x in matrices() {
+        for outputs in [1, 2, 3] {
+            let (link, w) = (Mixing { outputs }, weights(outputs * x.cols()));
+            let (expected, size) = plain(&x, &w, &link);
+            let got = fused_pass(&x, &w, &link).unwrap();
+            let terms = (x.rows() + x.cols() + 8) as f64;
+            let unit = terms * f64::EPSILON;
+            let margin_scale = (1 + outputs * x.cols()) as f64;
+            assert!((got.loss - expected.loss).abs() <= 4.0 * unit * (1.0 + expected.loss));
+            for ((got, expected), size) in got.gradient.iter().zip(&expected.gradient).zip(&size) {
+                let bound = 4.0 * unit * (size + margin_scale * x.rows() as f64);
+                assert!((got - expected).abs() <= bound, "{got} {expected} {x:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn margins_are_those_the_link_sees() {
+    struct Recording(Vec<f64>, usize);
+    impl Link for Recording {
+        fn outputs(&self) -> usize {
+            self.1
+        }
+        fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+            assert!(coefficients.iter().all(|&c| c.to_bits() == 0));
+            let expected = &self.0[row * self.1..][..self.1];
+            assert!(expected.iter().zip(margins).all(|(a, b)| a.to_bits() == b.to_bits()));
+            coefficients.fill(f64::NAN);
+            1.0
+        }
+    }
+    for x in matrices() {
+        for outputs in [1, 3] {
+            let w = weights(outputs * x.cols());
+            let all = margins(&x, &w, outputs).unwrap();
+            assert_eq!(all.len(), outputs * x.rows());
+            let totals = fused_pass(&x, &w, &Recording(all, outputs)).unwrap();
+            assert_eq!(totals.loss, x.rows() as f64, "each row once");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let passes = |x: &Matrix, outputs: usize| {
+        let (link, w) = (Mixing { outputs }, weights(outputs * x.cols()));
+        let mut bits = Vec::new();
+        for totals in [fused_pass(x, &w, &link).unwrap(), fused_pass_f32(x, &w, &link).unwrap()] {
+            bits.push(totals.loss.to_bits());
+            bits.extend(totals.gradient.iter().map(|g| g.to_bits()));
+        }
+        let product = curvature_pass(x, &w, outputs, |row, m, out| {
+            for (out, m) in out.iter_mut().zip(m) {
+                *out = m * (1 + row % 3) as f64;
+            }
+        });
+        bits.extend(product.unwrap().iter().map(|g| g.to_bits()));
+        bits.extend(margins(x, &w, outputs).unwrap().iter().map(|m| m.to_bits()));
+        bits
+    };
+    let matrices = matrices();
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            matrices.iter().flat_map(|x| [passes(x, 1), passes(x, 3)]).collect::<Vec<_>>()
+        })
+    };
+    let one = with(1);
+    for threads in if cfg!(miri) { vec![2] } else { vec![2, 3, 7] } {
+        assert!(with(threads) == one, "{threads} threads differ from one");
+    }
+}
+
+#[test]
+fn f64_storage_of_f32_values_gives_the_same_bits() {
+    let x = dense(if cfg!(miri) { 20 } else { CHUNK + 13 }, 37, 3);
+    let mut copy: Dense<f64> = Dense::new(x.cols());
+    for i in 0..x.rows() {
+        copy.push_row(&x.row(i).iter().map(|&v| f64::from(v)).collect::<Vec<_>>()).unwrap();
+    }
+    let (link, w) = (Mixing { outputs: 2 }, weights(2 * x.cols()));
+    let wide = fused_pass_dense(&copy, &w, &link).unwrap();
+    assert_eq!(wide, fused_pass_dense(&x, &w, &link).unwrap());
+    assert_eq!(wide, fused_pass(&Matrix::Dense(x), &w, &link).unwrap());
+}
+
+/// Returns the margin as loss of one row and a fixed coefficient, so that both f32 bounds can be
+/// checked on their own.
+struct Fixed<'a>(&'a [f64]);
+
+impl Link for Fixed<'_> {
+    fn outputs(&self) -> usize {
+        1
+    }
+    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+        coefficients[0] = self.0[row];
+        margins[0]
+    }
+}
+
+#[test]
+fn f32_products_stay_within_their_declared_errors() {
+    let (rows, cols) = if cfg!(miri) { (9, 20) } else { (1000, 784) };
+    let all = dense(rows, cols, 21);
+    let w = weights(cols);
+    for i in 0..rows.min(50) {
+        let mut one = Dense::new(cols);
+        one.push_row(all.row(i)).unwrap();
+        let got = fused_pass_f32(&Matrix::Dense(one), &w, &Fixed(&[0.5])).unwrap().loss;
+        let products = || all.row(i).iter().zip(&w).map(|(&x, w)| f64::from(x) * w);
+        let (exact, size): (f64, f64) = (products().sum(), products().map(f64::abs).sum());
+        assert!((got - exact).abs() <= F32_MARGIN_ERROR * size);
+    }
+    let r: Vec<f64> = weights(rows);
+    let totals = fused_pass_f32(&Matrix::Dense(all.clone()), &w, &Fixed(&r)).unwrap();
+    for (j, got) in totals.gradient.iter().enumerate() {
+        let products = || (0..rows).map(|i| r[i] * f64::from(all.row(i)[j]));
+        let (exact, size): (f64, f64) = (products().sum(), products().map(f64::abs).sum());
+        assert!((got - exact).abs() <= F32_GRADIENT_ERROR * size);
+    }
+}
