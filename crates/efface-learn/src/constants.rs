@@ -1,0 +1,235 @@
+#![doc = include_str!("constants.md")]
+
+use efface_privacy::event::{Normalizer, Setting};
+use efface_privacy::quantity::Decimal;
+
+use crate::loss::{Loss, LossError};
+use crate::outward;
+
+/// Public constants of an objective as written by a user, before they are checked.
+///
+/// None may be computed from private data; where a value comes from is the caller's to record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declared {
+    /// The loss of one record.
+    pub loss: Loss,
+    /// Columns of the data, the intercept's included.
+    pub cols: usize,
+    /// lambda: weight of (lambda/2) |w|^2, above 0.
+    pub lambda: f64,
+    /// What N is.
+    pub normalizer: Normalizer,
+    /// r: effective bound on the Euclidean norm of a row, the intercept's column included (see
+    /// [`effective_row_bound`]).
+    pub row_bound: f64,
+    /// Bound on |y|; used for regression only.
+    pub target_bound: f64,
+}
+
+/// Public constants that obey their rules: the only form an [`Objective`](crate::Objective) takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constants {
+    declared: Declared,
+}
+
+/// A declared constant that breaks its rule.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ConstantsError {
+    /// The loss's own parameters.
+    #[error(transparent)]
+    Loss(#[from] LossError),
+    /// A number out of range.
+    #[error("`{name}` must be {rule}, got {got}")]
+    Range {
+        /// Its name as users type it.
+        name: &'static str,
+        /// The rule in words.
+        rule: &'static str,
+        /// The value that was given.
+        got: f64,
+    },
+    /// More parameters than a model may have.
+    #[error(
+        "`parameters` (columns times outputs) must be between 1 and 2^32, got {cols} x {outputs}"
+    )]
+    Parameters {
+        /// Columns, intercept included.
+        cols: usize,
+        /// Weight vectors.
+        outputs: usize,
+    },
+}
+
+/// The effective row bound sqrt(r^2 + a^2) of rows with norm at most `row` to which the constant
+/// `intercept` is appended, rounded up (so that a row on the bound is still within it).
+#[must_use]
+pub fn effective_row_bound(row: f64, intercept: f64) -> f64 {
+    let squares = outward::add(outward::mul(row, row), outward::mul(intercept, intercept));
+    outward::sqrt(squares)
+}
+
+impl Declared {
+    /// Checks every constant once.
+    ///
+    /// # Errors
+    /// The first constant that breaks its rule, with the rule.
+    pub fn check(self) -> Result<Constants, ConstantsError> {
+        self.loss.check()?;
+        let range = |name, rule, got, ok: bool| {
+            if ok { Ok(()) } else { Err(ConstantsError::Range { name, rule, got }) }
+        };
+        let ordinary = 1e-100..=1e100;
+        let (lambda, row) = (self.lambda, self.row_bound);
+        range("lambda", "between 1e-100 and 1e100", lambda, ordinary.contains(&lambda))?;
+        range("row-norm", "between 1e-100 and 1e100", row, ordinary.contains(&row))?;
+        if let Loss::Squared { .. } = self.loss {
+            let y = self.target_bound;
+            range("target-bound", "between 0 and 1e100", y, (0.0..=1e100).contains(&y))?;
+        }
+        if let Normalizer::Fixed { n, capacity } = self.normalizer {
+            let most = 1_u64 << 48;
+            let rule = "between 1 and 2^48";
+            range("public-n", rule, n as f64, (1..=most).contains(&n))?;
+            range("capacity", rule, capacity as f64, (1..=most).contains(&capacity))?;
+        }
+        let (cols, outputs) = (self.cols, self.loss.outputs());
+        match cols.checked_mul(outputs) {
+            Some(1..=0x1_0000_0000) => Ok(Constants { declared: self }),
+            _ => Err(ConstantsError::Parameters { cols, outputs }),
+        }
+    }
+}
+
+impl Constants {
+    /// The constants as they were declared.
+    #[must_use]
+    pub fn declared(&self) -> &Declared {
+        &self.declared
+    }
+
+    /// The loss of one record.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        self.declared.loss
+    }
+
+    /// Columns of the data, the intercept's included.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.declared.cols
+    }
+
+    /// P, the number of weights.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.declared.cols * self.declared.loss.outputs()
+    }
+
+    /// m = lambda: F is m-strongly convex.
+    #[must_use]
+    pub fn strong_convexity(&self) -> f64 {
+        self.declared.lambda
+    }
+
+    /// G: upper bound on the norm of one record's loss gradient.
+    #[must_use]
+    pub fn lipschitz(&self) -> f64 {
+        self.declared.loss.lipschitz(self.declared.row_bound)
+    }
+
+    /// beta: upper bound on the smoothness of the data term of F, for every data set the
+    /// normaliser allows.
+    #[must_use]
+    pub fn smoothness(&self) -> f64 {
+        outward::mul(self.load(), self.declared.loss.smoothness(self.declared.row_bound))
+    }
+
+    /// L = beta + lambda, rounded up: F is L-smooth.
+    #[must_use]
+    pub fn total_smoothness(&self) -> f64 {
+        outward::add(self.smoothness(), self.declared.lambda)
+    }
+
+    /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        match self.declared.normalizer {
+            Normalizer::Fixed { n, capacity } => outward::div(capacity as f64, n as f64),
+            Normalizer::Mean { .. } => 1.0,
+        }
+    }
+
+    /// N for a data set of `records` records.
+    #[must_use]
+    pub fn normalizer(&self, records: usize) -> f64 {
+        match self.declared.normalizer {
+            Normalizer::Fixed { n, .. } => n as f64,
+            Normalizer::Mean { .. } => records as f64,
+        }
+    }
+
+    /// F0: upper bound on F(0).
+    #[must_use]
+    pub fn zero_value(&self) -> f64 {
+        outward::mul(self.load(), self.declared.loss.zero_value(self.declared.target_bound))
+    }
+
+    /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball.
+    #[must_use]
+    pub fn optimum_bound(&self) -> f64 {
+        outward::sqrt(outward::mul(2.0, outward::div(self.zero_value(), self.declared.lambda)))
+    }
+
+    /// Upper bound on the Euclidean distance between the gradient of F computed in float64 at w
+    /// and the exact one, for |w| <= `weights_norm`, on any data set that obeys the constants.
+    ///
+    /// `records` is used under `mean` only; under `fixed` the capacity takes its place, so that
+    /// the bound is public.
+    #[must_use]
+    pub fn slack(&self, weights_norm: f64, records: usize) -> f64 {
+        use outward::{add, mul};
+        let loss = self.declared.loss;
+        let records = match self.declared.normalizer {
+            Normalizer::Fixed { capacity, .. } => capacity as f64,
+            Normalizer::Mean { .. } => records as f64,
+        };
+        let operations = records + self.declared.cols as f64 + 8.0 + loss.link_error();
+        let gamma = outward::gamma(operations);
+        let r = self.declared.row_bound;
+        let target = match loss {
+            Loss::Squared { .. } => self.declared.target_bound,
+            _ => 0.0,
+        };
+        let margin = add(mul(r, weights_norm), target);
+        let sensitivity = mul(loss.curvature_bound(), mul(r, margin));
+        let data = mul(self.load(), add(self.lipschitz(), sensitivity));
+        let sum = add(data, mul(self.declared.lambda, weights_norm));
+        // What products that underflow may lose in all.
+        let lost = mul(
+            mul(operations, self.parameters() as f64),
+            mul(f64::MIN_POSITIVE, add(1.0, mul(loss.curvature_bound(), mul(r, self.load())))),
+        );
+        add(mul(mul(gamma, sum), add(1.0, gamma)), lost)
+    }
+
+    /// The public slack: [`slack`](Self::slack) at |w| <= `distance` + [`optimum_bound`](Self::optimum_bound),
+    /// which every point within `distance` of a minimiser obeys.
+    #[must_use]
+    pub fn public_slack(&self, distance: f64, records: usize) -> f64 {
+        self.slack(outward::add(distance, self.optimum_bound()), records)
+    }
+
+    /// The constants as an event states them; `group` is the public maximal number of records
+    /// that claims protect together.
+    #[must_use]
+    pub fn setting(&self, group: u64) -> Setting {
+        Setting {
+            parameters: self.parameters() as u64,
+            normalizer: self.declared.normalizer,
+            lipschitz: Decimal(self.lipschitz()),
+            smoothness: Decimal(self.smoothness()),
+            strong_convexity: Decimal(self.strong_convexity()),
+            group,
+        }
+    }
+}

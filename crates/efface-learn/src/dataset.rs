@@ -1,0 +1,176 @@
+//! The records an objective is built on: rows, targets, and the norm of each row.
+
+use efface_matrix::{Matrix, PushError, RemoveError, Row};
+
+use crate::outward;
+
+/// Rows x (features stored in 32 bits, the intercept an ordinary last column) and one target each.
+///
+/// Holds nothing but the current records and what is computed from each alone, so that removing
+/// a record leaves no trace of it here; memory that held removed rows is wiped by
+/// [`Matrix::remove_rows`].
+#[derive(Debug)]
+pub struct Dataset {
+    x: Matrix,
+    y: Vec<f64>,
+    norms: Vec<f64>,
+}
+
+/// A record or removal that a data set cannot take.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The row does not fit the matrix, or holds a value that is not finite.
+    #[error(transparent)]
+    Push(#[from] PushError),
+    /// The positions to remove are out of order or out of range.
+    #[error(transparent)]
+    Remove(#[from] RemoveError),
+    /// Not as many targets as rows.
+    #[error("`y` must have one target per row, got {targets} targets for {rows} rows")]
+    Targets {
+        /// Number of targets.
+        targets: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// NaN or infinity as target.
+    #[error("the target of row {row} must be finite, got {got}")]
+    Target {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The target.
+        got: f64,
+    },
+}
+
+impl Dataset {
+    /// Takes rows and their targets.
+    ///
+    /// # Errors
+    /// Another number of targets than rows; a target that is not finite.
+    pub fn new(x: Matrix, y: Vec<f64>) -> Result<Self, DatasetError> {
+        if x.rows() != y.len() {
+            return Err(DatasetError::Targets { targets: y.len(), rows: x.rows() });
+        }
+        if let Some(row) = y.iter().position(|y| !y.is_finite()) {
+            return Err(DatasetError::Target { row, got: y[row] });
+        }
+        let norms = (0..x.rows()).map(|i| row_norm(x.row(i))).collect();
+        Ok(Self { x, y, norms })
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// A row that does not fit, or a value that is not finite; the data set is then unchanged.
+    pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), DatasetError> {
+        if !target.is_finite() {
+            return Err(DatasetError::Target { row: self.rows(), got: target });
+        }
+        self.x.push(row)?;
+        self.y.push(target);
+        self.norms.push(row_norm(row));
+        Ok(())
+    }
+
+    /// Removes records by position (ascending, without repetition), keeping the order of the rest.
+    ///
+    /// # Errors
+    /// Positions out of order, repeated or out of range; the data set is then unchanged.
+    pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), DatasetError> {
+        self.x.remove_rows(positions)?;
+        for values in [&mut self.y, &mut self.norms] {
+            let mut removed = positions.iter().copied().peekable();
+            let mut position = 0;
+            values.retain(|_| {
+                let gone = removed.next_if_eq(&position).is_some();
+                position += 1;
+                !gone
+            });
+            // What lay behind is overwritten while it is still part of the allocation.
+            let kept = values.len();
+            values.resize(kept + positions.len(), 0.0);
+            values.truncate(kept);
+        }
+        Ok(())
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Number of columns, the intercept's included.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.x.cols()
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn x(&self) -> &Matrix {
+        &self.x
+    }
+
+    /// The targets.
+    #[must_use]
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// Euclidean norms of the rows, each rounded up by at most one unit in the last place.
+    #[must_use]
+    pub fn norms(&self) -> &[f64] {
+        &self.norms
+    }
+}
+
+/// The norm of a row, not below the exact one and the least such float but for errors of about
+/// d 2^-105 in the sum of squares.
+fn row_norm(row: Row<'_>) -> f64 {
+    // Squares of 32-bit floats are exact in 64 bits; their sum is kept as an unevaluated pair.
+    let (mut high, mut low) = (0.0_f64, 0.0_f64);
+    for &value in row.values() {
+        let square = f64::from(value) * f64::from(value);
+        let sum = high + square;
+        let (large, small) = if high >= square { (high, square) } else { (square, high) };
+        low += small - (sum - large);
+        high = sum;
+    }
+    let total = high + low;
+    let rest = low - (total - high);
+    let root = total.sqrt();
+    // root^2 < total + rest, decided with the exact remainder total - root^2.
+    if (-root).mul_add(root, total) + rest > 0.0 { root.next_up() } else { outward::sqrt(total) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn norm(values: &[f32]) -> f64 {
+        row_norm(Row::Dense(values))
+    }
+
+    #[test]
+    fn norms_are_exact_where_they_can_be() {
+        assert_eq!(norm(&[]), 0.0);
+        assert_eq!(norm(&[0.0, 1.0, 0.0]), 1.0);
+        assert_eq!(norm(&[3.0, -4.0]), 5.0);
+        assert!(norm(&[1.0, 1.0]) >= std::f64::consts::SQRT_2);
+        assert!(norm(&[1.0, 1e-20]) > 1.0);
+        assert_eq!(norm(&[1.0, 1e-20]), 1.0_f64.next_up());
+        assert!(norm(&[f32::MAX; 8]).is_finite());
+    }
+
+    #[test]
+    fn a_row_on_the_bound_with_its_intercept_stays_within_the_effective_bound() {
+        for k in 1..2000_u32 {
+            let a = k as f32 / 1999.0;
+            let row = [a, 0.25, 1.0];
+            let r = norm(&row[..2]);
+            assert!(norm(&row) <= crate::effective_row_bound(r, 1.0), "{a}");
+        }
+    }
+}

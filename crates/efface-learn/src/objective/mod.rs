@@ -1,0 +1,183 @@
+#![doc = include_str!("objective.md")]
+
+mod curvature;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod twice;
+
+pub use curvature::{Curvature, LARGEST_HESSIAN};
+
+use efface_matrix::{Link, PassError, fused_pass};
+use efface_privacy::event::Normalizer;
+
+use crate::constants::Constants;
+use crate::dataset::Dataset;
+use crate::loss::{HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
+use crate::outward;
+
+/// F_D(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2 on one data set, whose records obey the public
+/// constants.
+///
+/// Weights are laid out as one block of `cols` numbers per output (class).
+#[derive(Debug, Clone)]
+pub struct Objective<'a> {
+    constants: &'a Constants,
+    data: &'a Dataset,
+    normalizer: f64,
+}
+
+/// F and its gradient at one point, with how far the gradient may be off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// F(w), as computed.
+    pub value: f64,
+    /// The gradient as computed.
+    pub gradient: Vec<f64>,
+    /// Norm of the computed gradient, rounded up.
+    pub gradient_norm: f64,
+    /// Upper bound on the norm of the difference to the exact gradient.
+    pub slack: f64,
+}
+
+/// A data set that does not obey the public constants.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ObjectiveError {
+    /// Another number of columns.
+    #[error("data must have {expected} columns (intercept included), got {got}")]
+    Columns {
+        /// Columns of the constants.
+        expected: usize,
+        /// Columns of the data.
+        got: usize,
+    },
+    /// More records than the capacity under `fixed`.
+    #[error(
+        "the data set must have at most `capacity` = {capacity} records, got {got}; a larger \
+         capacity is a new model"
+    )]
+    Capacity {
+        /// The capacity.
+        capacity: u64,
+        /// Records.
+        got: usize,
+    },
+    /// Too few records under `mean`.
+    #[error("under `mean` the data set must have at least {minimum} records, got {got}")]
+    Minimum {
+        /// The public minimum, at least 1.
+        minimum: u64,
+        /// Records.
+        got: usize,
+    },
+    /// A row longer than its bound.
+    #[error("row {row} must have norm at most {bound}, got {got}")]
+    RowBound {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The effective row bound.
+        bound: f64,
+        /// Its norm, rounded up.
+        got: f64,
+    },
+    /// A target the loss does not accept.
+    #[error("the target of row {row} must be {rule}, got {got}")]
+    Target {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The rule in words.
+        rule: String,
+        /// The target.
+        got: f64,
+    },
+}
+
+impl<'a> Objective<'a> {
+    /// Checks every record against the public constants: O(n), no pass over the features.
+    ///
+    /// # Errors
+    /// The first rule the data set breaks. Nothing is mapped or clipped here.
+    pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
+        let declared = constants.declared();
+        let (expected, got) = (declared.cols, data.cols());
+        if expected != got {
+            return Err(ObjectiveError::Columns { expected, got });
+        }
+        let got = data.rows();
+        match declared.normalizer {
+            Normalizer::Fixed { capacity, .. } if got as u64 > capacity => {
+                return Err(ObjectiveError::Capacity { capacity, got });
+            }
+            Normalizer::Mean { minimum } if (got as u64) < minimum.max(1) => {
+                return Err(ObjectiveError::Minimum { minimum: minimum.max(1), got });
+            }
+            _ => {}
+        }
+        let bound = declared.row_bound;
+        if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
+            return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
+        }
+        let (loss, limit) = (declared.loss, declared.target_bound);
+        if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
+            let rule = match loss {
+                Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
+                Loss::Softmax { classes } => format!("a class index below {classes}"),
+                _ => "0 or 1".to_owned(),
+            };
+            return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
+        }
+        let normalizer = constants.normalizer(data.rows());
+        Ok(Self { constants, data, normalizer })
+    }
+
+    /// The public constants.
+    #[must_use]
+    pub fn constants(&self) -> &Constants {
+        self.constants
+    }
+
+    /// The records.
+    #[must_use]
+    pub fn data(&self) -> &Dataset {
+        self.data
+    }
+
+    /// Value, gradient and slack at `weights`, by one pass over the data in float64.
+    ///
+    /// The bits do not depend on the number of threads.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, PassError> {
+        match self.constants.loss() {
+            Loss::Logistic => self.evaluate_link(weights, &LogisticLink(self.data.y())),
+            Loss::Softmax { classes } => {
+                self.evaluate_link(weights, &SoftmaxLink { targets: self.data.y(), classes })
+            }
+            Loss::Squared { clip } => {
+                self.evaluate_link(weights, &SquaredLink { targets: self.data.y(), clip })
+            }
+            Loss::HuberHinge { width } => {
+                self.evaluate_link(weights, &HuberHingeLink { targets: self.data.y(), width })
+            }
+        }
+    }
+
+    fn evaluate_link<L: Link>(&self, weights: &[f64], link: &L) -> Result<Evaluation, PassError> {
+        let totals = fused_pass(self.data.x(), weights, link)?;
+        let lambda = self.constants.strong_convexity();
+        let mut gradient = totals.gradient;
+        for (g, w) in gradient.iter_mut().zip(weights) {
+            *g = *g / self.normalizer + lambda * w;
+        }
+        let squares: f64 = weights.iter().map(|w| w * w).sum();
+        let slack = self.constants.slack(outward::norm(weights), self.data.rows());
+        Ok(Evaluation {
+            value: totals.loss / self.normalizer + 0.5 * lambda * squares,
+            gradient_norm: outward::norm(&gradient),
+            gradient,
+            slack,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Gradients against finite differences and against sums in twice the precision.
+
+use efface_matrix::{Matrix, Row};
+use efface_privacy::event::Normalizer;
+
+use super::twice::Twice;
+use super::*;
+use crate::example::{LOSSES, constants, dataset, generator, normal};
+use crate::{Declared, Loss};
+
+/// The gradient of F in twice the precision.
+fn exact_gradient(objective: &Objective<'_>, weights: &[f64]) -> Vec<Twice> {
+    let (constants, data) = (objective.constants(), objective.data());
+    let (loss, cols) = (constants.loss(), data.cols());
+    let mut gradient = vec![Twice::new(0.0); weights.len()];
+    for (i, &y) in data.y().iter().enumerate() {
+        let margins: Vec<Twice> = weights
+            .chunks(cols)
+            .map(|w| {
+                data.x().row(i).iter().fold(Twice::new(0.0), |sum, (j, x)| {
+                    sum.plus(Twice::new(f64::from(x)).times(Twice::new(w[j])))
+                })
+            })
+            .collect();
+        for (c, r) in slopes(loss, y, &margins).into_iter().enumerate() {
+            for (j, x) in data.x().row(i).iter() {
+                let entry = &mut gradient[c * cols + j];
+                *entry = entry.plus(r.times(Twice::new(f64::from(x))));
+            }
+        }
+    }
+    let n = Twice::new(constants.normalizer(data.rows()));
+    let lambda = Twice::new(constants.strong_convexity());
+    let regular = weights.iter().map(|&w| lambda.times(Twice::new(w)));
+    gradient.into_iter().zip(regular).map(|(g, r)| g.over(n).plus(r)).collect()
+}
+
+fn slopes(loss: Loss, y: f64, margins: &[Twice]) -> Vec<Twice> {
+    let one = Twice::new(1.0);
+    let sign = Twice::new(if y == 1.0 { 1.0 } else { -1.0 });
+    match loss {
+        Loss::Logistic => {
+            let e = sign.times(margins[0]).exp();
+            vec![sign.negative().over(one.plus(e))]
+        }
+        Loss::Softmax { .. } => {
+            let e: Vec<Twice> = margins.iter().map(|m| m.exp()).collect();
+            let sum = e.iter().fold(Twice::new(0.0), |s, e| s.plus(*e));
+            let is = |c: usize| Twice::new(if y == c as f64 { -1.0 } else { 0.0 });
+            e.iter().enumerate().map(|(c, e)| e.over(sum).plus(is(c))).collect()
+        }
+        Loss::Squared { clip } => {
+            let residual = margins[0].plus(Twice::new(-y));
+            let clipped = residual.get().abs() > clip;
+            vec![if clipped { Twice::new(clip.copysign(residual.get())) } else { residual }]
+        }
+        Loss::HuberHinge { width } => {
+            let short = one.plus(sign.times(margins[0]).negative());
+            let c = match short.get() {
+                s if s <= 0.0 => Twice::new(0.0),
+                s if s >= width => Twice::new(width),
+                _ => short,
+            };
+            vec![sign.negative().times(c.over(Twice::new(width)))]
+        }
+    }
+}
+
+/// Distance between the computed and the exact gradient.
+fn error(objective: &Objective<'_>, weights: &[f64]) -> (f64, f64) {
+    let computed = objective.evaluate(weights).unwrap();
+    let exact = exact_gradient(objective, weights);
+    let difference = computed.gradient.iter().zip(&exact);
+    let squares: f64 =
+        difference.map(|(c, e)| Twice::new(*c).plus(e.negative()).get().powi(2)).sum();
+    (squares.sqrt(), computed.slack)
+}
+
+#[test]
+fn slack_bounds_the_error_of_the_gradient() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for (n, d, size) in [(1, 1, 1.0), (60, 5, 1.0), (60, 5, 100.0), (700, 17, 10.0)] {
+            let data = dataset(loss, n, d, 11 + k as u64);
+            let constants = constants(loss, n as u64, d, 1e-3);
+            let objective = Objective::new(&constants, &data).unwrap();
+            let mut rng = generator(5);
+            let weights: Vec<f64> =
+                (0..constants.parameters()).map(|_| size * normal(&mut rng)).collect();
+            let (error, slack) = error(&objective, &weights);
+            assert!(error <= slack, "{loss:?} {n} {d}: {error} > {slack}");
+            // The bound must not be so loose that it says nothing: rounding errors that add up at
+            // random stay far below it, but within a factor of about n + d.
+            assert!(slack <= 1e-10 * (1.0 + size), "{loss:?}: {slack}");
+        }
+    }
+}
+
+#[test]
+fn slack_bounds_the_error_where_columns_cancel() {
+    // Columns of very different size and weights that cancel: the margins lose most digits.
+    let loss = Loss::Logistic;
+    let mut data = Dataset::new(Matrix::dense(4), Vec::new()).unwrap();
+    for i in 0..64_u32 {
+        let x = 0.5 + 1e-4 * i as f32;
+        data.push(Row::Dense(&[x, -x, 1e-20, 1e-5]), f64::from(i % 2)).unwrap();
+    }
+    let constants = constants(loss, 64, 4, 1e-6);
+    let objective = Objective::new(&constants, &data).unwrap();
+    for weights in [[1e8, 1e8, 1e20, -3.0], [1e8, 1e8 + 1.0, 1e19, 0.0], [1e-300; 4]] {
+        let (error, slack) = error(&objective, &weights);
+        assert!(error <= slack, "{error} > {slack}");
+    }
+}
+
+#[test]
+fn gradients_hessians_and_products_agree_with_differences() {
+    for loss in LOSSES {
+        let (n, d) = (300, 6);
+        let data = dataset(loss, n, d, 3);
+        let constants = constants(loss, n as u64, d, 0.01);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let mut rng = generator(9);
+        let p = constants.parameters();
+        let weights: Vec<f64> = (0..p).map(|_| normal(&mut rng)).collect();
+        let at = objective.evaluate(&weights).unwrap();
+        let curvature = objective.curvature(&weights).unwrap();
+        let hessian = objective.hessian(&curvature).unwrap();
+        for j in 0..p {
+            let h = 1e-6;
+            let mut moved = weights.clone();
+            moved[j] += h;
+            let up = objective.evaluate(&moved).unwrap();
+            moved[j] -= 2.0 * h;
+            let down = objective.evaluate(&moved).unwrap();
+            let slope = (up.value - down.value) / (2.0 * h);
+            assert!((slope - at.gradient[j]).abs() < 1e-8, "{loss:?}");
+            let mut unit = vec![0.0; p];
+            unit[j] = 1.0;
+            let product = objective.product(&curvature, &unit).unwrap();
+            for i in 0..p {
+                let entry = if i >= j { hessian[(i, j)] } else { hessian[(j, i)] };
+                assert!((entry - product[i]).abs() < 1e-12, "{loss:?} {i} {j}");
+                // Kinks between the two points change at most a few of the 300 records.
+                let bend = (up.gradient[i] - down.gradient[i]) / (2.0 * h);
+                assert!((bend - entry).abs() < 2e-2, "{loss:?} {bend} {entry}");
+            }
+        }
+    }
+}
+
+#[test]
+fn data_that_break_the_constants_are_refused() {
+    let loss = Loss::Logistic;
+    let constants = constants(loss, 4, 2, 0.1);
+    let build = |rows: &[[f32; 2]], y: &[f64]| {
+        let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
+        for (row, y) in rows.iter().zip(y) {
+            data.push(Row::Dense(row), *y).unwrap();
+        }
+        Objective::new(&constants, &data).map(|_| ())
+    };
+    assert_eq!(build(&[[1.0, 0.0]], &[1.0]), Ok(()));
+    let long = build(&[[1.0, 0.0], [1.0, 1e-3]], &[1.0, 0.0]);
+    assert!(matches!(long, Err(ObjectiveError::RowBound { row: 1, .. })));
+    let target = build(&[[1.0, 0.0]], &[2.0]);
+    assert!(matches!(target, Err(ObjectiveError::Target { row: 0, .. })));
+    let many = build(&[[0.0, 0.0]; 7], &[0.0; 7]);
+    assert_eq!(many, Err(ObjectiveError::Capacity { capacity: 6, got: 7 }));
+    let other = Dataset::new(Matrix::dense(3), Vec::new()).unwrap();
+    let columns = Objective::new(&constants, &other).map(|_| ());
+    assert_eq!(columns, Err(ObjectiveError::Columns { expected: 2, got: 3 }));
+}
+
+#[test]
+fn mean_needs_a_record() {
+    let declared = Declared {
+        normalizer: Normalizer::Mean { minimum: 0 },
+        ..constants(Loss::Logistic, 4, 2, 0.1).declared().clone()
+    };
+    let constants = declared.check().unwrap();
+    let empty = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
+    let refused = Objective::new(&constants, &empty).map(|_| ());
+    assert_eq!(refused, Err(ObjectiveError::Minimum { minimum: 1, got: 0 }));
+}

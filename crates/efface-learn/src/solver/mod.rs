@@ -1,0 +1,262 @@
+#![doc = include_str!("solver.md")]
+
+mod factor;
+mod gradient_descent;
+mod lbfgs;
+mod line_search;
+mod newton;
+mod newton_cg;
+mod run;
+
+#[cfg(test)]
+mod tests;
+
+pub use factor::{Factor, FactorError};
+pub use gradient_descent::sufficient_steps;
+pub use run::{Progress, Watch, unwatched};
+
+use efface_matrix::{GramError, PassError};
+
+use crate::constants::Constants;
+use crate::objective::{LARGEST_HESSIAN, Objective};
+use crate::outward;
+use run::{Point, Run};
+
+/// Which solver looks for the optimum; all obey the same stopping rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Solver {
+    /// `Newton` up to [`LARGEST_HESSIAN`] parameters, `NewtonCg` beyond.
+    #[default]
+    Automatic,
+    /// Newton with a Cholesky factor that is kept while it serves.
+    Newton,
+    /// Newton with conjugate gradients: Hessian-vector products only.
+    NewtonCg,
+    /// Limited-memory BFGS.
+    Lbfgs,
+    /// Gradient descent with step 2/(L + m): slow, with a proven number of steps.
+    GradientDescent,
+}
+
+impl Solver {
+    /// Names of all solvers, as users type them.
+    pub const NAMES: [&'static str; 5] =
+        ["automatic", "newton", "newton-cg", "lbfgs", "gradient-descent"];
+
+    /// The name users type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => Self::NAMES[0],
+            Self::Newton => Self::NAMES[1],
+            Self::NewtonCg => Self::NAMES[2],
+            Self::Lbfgs => Self::NAMES[3],
+            Self::GradientDescent => Self::NAMES[4],
+        }
+    }
+}
+
+/// The public stopping rule: accept w when |grad F(w)| + slack <= m `distance`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// tau: how far the accepted weights may be from the optimum, in weight units.
+    pub distance: f64,
+}
+
+/// Where a solver starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// Weights: zeros, the published model, or in `secret` state what was kept.
+    pub weights: &'a [f64],
+    /// A factor of an earlier Hessian (`secret` state only); used by `Newton`.
+    pub factor: Option<&'a Factor>,
+}
+
+/// Weights within the distance asked for of the exact optimum, with the evidence.
+///
+/// Everything but `distance`'s bound depends on the data and belongs to the private annex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// The accepted weights, unperturbed: never to be published.
+    pub weights: Vec<f64>,
+    /// Norm of the computed gradient there, rounded up.
+    pub gradient_norm: f64,
+    /// Bound on what float64 may have changed in the gradient.
+    pub slack: f64,
+    /// Upper bound on the distance to the exact optimum, (gradient_norm + slack)/m.
+    pub distance: f64,
+    /// Gradient passes made.
+    pub passes: u64,
+    /// Hessians formed and factored.
+    pub hessians: u64,
+    /// Hessian-vector products, and passes that prepare them.
+    pub hessian_products: u64,
+    /// The solver that reached the optimum: `GradientDescent` also when another one gave up.
+    pub solver: Solver,
+    /// The last Cholesky factor, where one was used: secret state, to be erased unless kept on
+    /// purpose.
+    pub factor: Option<Factor>,
+}
+
+/// Why no optimum was returned.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SolveError {
+    /// The distance cannot be certified in float64, whatever the data.
+    #[error(
+        "`distance` (tau) must be at least {least:e} for float64 to certify it with these public \
+         constants, got {got:e}; raise the noise or lambda"
+    )]
+    Unattainable {
+        /// The least distance that is attainable.
+        least: f64,
+        /// The distance asked for.
+        got: f64,
+    },
+    /// The distance is not a positive number.
+    #[error("`distance` (tau) must be finite and above 0, got {0}")]
+    Distance(f64),
+    /// The start has the wrong length or is not finite.
+    #[error("the start must have {expected} finite weights, got {got}")]
+    Start {
+        /// P.
+        expected: usize,
+        /// Its length, or the count of its finite entries.
+        got: usize,
+    },
+    /// A dense Hessian would be too large.
+    #[error(
+        "`newton` takes at most {LARGEST_HESSIAN} parameters, got {0}; choose `newton-cg` or \
+         `lbfgs`"
+    )]
+    Large(usize),
+    /// The watcher asked to stop.
+    #[error("cancelled after {passes} gradient passes")]
+    Cancelled {
+        /// Passes made.
+        passes: u64,
+    },
+    /// No solver reached the stopping rule: rounding errors beyond what the slack foresees for
+    /// the accepting pass alone, accumulated over the steps.
+    #[error(
+        "no point with gradient norm at most {target:e} was found in {passes} passes, the last \
+         had {gradient_norm:e}; raise the noise or lambda"
+    )]
+    NotConverged {
+        /// Passes made.
+        passes: u64,
+        /// Norm of the last gradient.
+        gradient_norm: f64,
+        /// m tau.
+        target: f64,
+    },
+    /// The data and the weights do not fit together.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// The Hessian could not be formed.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+}
+
+/// Refuses a distance that float64 cannot certify: m tau < 2 times the public slack.
+///
+/// Depends on public constants alone (and on the number of records under `mean`).
+///
+/// # Errors
+/// [`SolveError::Unattainable`] with the least attainable distance, or [`SolveError::Distance`].
+pub fn check_attainable(
+    constants: &Constants,
+    stopping: Stopping,
+    records: usize,
+) -> Result<(), SolveError> {
+    let tau = stopping.distance;
+    if !(tau > 0.0 && tau.is_finite()) {
+        return Err(SolveError::Distance(tau));
+    }
+    let m = constants.strong_convexity();
+    if m * tau >= 2.0 * constants.public_slack(tau, records) {
+        return Ok(());
+    }
+    Err(SolveError::Unattainable { least: least_distance(constants, records), got: tau })
+}
+
+/// The least tau with m tau >= 2 times the public slack, within a factor 1 + 1e-9; infinity when
+/// there is none.
+#[must_use]
+pub fn least_distance(constants: &Constants, records: usize) -> f64 {
+    // The public slack is affine in tau with slope s: the fixed point of tau = 2 slack(tau)/m.
+    let m = constants.strong_convexity();
+    let origin = 2.0 * constants.public_slack(0.0, records) / m;
+    let slope = 2.0 * (constants.public_slack(origin, records) / m) / origin - 1.0;
+    let least = origin / (1.0 - slope) * (1.0 + 1e-9);
+    if least.is_finite() && least > 0.0 { least } else { f64::INFINITY }
+}
+
+/// Finds weights within `stopping.distance` of the optimum.
+///
+/// A solver that has not converged within its fixed, public cap gives way to gradient descent
+/// from the same start, for a number of steps that suffices in exact arithmetic
+/// ([`sufficient_steps`]); `Optimum::solver` says so. `watch` is called once per pass.
+///
+/// # Errors
+/// A distance that cannot be certified is refused before any pass; see [`SolveError`].
+pub fn solve(
+    objective: &Objective<'_>,
+    solver: Solver,
+    stopping: Stopping,
+    start: Start<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<Optimum, SolveError> {
+    let constants = objective.constants();
+    check_attainable(constants, stopping, objective.data().rows())?;
+    let expected = constants.parameters();
+    let got = start.weights.iter().filter(|w| w.is_finite()).count();
+    if start.weights.len() != expected || got != expected {
+        return Err(SolveError::Start { expected, got: got.min(start.weights.len()) });
+    }
+    let solver = match solver {
+        Solver::Automatic if expected <= LARGEST_HESSIAN => Solver::Newton,
+        Solver::Automatic => Solver::NewtonCg,
+        Solver::Newton if expected > LARGEST_HESSIAN => return Err(SolveError::Large(expected)),
+        other => other,
+    };
+    let target = (constants.strong_convexity() * stopping.distance).next_down();
+    let mut run = Run::new(objective, target, watch);
+    let first = run.visit(start.weights.to_vec())?;
+    let mut factor = start.factor.filter(|f| f.dimension() == expected).cloned();
+    if !run.accepts(&first) {
+        let fast = match solver {
+            Solver::Newton => newton::descend(&mut run, first.clone(), &mut factor)?,
+            Solver::NewtonCg => newton_cg::descend(&mut run, first.clone())?,
+            Solver::Lbfgs => lbfgs::descend(&mut run, first.clone())?,
+            _ => first.clone(),
+        };
+        if run.accepts(&fast) {
+            return Ok(finish(&run, fast, solver, factor));
+        }
+        let last = gradient_descent::descend(&mut run, first)?;
+        if run.accepts(&last) {
+            return Ok(finish(&run, last, Solver::GradientDescent, factor));
+        }
+        return Err(SolveError::NotConverged {
+            passes: run.passes,
+            gradient_norm: last.at.gradient_norm,
+            target,
+        });
+    }
+    Ok(finish(&run, first, solver, factor))
+}
+
+fn finish(run: &Run<'_, '_>, point: Point, solver: Solver, factor: Option<Factor>) -> Optimum {
+    let bound = outward::add(point.at.gradient_norm, point.at.slack);
+    Optimum {
+        distance: outward::div(bound, run.objective.constants().strong_convexity()),
+        gradient_norm: point.at.gradient_norm,
+        slack: point.at.slack,
+        weights: point.weights,
+        passes: run.passes,
+        hessians: run.hessians,
+        hessian_products: run.products,
+        solver,
+        factor,
+    }
+}

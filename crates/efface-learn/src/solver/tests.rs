@@ -1,0 +1,245 @@
+//! Every solver against every loss, and data that make solvers fail.
+
+use std::ops::ControlFlow;
+
+use efface_matrix::{Matrix, Row};
+
+use super::*;
+use crate::example::{LOSSES, constants, dataset};
+use crate::{Dataset, Declared, Loss};
+
+const SOLVERS: [Solver; 4] =
+    [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs, Solver::GradientDescent];
+
+fn run(
+    objective: &Objective<'_>,
+    solver: Solver,
+    distance: f64,
+    start: &[f64],
+) -> Result<Optimum, SolveError> {
+    let start = Start { weights: start, factor: None };
+    solve(objective, solver, Stopping { distance }, start, &mut unwatched)
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Rows of one value repeated, with alternating or constant targets.
+fn repeated(row: &[f32], n: usize, target: impl Fn(usize) -> f64) -> Dataset {
+    let mut data = Dataset::new(Matrix::dense(row.len()), Vec::new()).unwrap();
+    for i in 0..n {
+        data.push(Row::Dense(row), target(i)).unwrap();
+    }
+    data
+}
+
+#[test]
+fn all_solvers_reach_the_same_optimum() {
+    for loss in LOSSES {
+        for (n, d, lambda, tau) in [(200, 8, 0.02, 1e-6), (37, 3, 0.5, 1e-11), (20, 40, 0.05, 1e-7)]
+        {
+            let data = dataset(loss, n, d, 1);
+            let constants = constants(loss, n as u64, d, lambda);
+            let objective = Objective::new(&constants, &data).unwrap();
+            let zeros = vec![0.0; constants.parameters()];
+            let exact = run(&objective, Solver::Newton, 1e-3 * tau, &zeros);
+            let exact = exact.or_else(|_| run(&objective, Solver::Newton, 0.1 * tau, &zeros));
+            let exact = exact.unwrap();
+            for solver in SOLVERS {
+                let found = run(&objective, solver, tau, &zeros).unwrap();
+                assert_eq!(found.solver, solver, "{loss:?}");
+                assert!(found.distance <= tau);
+                let apart = apart(&found.weights, &exact.weights);
+                // A true bound: the reference is at most `exact.distance` from the optimum.
+                assert!(apart <= found.distance + exact.distance, "{loss:?} {solver:?}");
+                assert!(apart <= 2.0 * tau);
+                let again = run(&objective, solver, tau, &found.weights).unwrap();
+                assert_eq!((again.passes, &again.weights), (1, &found.weights));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kept_factor_spares_the_hessian() {
+    let loss = Loss::Logistic;
+    let mut data = dataset(loss, 400, 10, 4);
+    let constants = constants(loss, 400, 10, 1e-2);
+    let zeros = vec![0.0; 10];
+    let objective = Objective::new(&constants, &data).unwrap();
+    let first = run(&objective, Solver::Newton, 1e-9, &zeros).unwrap();
+    let packed = first.factor.as_ref().unwrap().to_vec();
+    let factor = Factor::from_slice(10, &packed).unwrap();
+    assert_eq!(Some(&factor), first.factor.as_ref());
+    data.remove_rows(&[3, 77]).unwrap();
+    let objective = Objective::new(&constants, &data).unwrap();
+    let start = Start { weights: &first.weights, factor: Some(&factor) };
+    let stopping = Stopping { distance: 1e-6 };
+    let kept = solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap();
+    assert_eq!(kept.hessians, 0);
+    let fresh = run(&objective, Solver::Newton, 1e-6, &first.weights).unwrap();
+    assert_eq!(fresh.hessians, 1);
+    assert!(apart(&kept.weights, &fresh.weights) <= 2e-6);
+}
+
+#[test]
+fn broken_factors_are_refused() {
+    let wrong = Factor::from_slice(2, &[1.0, 0.0]);
+    assert_eq!(wrong, Err(FactorError::Length { dimension: 2, expected: 3, got: 2 }));
+    let wrong = Factor::from_slice(2, &[1.0, f64::NAN, 1.0]);
+    assert!(matches!(wrong, Err(FactorError::Entry { index: 1, .. })));
+    let wrong = Factor::from_slice(2, &[1.0, 0.0, 0.0]);
+    assert_eq!(wrong, Err(FactorError::Entry { index: 2, got: 0.0 }));
+}
+
+#[test]
+fn separable_constant_zero_and_single_row_data() {
+    for loss in LOSSES {
+        let cases = [
+            dataset(loss, 0, 3, 0),
+            dataset(loss, 1, 3, 0),
+            repeated(&[0.0, 0.0, 0.0], 50, |i| (i % 2) as f64),
+            repeated(&[0.5, 0.0, 0.8], 50, |_| 1.0),
+            repeated(&[1.0, 0.0, 0.0], 50, |i| (i % 2) as f64),
+            // Columns of very different size.
+            repeated(&[1e-6, 1e-3, 0.9], 50, |i| (i % 2) as f64),
+        ];
+        for (k, data) in cases.iter().enumerate() {
+            for lambda in [1e-6, 1.0] {
+                let constants = constants(loss, 50, 3, lambda);
+                let objective = Objective::new(&constants, data).unwrap();
+                let zeros = vec![0.0; constants.parameters()];
+                let tau = 1e-3 * constants.optimum_bound();
+                for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
+                    let found = run(&objective, solver, tau, &zeros).unwrap();
+                    assert!(found.distance <= tau, "{loss:?} case {k}");
+                    assert_eq!(found.solver, solver, "{loss:?} case {k} lambda {lambda}");
+                }
+                if data.rows() == 0 {
+                    let found = run(&objective, Solver::Automatic, tau, &zeros).unwrap();
+                    assert_eq!((found.weights, found.passes), (zeros, 1));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_far_start_comes_home() {
+    for loss in LOSSES {
+        let data = dataset(loss, 100, 4, 8);
+        let constants = constants(loss, 100, 4, 1e-3);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let far = vec![1e6; constants.parameters()];
+        let zeros = vec![0.0; constants.parameters()];
+        let near = run(&objective, Solver::Newton, 1e-6, &zeros).unwrap();
+        for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
+            let found = run(&objective, solver, 1e-6, &far).unwrap();
+            assert!(apart(&found.weights, &near.weights) <= 2e-6, "{loss:?} {solver:?}");
+        }
+    }
+}
+
+#[test]
+fn the_public_step_count_suffices() {
+    for loss in LOSSES {
+        let data = dataset(loss, 60, 5, 2);
+        let constants = constants(loss, 60, 5, 0.05);
+        let objective = Objective::new(&constants, &data).unwrap();
+        for size in [0.0, 10.0] {
+            let start = vec![size; constants.parameters()];
+            let tau = 1e-7;
+            let found = run(&objective, Solver::GradientDescent, tau, &start).unwrap();
+            let reach = crate::outward::norm(&start) + constants.optimum_bound();
+            let steps = sufficient_steps(&constants, reach, 0.05 * tau);
+            assert!(found.passes <= steps + 1, "{loss:?}: {} > {steps}", found.passes);
+            // The optimum is where the public bound says it is.
+            let norm = crate::outward::norm(&found.weights);
+            assert!(norm <= constants.optimum_bound() + tau);
+        }
+    }
+}
+
+#[test]
+fn distances_below_float64_are_refused_before_any_pass() {
+    let loss = Loss::Logistic;
+    let data = dataset(loss, 100, 5, 1);
+    let constants = constants(loss, 100, 5, 1e-4);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let least = least_distance(&constants, 100);
+    let mut passes = 0;
+    let mut count = |_: &Progress| {
+        passes += 1;
+        ControlFlow::Continue(())
+    };
+    let start = Start { weights: &[0.0; 5], factor: None };
+    let stopping = Stopping { distance: 0.9 * least };
+    let refused = solve(&objective, Solver::Newton, stopping, start, &mut count);
+    assert_eq!(refused, Err(SolveError::Unattainable { least, got: 0.9 * least }));
+    for distance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = solve(&objective, Solver::Newton, Stopping { distance }, start, &mut count);
+        assert!(matches!(refused, Err(SolveError::Distance(_))));
+    }
+    assert_eq!(passes, 0);
+    let attained = run(&objective, Solver::Newton, least, &[0.0; 5]).unwrap();
+    assert!(attained.distance <= least);
+}
+
+#[test]
+fn a_watcher_cancels_and_bad_starts_are_refused() {
+    let data = dataset(Loss::Logistic, 100, 5, 1);
+    let constants = constants(Loss::Logistic, 100, 5, 1e-2);
+    let objective = Objective::new(&constants, &data).unwrap();
+    for solver in SOLVERS {
+        let mut stop = |p: &Progress| match p.passes {
+            3.. => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let start = Start { weights: &[0.0; 5], factor: None };
+        let stopping = Stopping { distance: 1e-9 };
+        let cancelled = solve(&objective, solver, stopping, start, &mut stop);
+        assert_eq!(cancelled, Err(SolveError::Cancelled { passes: 3 }), "{solver:?}");
+    }
+    let short = run(&objective, Solver::Newton, 1e-3, &[0.0; 4]);
+    assert_eq!(short, Err(SolveError::Start { expected: 5, got: 4 }));
+    let bad = run(&objective, Solver::Newton, 1e-3, &[0.0, 0.0, 0.0, 0.0, f64::NAN]);
+    assert_eq!(bad, Err(SolveError::Start { expected: 5, got: 4 }));
+}
+
+#[test]
+fn a_dense_hessian_has_a_largest_size() {
+    let cols = LARGEST_HESSIAN + 1;
+    let mut data = Dataset::new(Matrix::sparse(cols), Vec::new()).unwrap();
+    for i in 0..40_u32 {
+        let row = Row::Sparse { indices: &[i, 1000 + i], values: &[0.5, 0.5] };
+        data.push(row, f64::from(i % 2)).unwrap();
+    }
+    let constants = constants(Loss::Logistic, 40, cols, 1e-2);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let zeros = vec![0.0; cols];
+    assert_eq!(run(&objective, Solver::Newton, 1e-6, &zeros), Err(SolveError::Large(cols)));
+    let found = run(&objective, Solver::Automatic, 1e-6, &zeros).unwrap();
+    assert_eq!(found.solver, Solver::NewtonCg);
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    let loss = Loss::Softmax { classes: 4 };
+    let data = dataset(loss, 3000, 12, 6);
+    let declared =
+        Declared { row_bound: 1.5, ..constants(loss, 3000, 12, 1e-3).declared().clone() };
+    let constants = declared.check().unwrap();
+    let objective = Objective::new(&constants, &data).unwrap();
+    let zeros = vec![0.0; constants.parameters()];
+    for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
+        let results: Vec<Optimum> = [1, 2, 5]
+            .into_iter()
+            .map(|threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| run(&objective, solver, 1e-7, &zeros).unwrap())
+            })
+            .collect();
+        assert!(results.iter().all(|r| *r == results[0]), "{solver:?}");
+    }
+}
