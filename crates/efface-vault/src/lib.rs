@@ -1,2 +1,80 @@
-//! The single-file store of a model that can forget: records, versions, requests and a signed ledger
+//! The single-file store of a model that can forget.
+//!
+//! A [`Vault`] is one SQLite file, `NAME.efface`, with everything about one model: its records,
+//! its current weights, the requests it has served and the append-only ledger of certificates.
+//! The vault stores bytes and JSON text that the engine gives it and does no mathematics.
+//!
+//! Two promises matter here, and each has its own test suite:
+//!
+//! - **Durable or nothing.** A request is one [`Transaction`]. When [`Transaction::commit`] has
+//!   returned, all of it is on the disk; before that, a crash leaves the state before it.
+//! - **Deleted means gone.** When a deletion has been committed, no file in the vault's folder
+//!   holds bytes of the deleted record. SQLite's `secure_delete` alone does not give this (pages
+//!   rebuilt by its balancing keep stale copies of neighbouring rows), so every commit also
+//!   overwrites each byte that its pages do not use. What the file system or the drive keeps
+//!   below the file is out of reach.
+//!
+//! ```
+//! use efface_vault::{Genesis, StoredRecord, Vault};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let genesis = Genesis {
+//!     vault_id: "6f1c".into(),
+//!     created_at: "2026-01-01T00:00:00Z".into(),
+//!     config_json: "{}".into(),
+//!     public_key: [0; 32],
+//! };
+//! let mut creation = Vault::create(&folder.path().join("model.efface"), &genesis)?;
+//! for id in ["a", "b"] {
+//!     creation.insert_record(&StoredRecord {
+//!         id,
+//!         subject: Some("alice"),
+//!         target: 1.0,
+//!         features: &[0, 0, 128, 63],
+//!         added_version: 1,
+//!     })?;
+//! }
+//! creation.replace_model(1, b"weights", &[7; 32])?;
+//! let mut vault = creation.commit()?;
+//!
+//! let rows = vault.find_subject("alice")?;
+//! let mut transaction = vault.begin()?;
+//! transaction.delete_records(&rows)?;
+//! transaction.commit()?;
+//! assert_eq!(vault.counts()?.records, 0);
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
+
+mod annex;
+mod column;
+mod creation;
+mod error;
+mod identity;
+mod keyring;
+mod ledger;
+mod lock;
+mod model;
+mod raw_file;
+mod record;
+mod request;
+mod schema;
+mod sweep;
+mod tombstone;
+mod transaction;
+mod vault;
+
+pub use creation::{CreateError, Creation};
+pub use error::{ReadError, StoreFault, WriteError};
+pub use identity::Identity;
+pub use keyring::{Keyring, KeyringError};
+pub use ledger::{LedgerEntry, LedgerHead};
+pub use lock::LockError;
+pub use model::StoredModel;
+pub use record::{Counts, IdLookup, RecordId, StoredRecord};
+pub use request::{Admission, Request, RequestState};
+pub use sweep::Examination;
+pub use transaction::Transaction;
+pub use vault::{Genesis, OpenError, Vault};

@@ -1,0 +1,43 @@
+//! Reading and writing single columns.
+
+use crate::ReadError;
+use rusqlite::{OptionalExtension, Params, Row};
+
+/// A whole number that is never negative.
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+/// A whole number that is never negative, or nothing.
+pub(crate) fn maybe_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    match row.get_ref(column)? {
+        rusqlite::types::ValueRef::Null => Ok(None),
+        _ => unsigned(row, column).map(Some),
+    }
+}
+
+/// Bytes, borrowed from the row.
+pub(crate) fn blob<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+    Ok(row.get_ref(column)?.as_blob()?)
+}
+
+/// Text, borrowed from the row.
+pub(crate) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    Ok(row.get_ref(column)?.as_str()?)
+}
+
+/// Text or nothing, borrowed from the row.
+pub(crate) fn maybe_text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?)
+}
+
+/// The one row of a query, if there is one.
+pub(crate) fn at_most_one<T>(
+    connection: &rusqlite::Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>, ReadError> {
+    Ok(connection.prepare_cached(sql)?.query_row(values, read).optional()?)
+}

@@ -1,0 +1,220 @@
+//! Making a vault: under another name until it is whole.
+
+use crate::lock::{Lock, LockError, beside};
+use crate::raw_file::RawFile;
+use crate::vault::{Access, Genesis, OpenError, configure, connect};
+use crate::{Transaction, Vault, WriteError, schema};
+use rusqlite::OpenFlags;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+
+/// Why a vault could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// Something has this name already; a vault is never overwritten.
+    #[error("{} already exists", path.display())]
+    AlreadyExists {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The path names no file in an existing folder.
+    #[error("{} must be a file name in an existing folder", path.display())]
+    NoSuchFolder {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The name needed while the vault is being made is taken by something that is not a left-over
+    /// of an earlier attempt: a link, a folder, or a file with a second name.
+    #[error("{} is in the way and is not a plain file; remove it", path.display())]
+    Obstructed {
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// Another process is making or using a vault of this name.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The operating system refused.
+    #[error("{} cannot be created: {source}", path.display())]
+    Io {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writing the content failed.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The finished vault could not be opened again.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// A vault in the making. It dereferences to [`Transaction`] for filling it.
+///
+/// Its file is `NAME.efface.partial` until [`Creation::commit`] gives it its name, so a crash
+/// never leaves half a vault under the final name. Dropping it overwrites and removes the file;
+/// what a killed process left is overwritten and removed by the next creation of the same name.
+#[derive(Debug)]
+pub struct Creation {
+    // Fields drop in this order: the connection, then the partial file, the lock last.
+    transaction: Transaction<'static>,
+    partial: Partial,
+    target: PathBuf,
+    lock: Lock,
+}
+
+impl Vault {
+    /// Begins a new vault that will be called `path`. Only its owner may read the file.
+    ///
+    /// # Errors
+    /// See [`CreateError`]; an existing file is never overwritten.
+    pub fn create(path: &Path, genesis: &Genesis) -> Result<Creation, CreateError> {
+        let target = free_name(path)?;
+        let lock = Lock::acquire(&target, "creating it")?;
+        let partial = Partial::begin(&target)?;
+        let connection = connect(&partial.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let page_size = connection.pragma_update(None, "page_size", schema::PAGE_SIZE);
+        page_size.map_err(WriteError::from)?;
+        // Nothing refers to this file yet: a crash discards it, and it is synchronised once.
+        configure(&connection, "MEMORY", 0).map_err(WriteError::from)?;
+        let file = RawFile::open(&partial.path)
+            .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?;
+        let access = Access::Writing { file, _lock: None };
+        let path = partial.path.clone();
+        let mut transaction =
+            Transaction::of_new(Self { connection, access, path, rolled_back: false })?;
+        schema::install(&transaction.connection).map_err(WriteError::from)?;
+        let inserted = transaction.execute(
+            "INSERT INTO genesis (one, vault_id, created_at, config, public_key) \
+             VALUES (1, ?1, ?2, ?3, ?4)",
+            (&genesis.vault_id, &genesis.created_at, &genesis.config_json, &genesis.public_key),
+        );
+        inserted.map_err(WriteError::from)?;
+        Ok(Creation { transaction, partial, target, lock })
+    }
+}
+
+impl Creation {
+    /// Makes the vault durable under its name and opens it for writing.
+    ///
+    /// # Errors
+    /// See [`CreateError`]. Before the renaming nothing is left behind; an error after it (the
+    /// folder could not be synchronised, or the file not be opened again) leaves a whole vault.
+    pub fn commit(self) -> Result<Vault, CreateError> {
+        let Self { lock, target, mut partial, transaction } = self;
+        transaction.finish_new()?;
+        let io = |source| CreateError::Io { path: target.clone(), source };
+        if fs::symlink_metadata(&target).is_ok() {
+            return Err(CreateError::AlreadyExists { path: target });
+        }
+        fs::rename(&partial.path, &target).map_err(io)?;
+        partial.renamed = true;
+        sync_folder(&target).map_err(io)?;
+        Ok(Vault::open_locked(target, lock)?)
+    }
+}
+
+impl Deref for Creation {
+    type Target = Transaction<'static>;
+
+    fn deref(&self) -> &Transaction<'static> {
+        &self.transaction
+    }
+}
+
+impl DerefMut for Creation {
+    fn deref_mut(&mut self) -> &mut Transaction<'static> {
+        &mut self.transaction
+    }
+}
+
+/// The file of a vault in the making.
+#[derive(Debug)]
+struct Partial {
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl Partial {
+    /// Removes what an earlier attempt left, overwriting it first, and makes an empty file.
+    fn begin(target: &Path) -> Result<Self, CreateError> {
+        let path = beside(target, ".partial");
+        let io = |source| CreateError::Io { path: path.clone(), source };
+        match fs::symlink_metadata(&path) {
+            Ok(found) if is_plain(&found) => discard(&path).map_err(io)?,
+            Ok(_) => return Err(CreateError::Obstructed { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io(error)),
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).map_err(io)?;
+        Ok(Self { path, renamed: false })
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // A failure leaves the file to the next creation of the same name.
+            let _ = discard(&self.path);
+        }
+    }
+}
+
+/// The path with its folder resolved, if nothing has that name.
+fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
+    let no_folder = || CreateError::NoSuchFolder { path: path.into() };
+    let name = path.file_name().ok_or_else(no_folder)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let folder = fs::canonicalize(folder).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => no_folder(),
+        _ => CreateError::Io { path: path.into(), source },
+    })?;
+    let target = folder.join(name);
+    match fs::symlink_metadata(&target) {
+        Ok(_) => Err(CreateError::AlreadyExists { path: path.into() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(target),
+        Err(source) => Err(CreateError::Io { path: path.into(), source }),
+    }
+}
+
+/// Whether overwriting the file touches nothing but the file.
+fn is_plain(metadata: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    let one_name = std::os::unix::fs::MetadataExt::nlink(metadata) == 1;
+    #[cfg(not(unix))]
+    let one_name = true;
+    metadata.is_file() && one_name
+}
+
+/// Overwrites a file with zeros and removes it.
+fn discard(path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut left = file.metadata()?.len();
+    let zeros = vec![0; 1 << 16];
+    while left > 0 {
+        let part = left.min(zeros.len() as u64);
+        file.write_all(&zeros[..part as usize])?;
+        left -= part;
+    }
+    file.sync_all()?;
+    drop(file);
+    fs::remove_file(path)
+}
+
+/// Waits until the folder of `path` has its new entry on the disk.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
+}

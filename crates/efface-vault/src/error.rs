@@ -1,0 +1,168 @@
+//! What can go wrong below a read or a write, in words a caller can act on.
+
+use crate::RecordId;
+use rusqlite::ErrorCode;
+use std::io;
+
+/// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
+const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
+
+/// A failure of the store itself, whatever was asked of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreFault {
+    /// Another connection (a reader in the middle of a scan, a database shell) holds the file.
+    #[error("vault is busy: another program is reading or changing it; try again")]
+    Busy,
+    /// The disk, the quota or the size limit of the vault is exhausted; nothing was changed.
+    #[error("no space left for the vault; nothing was changed")]
+    Full,
+    /// The file or its folder cannot be written.
+    #[error("vault cannot be written: the file or its folder is read-only")]
+    ReadOnly,
+    /// A writer was interrupted; the next opening for writing restores the state before it.
+    #[error("vault was interrupted in the middle of a change; open it once for writing to recover")]
+    NeedsRecovery,
+    /// The content contradicts the format.
+    #[error("vault is damaged: {0}")]
+    Damaged(String),
+    /// The operating system refused a read, a write or a lock.
+    #[error("reading or writing the vault failed: {0}")]
+    Io(String),
+    /// Anything else SQLite reports.
+    #[error("store failed: {0}")]
+    Other(String),
+}
+
+impl From<rusqlite::Error> for StoreFault {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::Error as E;
+        match &error {
+            E::SqliteFailure(code, _) => match code.code {
+                _ if code.extended_code == READONLY_ROLLBACK => Self::NeedsRecovery,
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
+                ErrorCode::DiskFull => Self::Full,
+                ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Self::ReadOnly,
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                    Self::Damaged(error.to_string())
+                }
+                ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => Self::Io(error.to_string()),
+                _ => Self::Other(error.to_string()),
+            },
+            E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnType(..)
+            | E::QueryReturnedNoRows
+            | E::Utf8Error(..) => Self::Damaged(error.to_string()),
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for StoreFault {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly,
+            _ => Self::Io(error.to_string()),
+        }
+    }
+}
+
+/// Why a read failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Why a write failed. The transaction it belongs to can then only be dropped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A record with this public id is already in the vault.
+    #[error("`id` must be new, got \"{id}\" which the vault already holds")]
+    DuplicateId {
+        /// The id given.
+        id: String,
+    },
+    /// A target was NaN or infinite.
+    #[error("`target` must be finite, got {target}")]
+    TargetNotFinite {
+        /// The value given.
+        target: f64,
+    },
+    /// A record to delete is not (or no longer) in the vault.
+    #[error("`record` must be in the vault, got {record} which is not")]
+    UnknownRecord {
+        /// The record named.
+        record: RecordId,
+    },
+    /// A number does not fit the 63 bits of the store.
+    #[error("`{name}` must be below 2^63, got {value}")]
+    OutOfRange {
+        /// Which argument.
+        name: &'static str,
+        /// The value given.
+        value: u64,
+    },
+    /// The request id was used before, for a different body.
+    #[error("request id \"{request_id}\" was already used for a different request")]
+    RequestConflict {
+        /// The request id given.
+        request_id: String,
+    },
+    /// No request has this id.
+    #[error("request id \"{request_id}\" is unknown")]
+    UnknownRequest {
+        /// The request id given.
+        request_id: String,
+    },
+    /// The ledger has no entry with this index.
+    #[error("`index` must be that of a ledger entry, got {index}")]
+    UnknownEntry {
+        /// The index given.
+        index: u64,
+    },
+    /// This tombstone exists already.
+    #[error("tombstone already exists")]
+    DuplicateTombstone,
+    /// The vault was opened for reading.
+    #[error("vault was opened for reading only")]
+    OpenedForReading,
+    /// An earlier write of the same transaction failed.
+    #[error("transaction was given up because an earlier step of it failed")]
+    GivenUp,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+}
+
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl From<ReadError> for WriteError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(fault) => Self::Store(fault),
+        }
+    }
+}
+
+/// Whether a statement failed because a value must be unique and is not.
+pub(crate) fn is_duplicate(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::SqliteFailure(code, _)
+        if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
+            || code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
+}

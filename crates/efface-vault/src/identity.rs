@@ -1,0 +1,51 @@
+//! Who a record is: its public id, its subject and when it came, without its features.
+
+use crate::column::{at_most_one, unsigned};
+use crate::{ReadError, RecordId, Vault};
+
+/// A record without its features.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The number the vault gave it.
+    pub record: RecordId,
+    /// Its public id.
+    pub id: String,
+    /// Whose it is, if anybody's.
+    pub subject: Option<String>,
+    /// Version of the model that first saw it.
+    pub added_version: u64,
+}
+
+impl Vault {
+    /// Who these records are, in the order asked; unknown ones are left out.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
+        let sql = "SELECT id, subject, added_version FROM record WHERE sequence = ?1";
+        let mut found = Vec::with_capacity(records.len());
+        for &record in records {
+            let identity = at_most_one(&self.connection, sql, [record.get()], |row| {
+                Ok(Identity {
+                    record,
+                    id: row.get(0)?,
+                    subject: row.get(1)?,
+                    added_version: unsigned(row, 2)?,
+                })
+            })?;
+            found.extend(identity);
+        }
+        Ok(found)
+    }
+
+    /// The largest number of records any one subject has; 0 without subjects. Time is linear in
+    /// the number of records.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn largest_subject(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT COALESCE(MAX(rows), 0) FROM \
+                   (SELECT COUNT(*) AS rows FROM record WHERE subject IS NOT NULL GROUP BY subject)";
+        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
+    }
+}

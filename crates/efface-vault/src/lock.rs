@@ -1,0 +1,177 @@
+//! The lock of a vault: one writer at a time, and whoever comes second is told who that is.
+//!
+//! The lock is an operating-system lock on a side file, `NAME.efface.lock`. It is not taken on the
+//! vault itself, because closing any handle of a file drops the POSIX locks that SQLite holds on
+//! it. The system releases the lock when the process ends, however it ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a lock was not given.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Another process, or another handle of this process, holds it.
+    #[error("vault is in use by process {holder}")]
+    InUse {
+        /// Process number and, in parentheses, what it is doing; `unknown` if not yet written.
+        holder: String,
+    },
+    /// The side file cannot be created or written.
+    #[error("lock file {} cannot be written: {source}", path.display())]
+    Unwritable {
+        /// The side file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The side file's place is taken by something else, or its file system has no locks.
+    #[error("lock file {} cannot be locked: {reason}", path.display())]
+    Unlockable {
+        /// The side file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+/// A held lock; dropping it releases it and removes the side file.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock of the vault at `vault`, writing this process and `purpose` into it.
+    pub(crate) fn acquire(vault: &Path, purpose: &str) -> Result<Self, LockError> {
+        let path = beside(vault, ".lock");
+        let unwritable = |source| LockError::Unwritable { path: path.clone(), source };
+        loop {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if !found.is_file() => {
+                    return Err(LockError::Unlockable {
+                        path,
+                        reason: "it is not a regular file".into(),
+                    });
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(unwritable(error)),
+            }
+            let mut file = private().open(&path).map_err(unwritable)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(LockError::InUse { holder: holder(&mut file) });
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Err(LockError::Unlockable { path, reason: error.to_string() });
+                }
+            }
+            // The holder before us may have removed the file between our open and our lock.
+            if !still_there(&file, &path).map_err(unwritable)? {
+                continue;
+            }
+            let line = format!("{} ({})\n", std::process::id(), one_line(purpose));
+            file.set_len(0).map_err(unwritable)?;
+            file.write_all(line.as_bytes()).map_err(unwritable)?;
+            return Ok(Self { path, file });
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where an open file has no identity to compare, the side file stays: removing it could
+        // take away the file another process has just locked.
+        if cfg!(unix) {
+            let _ = fs::remove_file(&self.path);
+        } else {
+            let _ = self.file.set_len(0);
+        }
+    }
+}
+
+/// `path` with `suffix` appended to its file name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Options that create a file only its owner may read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Who wrote the side file.
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(256).read_to_string(&mut text));
+    match (read, text.trim()) {
+        (Ok(_), line) if !line.is_empty() => line.into(),
+        _ => "unknown".into(),
+    }
+}
+
+/// `purpose` without line breaks or control characters, and short.
+fn one_line(purpose: &str) -> String {
+    purpose.chars().filter(|c| !c.is_control()).take(64).collect()
+}
+
+#[cfg(unix)]
+fn still_there(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn still_there(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_taker_is_told_who_holds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("m.efface");
+        let lock = Lock::acquire(&vault, "efface\ndelete").unwrap();
+        let refused = Lock::acquire(&vault, "efface add").unwrap_err();
+        let expected = format!("vault is in use by process {} (effacedelete)", std::process::id());
+        assert_eq!(refused.to_string(), expected);
+        drop(lock);
+        assert!(!beside(&vault, ".lock").exists());
+        Lock::acquire(&vault, "efface add").unwrap();
+    }
+
+    #[test]
+    fn lock_left_by_a_dead_process_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("m.efface");
+        fs::write(beside(&vault, ".lock"), "999999 (efface delete)\n").unwrap();
+        Lock::acquire(&vault, "efface add").unwrap();
+    }
+
+    #[test]
+    fn folder_in_the_place_of_the_side_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("m.efface");
+        fs::create_dir(beside(&vault, ".lock")).unwrap();
+        let refused = Lock::acquire(&vault, "efface add").unwrap_err();
+        assert!(matches!(refused, LockError::Unlockable { .. }), "{refused}");
+    }
+}

@@ -1,0 +1,75 @@
+//! The current model, and what may be kept beside it as secret state.
+
+use crate::column::{at_most_one, blob, unsigned};
+use crate::{ReadError, Transaction, Vault, WriteError};
+
+/// The published model as the vault keeps it. Only the current version is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredModel {
+    /// Version, counted by the engine.
+    pub version: u64,
+    /// Encoded weights; the vault does not look inside.
+    pub weights: Vec<u8>,
+    /// Digest of the weights, as certificates name it.
+    pub digest: [u8; 32],
+}
+
+impl Vault {
+    /// The current model; `None` before the first is stored.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn model(&self) -> Result<Option<StoredModel>, ReadError> {
+        let sql = "SELECT version, weights, digest FROM model";
+        at_most_one(&self.connection, sql, [], |row| {
+            Ok(StoredModel {
+                version: unsigned(row, 0)?,
+                weights: row.get(1)?,
+                digest: row.get(2)?,
+            })
+        })
+    }
+
+    /// The secret state kept beside the model (factors, budgets); `None` if nothing is kept.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn caches(&self) -> Result<Option<Vec<u8>>, ReadError> {
+        let sql = "SELECT state FROM caches";
+        at_most_one(&self.connection, sql, [], |row| Ok(blob(row, 0)?.to_vec()))
+    }
+}
+
+impl Transaction<'_> {
+    /// Puts a new model in the place of the current one, whose bytes are erased at the commit.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn replace_model(
+        &mut self,
+        version: u64,
+        weights: &[u8],
+        digest: &[u8; 32],
+    ) -> Result<(), WriteError> {
+        self.refuse_if_failed()?;
+        let version = self.number("version", version)?;
+        self.execute("DELETE FROM model", [])?;
+        let sql = "INSERT INTO model (one, version, digest, weights) VALUES (1, ?1, ?2, ?3)";
+        self.execute(sql, (version, digest, weights))?;
+        Ok(())
+    }
+
+    /// Replaces the secret state beside the model, or removes it. State computed from rows that
+    /// this change deletes must be removed or recomputed here: the vault cannot know.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn set_caches(&mut self, state: Option<&[u8]>) -> Result<(), WriteError> {
+        self.refuse_if_failed()?;
+        self.execute("DELETE FROM caches", [])?;
+        if let Some(state) = state {
+            self.execute("INSERT INTO caches (one, state) VALUES (1, ?1)", [state])?;
+        }
+        Ok(())
+    }
+}

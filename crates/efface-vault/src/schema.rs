@@ -1,0 +1,137 @@
+//! The tables of a vault, and the check that a file has exactly these.
+
+use crate::StoreFault;
+use rusqlite::Connection;
+
+/// `application_id` of the SQLite header: the letters `EFFC`.
+pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
+
+/// `user_version` of the SQLite header: the version of this format.
+pub(crate) const FORMAT: i32 = 1;
+
+/// Bytes in a page.
+pub(crate) const PAGE_SIZE: u32 = 4096;
+
+/// Most pages a vault may have. Below 2^25 the first byte of an overflow or freelist page (the
+/// high byte of a page number) is 0 or 1, and so is never one of the B-tree page kinds 2, 5, 10
+/// and 13: the sweep can tell the kinds of page apart without following any pointer.
+pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
+
+/// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
+/// changed format.
+const STATEMENTS: [(&str, &str); 11] = [
+    (
+        "genesis",
+        "CREATE TABLE genesis (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         vault_id TEXT NOT NULL, \
+         created_at TEXT NOT NULL, \
+         config TEXT NOT NULL, \
+         public_key BLOB NOT NULL) STRICT",
+    ),
+    (
+        "record",
+        "CREATE TABLE record (\
+         sequence INTEGER PRIMARY KEY AUTOINCREMENT, \
+         id TEXT NOT NULL, \
+         subject TEXT, \
+         target REAL NOT NULL, \
+         added_version INTEGER NOT NULL, \
+         features BLOB NOT NULL) STRICT",
+    ),
+    ("record_id", "CREATE UNIQUE INDEX record_id ON record (id)"),
+    ("record_subject", "CREATE INDEX record_subject ON record (subject) WHERE subject IS NOT NULL"),
+    (
+        "model",
+        "CREATE TABLE model (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         version INTEGER NOT NULL, \
+         digest BLOB NOT NULL, \
+         weights BLOB NOT NULL) STRICT",
+    ),
+    (
+        "caches",
+        "CREATE TABLE caches (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         state BLOB NOT NULL) STRICT",
+    ),
+    (
+        "request",
+        "CREATE TABLE request (\
+         request_id TEXT NOT NULL PRIMARY KEY, \
+         body_digest BLOB NOT NULL, \
+         state TEXT NOT NULL, \
+         version INTEGER, \
+         entry INTEGER) STRICT",
+    ),
+    (
+        "ledger",
+        "CREATE TABLE ledger (\
+         entry INTEGER PRIMARY KEY, \
+         kind TEXT NOT NULL, \
+         hash BLOB NOT NULL, \
+         body TEXT NOT NULL) STRICT",
+    ),
+    (
+        "annex",
+        "CREATE TABLE annex (\
+         entry INTEGER PRIMARY KEY, \
+         body TEXT NOT NULL) STRICT",
+    ),
+    (
+        "tombstone",
+        "CREATE TABLE tombstone (\
+         mac BLOB NOT NULL PRIMARY KEY, \
+         entry INTEGER NOT NULL) STRICT",
+    ),
+    (
+        "ledger_is_append_only",
+        "CREATE TRIGGER ledger_is_append_only BEFORE UPDATE ON ledger \
+         BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    ),
+];
+
+/// What SQLite adds by itself.
+const AUTOMATIC: [&str; 3] =
+    ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1", "sqlite_sequence"];
+
+/// Makes the tables in an empty database.
+pub(crate) fn install(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    for (_, statement) in STATEMENTS {
+        connection.execute_batch(statement)?;
+    }
+    Ok(())
+}
+
+/// Checks that the database has exactly the tables, indexes and triggers of [`install`]. Anything
+/// else (statistics with sampled ids, a copy of a table, a crafted trigger) is named and refused.
+pub(crate) fn check(connection: &Connection) -> Result<(), StoreFault> {
+    let mut query = connection.prepare("SELECT name, sql FROM sqlite_schema")?;
+    let mut rows = query.query([])?;
+    let mut seen = 0;
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let sql: Option<String> = row.get(1)?;
+        let known = STATEMENTS.iter().find(|(known, _)| *known == name);
+        match (known, sql) {
+            (Some((_, expected)), Some(sql)) if sql == *expected => seen += 1,
+            (None, _) if AUTOMATIC.contains(&name.as_str()) => seen += 1,
+            (Some(_), _) => {
+                return Err(StoreFault::Damaged(format!("`{name}` is not as this format has it")));
+            }
+            (None, _) => {
+                return Err(StoreFault::Damaged(format!(
+                    "`{name}` is not part of a vault and may keep values of deleted records; \
+                     drop it"
+                )));
+            }
+        }
+    }
+    if seen == STATEMENTS.len() + AUTOMATIC.len() {
+        Ok(())
+    } else {
+        Err(StoreFault::Damaged("a table is missing".into()))
+    }
+}

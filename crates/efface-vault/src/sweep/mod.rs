@@ -1,0 +1,249 @@
+//! The sweep: overwriting every byte of the file that no live content uses.
+//!
+//! With `secure_delete`, SQLite zeroes a deleted cell and a freed page. It does not zero what its
+//! balancing leaves behind: a page rebuilt with other cells keeps old copies of cells in its
+//! unused middle, and those may belong to records deleted later. The sweep zeroes the unused part
+//! of each B-tree page that a transaction has changed, and the end of each overflow chain. It runs
+//! between the flush of the transaction's pages and its commit, so it is part of the transaction:
+//! a crash in between rolls the pages back from the journal.
+
+mod examine;
+mod journal;
+mod page;
+
+pub use examine::Examination;
+
+use crate::raw_file::RawFile;
+use crate::{StoreFault, schema};
+use page::{Layout, Overflow, be32, is_btree};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The head of the file, as far as the sweep needs it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    page_size: u32,
+    pub(crate) pages: u32,
+    first_trunk: u32,
+    free: u32,
+}
+
+/// The pages that hold nothing.
+#[derive(Debug, Default)]
+struct FreeList {
+    /// Pages that list others, each with how many it lists.
+    trunks: Vec<(u32, usize)>,
+    /// The listed pages.
+    leaves: Vec<u32>,
+}
+
+/// The pages of a vault's file.
+#[derive(Debug)]
+pub(crate) struct Pages<'f> {
+    file: &'f RawFile,
+    head: Head,
+}
+
+impl<'f> Pages<'f> {
+    /// Reads the head; the file must not be in the middle of another's change.
+    pub(crate) fn of(file: &'f RawFile) -> Result<Self, StoreFault> {
+        let mut bytes = [0u8; 100];
+        file.read(0, &mut bytes)?;
+        let word = |at| be32(&bytes, at).map_err(|why| damaged(1, why));
+        let head = Head {
+            page_size: u32::from(u16::from_be_bytes([bytes[16], bytes[17]])),
+            pages: word(28)?,
+            first_trunk: word(32)?,
+            free: word(36)?,
+        };
+        if head.page_size != schema::PAGE_SIZE || bytes[20] != 0 {
+            return Err(damaged(1, "page size is not that of a vault"));
+        }
+        Ok(Self { file, head })
+    }
+
+    /// Pages in the file.
+    pub(crate) fn count(&self) -> u32 {
+        self.head.pages
+    }
+
+    /// Reads the free list.
+    fn free_list(&self) -> Result<FreeList, StoreFault> {
+        let FreeList { mut trunks, mut leaves } = FreeList::default();
+        let mut trunk = self.head.first_trunk;
+        while trunk != 0 {
+            let page = self.read(trunk)?;
+            let entries = word(&page, 4, trunk)? as usize;
+            if 8 + 4 * entries > page.len() {
+                return Err(damaged(trunk, "free list entry count is too large"));
+            }
+            trunks.push((trunk, entries));
+            for entry in 0..entries {
+                leaves.push(word(&page, 8 + 4 * entry, trunk)?);
+            }
+            if trunks.len() + leaves.len() > self.head.free as usize {
+                return Err(damaged(trunk, "free list is longer than the head says"));
+            }
+            trunk = word(&page, 0, trunk)?;
+        }
+        Ok(FreeList { trunks, leaves })
+    }
+
+    /// Numbers of all unused pages.
+    pub(crate) fn unused_pages(&self) -> Result<Vec<u32>, StoreFault> {
+        let FreeList { trunks, mut leaves } = self.free_list()?;
+        leaves.extend(trunks.iter().map(|&(trunk, _)| trunk));
+        Ok(leaves)
+    }
+
+    /// Zeroes what unused pages and the file's end hold. Returns the bytes overwritten.
+    pub(crate) fn sweep_unused_pages(&self) -> Result<u64, StoreFault> {
+        let FreeList { trunks, leaves } = self.free_list()?;
+        let size = self.head.page_size as usize;
+        let mut wiped = 0;
+        for (trunk, entries) in trunks {
+            wiped += self.wipe(trunk, &self.read(trunk)?, 8 + 4 * entries, size)?;
+        }
+        for leaf in leaves {
+            wiped += self.wipe(leaf, &self.read(leaf)?, 0, size)?;
+        }
+        let (mut at, length) = (self.offset(self.head.pages + 1), self.file.len()?);
+        while at < length {
+            let mut part = vec![0; (length - at).min(1 << 16) as usize];
+            self.file.read(at, &mut part)?;
+            if part.iter().any(|&byte| byte != 0) {
+                self.file.zero(at, part.len())?;
+                wiped += part.len() as u64;
+            }
+            at += part.len() as u64;
+        }
+        Ok(wiped)
+    }
+
+    /// Zeroes the unused bytes of every B-tree page among `1..=last`. Returns the bytes
+    /// overwritten.
+    pub(crate) fn sweep_all(&self, last: u32) -> Result<u64, StoreFault> {
+        (1..=last).try_fold(0, |sum, number| Ok(sum + self.sweep_page(number)?))
+    }
+
+    /// Zeroes the unused bytes of page `number` if it is a B-tree page, and of the overflow chains
+    /// that start on it.
+    fn sweep_page(&self, number: u32) -> Result<u64, StoreFault> {
+        let page = self.read(number)?;
+        if !is_btree(number, &page) {
+            return Ok(0);
+        }
+        let layout = Layout::read(number, &page).map_err(|why| damaged(number, why))?;
+        let mut wiped = 0;
+        for gap in layout.unused(page.len()) {
+            wiped += self.wipe(number, &page, gap.start, gap.end)?;
+        }
+        for overflow in layout.overflows {
+            let (last, used) = self.follow(overflow, |_| {})?;
+            let size = self.head.page_size as usize;
+            wiped += self.wipe(last, &self.read(last)?, used, size)?;
+        }
+        Ok(wiped)
+    }
+
+    /// Follows an overflow chain to its last page; returns it and how many of its bytes are used.
+    fn follow(
+        &self,
+        overflow: Overflow,
+        mut visit: impl FnMut(u32),
+    ) -> Result<(u32, usize), StoreFault> {
+        let room = u64::from(self.head.page_size) - 4;
+        let (mut number, mut left) = (overflow.first, overflow.length);
+        if left > self.file.len()? {
+            return Err(damaged(number, "a payload is longer than the file"));
+        }
+        loop {
+            visit(number);
+            if left <= room {
+                return Ok((number, 4 + left as usize));
+            }
+            self.check_number(number)?;
+            let mut next = [0u8; 4];
+            self.file.read(self.offset(number), &mut next)?;
+            number = u32::from_be_bytes(next);
+            left -= room;
+        }
+    }
+
+    /// Zeroes `from..to` of a page if anything there is not zero. Returns the bytes overwritten.
+    fn wipe(&self, number: u32, page: &[u8], from: usize, to: usize) -> Result<u64, StoreFault> {
+        let range = page.get(from..to).unwrap_or_default();
+        if range.iter().all(|&byte| byte == 0) {
+            return Ok(0);
+        }
+        self.file.zero(self.offset(number) + from as u64, range.len())?;
+        Ok(range.len() as u64)
+    }
+
+    fn read(&self, number: u32) -> Result<Vec<u8>, StoreFault> {
+        self.check_number(number)?;
+        let mut page = vec![0; self.head.page_size as usize];
+        self.file.read(self.offset(number), &mut page)?;
+        Ok(page)
+    }
+
+    fn check_number(&self, number: u32) -> Result<(), StoreFault> {
+        if (1..=schema::MAX_PAGES).contains(&number) {
+            Ok(())
+        } else {
+            Err(damaged(number, "no such page"))
+        }
+    }
+
+    fn offset(&self, number: u32) -> u64 {
+        (u64::from(number) - 1) * u64::from(self.head.page_size)
+    }
+}
+
+/// What is known before a transaction that its sweep will need.
+#[derive(Debug)]
+pub(crate) struct Before {
+    pages: u32,
+    unused: Vec<u32>,
+}
+
+impl Before {
+    /// Notes the size of the file and its unused pages.
+    pub(crate) fn of(file: &RawFile) -> Result<Self, StoreFault> {
+        let pages = Pages::of(file)?;
+        Ok(Self { pages: pages.count(), unused: pages.unused_pages()? })
+    }
+
+    /// Sweeps the pages that a flushed but uncommitted transaction has changed: those in its
+    /// journal, those that were unused (SQLite does not journal them) and those it has added.
+    /// `now` is the number of pages including the added ones.
+    pub(crate) fn sweep(
+        &self,
+        file: &RawFile,
+        journal: &Path,
+        now: u32,
+    ) -> Result<u64, StoreFault> {
+        let pages = Pages::of(file)?;
+        let Some(journalled) = journal::pages(journal, pages.head.page_size)? else {
+            return pages.sweep_all(now);
+        };
+        let changed: BTreeSet<u32> =
+            journalled.into_iter().chain(self.unused.iter().copied()).collect();
+        let mut wiped = 0;
+        for number in changed.into_iter().filter(|&number| number <= self.pages.min(now)) {
+            wiped += pages.sweep_page(number)?;
+        }
+        for number in self.pages + 1..=now {
+            wiped += pages.sweep_page(number)?;
+        }
+        Ok(wiped)
+    }
+}
+
+fn word(page: &[u8], at: usize, number: u32) -> Result<u32, StoreFault> {
+    be32(page, at).map_err(|why| damaged(number, why))
+}
+
+fn damaged(number: u32, why: &str) -> StoreFault {
+    StoreFault::Damaged(format!("page {number}: {why}"))
+}

@@ -1,0 +1,401 @@
+//! Opening, closing and examining a vault.
+
+use crate::lock::{Lock, LockError, beside};
+use crate::raw_file::{Presence, RawFile};
+use crate::sweep::{Examination, Pages};
+use crate::{ReadError, StoreFault, WriteError, schema};
+use rusqlite::{Connection, OpenFlags};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a statement waits for another connection to finish before it reports that the vault
+/// is busy.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is fixed for the life of a vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Genesis {
+    /// Name of this vault, unique in the world (drawn by the caller).
+    pub vault_id: String,
+    /// When it was made, as the caller's clock has it.
+    pub created_at: String,
+    /// The model's configuration and public constants, as JSON text.
+    pub config_json: String,
+    /// The Ed25519 key that certificates of this vault are signed with.
+    pub public_key: [u8; 32],
+}
+
+/// Why a vault could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Nothing is there.
+    #[error("{} does not exist", path.display())]
+    NotFound {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// A folder, a device or the like is there.
+    #[error("{} is not a file", path.display())]
+    NotAFile {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The file is not a vault.
+    #[error("{} is not a vault: {reason}", path.display())]
+    NotAVault {
+        /// The path given.
+        path: PathBuf,
+        /// What shows it.
+        reason: String,
+    },
+    /// The vault was written by a newer version of this program.
+    #[error("{} has format {found}; this program reads formats up to {supported}", path.display())]
+    Newer {
+        /// The path given.
+        path: PathBuf,
+        /// Format of the file.
+        found: i32,
+        /// Newest format known here.
+        supported: i32,
+    },
+    /// The file is not writable; reading it may still be possible.
+    #[error("{} cannot be written; it can only be opened for reading", path.display())]
+    NotWritable {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// Another writer has the vault, or its lock file cannot be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+    /// The operating system refused to look at the file.
+    #[error("{} cannot be opened: {source}", path.display())]
+    Io {
+        /// The path given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<rusqlite::Error> for OpenError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// An open vault.
+///
+/// Opened for writing, it holds the vault's lock until it is dropped: other writers are refused
+/// and told who has it, readers are not. Opened for reading, it holds no lock between calls, and
+/// each call sees the state left by the last commit before it.
+///
+/// Do not open, copy or close the vault's file by other means in a process that has it open: on
+/// Unix, closing any handle of a file drops the locks that guard it.
+#[derive(Debug)]
+pub struct Vault {
+    // Fields drop in this order: the connection before the raw handle, the lock last.
+    pub(crate) connection: Connection,
+    pub(crate) access: Access,
+    pub(crate) path: PathBuf,
+    /// Set while unused pages may hold what a rolled-back transaction had written.
+    pub(crate) rolled_back: bool,
+}
+
+/// What holds the file besides SQLite.
+#[derive(Debug)]
+pub(crate) enum Access {
+    Reading { _presence: Presence },
+    Writing { file: RawFile, _lock: Option<Lock> },
+}
+
+impl Vault {
+    /// Opens a vault for writing. Same as [`Vault::open_for`] with the purpose `efface`.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_for(path, "efface")
+    }
+
+    /// Opens a vault for writing and holds its lock. `purpose` (such as `efface delete`) is what
+    /// others are told while they are kept out; it is written beside the vault, so it must not
+    /// name a record or a subject. A change that a crash interrupted is undone here.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_for(path: &Path, purpose: &str) -> Result<Self, OpenError> {
+        let path = existing(path)?;
+        let lock = Lock::acquire(&path, purpose)?;
+        Self::open_locked(path, lock)
+    }
+
+    /// Opens a vault for writing under a lock already held.
+    pub(crate) fn open_locked(path: PathBuf, lock: Lock) -> Result<Self, OpenError> {
+        let file = RawFile::open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                OpenError::NotWritable { path: path.clone() }
+            }
+            _ => OpenError::Io { path: path.clone(), source },
+        })?;
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        identify(&connection, &path)?;
+        configure(&connection, "DELETE", 3)?;
+        let access = Access::Writing { file, _lock: Some(lock) };
+        let mut vault = Self { connection, access, path, rolled_back: true };
+        vault.check_length()?;
+        vault.sweep_rolled_back()?;
+        Ok(vault)
+    }
+
+    /// Opens a vault for reading. Takes no lock, so it works while another process writes, and on
+    /// read-only media.
+    ///
+    /// # Errors
+    /// See [`OpenError`]; [`StoreFault::NeedsRecovery`] if a writer was interrupted and the state
+    /// before it must first be restored by opening the vault for writing.
+    pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
+        let path = existing(path)?;
+        let presence = Presence::announce(&path)
+            .map_err(|source| OpenError::Io { path: path.clone(), source })?;
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        identify(&connection, &path)?;
+        connection.pragma_update(None, "query_only", true)?;
+        let access = Access::Reading { _presence: presence };
+        let vault = Self { connection, access, path, rolled_back: false };
+        vault.check_length()?;
+        Ok(vault)
+    }
+
+    /// Where the vault's file is, with links resolved.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was fixed when the vault was made.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn genesis(&self) -> Result<Genesis, ReadError> {
+        let query = "SELECT vault_id, created_at, config, public_key FROM genesis";
+        Ok(self.connection.query_row(query, [], |row| {
+            Ok(Genesis {
+                vault_id: row.get(0)?,
+                created_at: row.get(1)?,
+                config_json: row.get(2)?,
+                public_key: row.get(3)?,
+            })
+        })?)
+    }
+
+    /// Refuses to let the file grow beyond `bytes` (rounded down to whole pages, and never below
+    /// its present size) for as long as this handle lives. A write that would is refused with
+    /// [`StoreFault::Full`]. Returns the limit in force, in bytes.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn limit_size(&self, bytes: u64) -> Result<u64, ReadError> {
+        let pages = (bytes / u64::from(schema::PAGE_SIZE)).clamp(1, schema::MAX_PAGES.into());
+        let pages: i64 = self.connection.pragma_update_and_check(
+            None,
+            "max_page_count",
+            pages as i64,
+            |row| row.get(0),
+        )?;
+        Ok(pages.unsigned_abs() * u64::from(schema::PAGE_SIZE))
+    }
+
+    /// Reads the whole file: SQLite's integrity check, every page accounted for, and every byte
+    /// that is not in use zero. Time is linear in the file's size.
+    ///
+    /// # Errors
+    /// [`WriteError::OpenedForReading`] on a handle for reading; [`StoreFault::Damaged`] if a page
+    /// cannot be made sense of.
+    pub fn examine(&mut self) -> Result<Examination, WriteError> {
+        let complaints = {
+            let mut query = self.connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines = query.query_map([], |row| row.get::<_, String>(0))?;
+            lines.collect::<Result<Vec<_>, _>>()?
+        };
+        let mut examination = self.undisturbed(|file| Pages::of(file)?.examine())?;
+        examination.complaints = complaints.into_iter().filter(|line| line != "ok").collect();
+        Ok(examination)
+    }
+
+    /// Overwrites every unused byte of the whole file, and returns how many bytes were not zero
+    /// ranges before. Every commit does this for the pages it changes; call this after other
+    /// programs have changed the vault. Time is linear in the file's size.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn erase_traces(&mut self) -> Result<u64, WriteError> {
+        let wiped = self.undisturbed(|file| {
+            let pages = Pages::of(file)?;
+            let wiped = pages.sweep_all(pages.count())? + pages.sweep_unused_pages()?;
+            file.sync()?;
+            Ok(wiped)
+        })?;
+        self.forget_pages()?;
+        Ok(wiped)
+    }
+
+    /// Releases the pages SQLite keeps in memory. They may hold, in their unused parts, what the
+    /// sweep has overwritten in the file, and would be written back with their next change.
+    pub(crate) fn forget_pages(&self) -> Result<(), StoreFault> {
+        Ok(self.connection.execute_batch("PRAGMA shrink_memory")?)
+    }
+
+    /// Sweeps the unused pages if a rolled-back transaction may have written on them.
+    pub(crate) fn sweep_rolled_back(&mut self) -> Result<(), StoreFault> {
+        if self.rolled_back {
+            self.undisturbed(|file| {
+                if Pages::of(file)?.sweep_unused_pages()? > 0 {
+                    file.sync()?;
+                }
+                Ok(())
+            })
+            .map_err(|error| match error {
+                WriteError::Store(fault) => fault,
+                other => StoreFault::Other(other.to_string()),
+            })?;
+            self.forget_pages()?;
+            self.rolled_back = false;
+        }
+        Ok(())
+    }
+
+    /// Runs `work` on the file while no other program can write it.
+    fn undisturbed<T>(
+        &self,
+        work: impl FnOnce(&RawFile) -> Result<T, StoreFault>,
+    ) -> Result<T, WriteError> {
+        let Access::Writing { file, .. } = &self.access else {
+            return Err(WriteError::OpenedForReading);
+        };
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let result = work(file);
+        self.connection.execute_batch("ROLLBACK")?;
+        Ok(result?)
+    }
+
+    /// A file cut short (a failed copy) is found here rather than in the middle of a request.
+    fn check_length(&self) -> Result<(), OpenError> {
+        let pages: i64 =
+            self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        let expected = pages.unsigned_abs() * u64::from(schema::PAGE_SIZE);
+        let metadata = fs::metadata(&self.path)
+            .map_err(|source| OpenError::Io { path: self.path.clone(), source })?;
+        if metadata.len() < expected {
+            let (got, reason) = (metadata.len(), "the file is cut short");
+            let text = format!("{reason}: {got} bytes of {expected}");
+            return Err(StoreFault::Damaged(text).into());
+        }
+        Ok(())
+    }
+}
+
+/// Resolves a path to an existing, non-empty regular file.
+fn existing(path: &Path) -> Result<PathBuf, OpenError> {
+    let not_found = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => OpenError::NotFound { path: path.into() },
+        _ => OpenError::Io { path: path.into(), source },
+    };
+    let resolved = fs::canonicalize(path).map_err(not_found)?;
+    let metadata = fs::metadata(&resolved).map_err(not_found)?;
+    if !metadata.is_file() {
+        return Err(OpenError::NotAFile { path: path.into() });
+    }
+    if metadata.len() == 0 {
+        let reason = "the file is empty".into();
+        return Err(OpenError::NotAVault { path: path.into(), reason });
+    }
+    Ok(resolved)
+}
+
+/// Opens the file with SQLite. `path` is absolute, so it is never taken for a URI.
+pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// Checks that the file is a vault of this format and nothing else. The first read also undoes an
+/// interrupted change if the connection may write.
+fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let integer = |pragma| -> Result<i32, OpenError> {
+        connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| {
+            match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAVault {
+                    path: path.into(),
+                    reason: "it is not an SQLite database".into(),
+                },
+                _ => error.into(),
+            }
+        })
+    };
+    connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
+    let application = integer("application_id")?;
+    if application != schema::APPLICATION_ID {
+        let reason = "it is an SQLite database of another program".into();
+        return Err(OpenError::NotAVault { path: path.into(), reason });
+    }
+    let format = integer("user_version")?;
+    if format > schema::FORMAT {
+        let supported = schema::FORMAT;
+        return Err(OpenError::Newer { path: path.into(), found: format, supported });
+    }
+    let sound = format == schema::FORMAT
+        && integer("page_size")? as u32 == schema::PAGE_SIZE
+        && integer("auto_vacuum")? == 0
+        && (1..=schema::MAX_PAGES as i32).contains(&integer("page_count")?);
+    if !sound {
+        return Err(StoreFault::Damaged("the file's head is not that of a vault".into()).into());
+    }
+    let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if journal == "wal" {
+        let reason = "it was switched to write-ahead logging, which keeps deleted records; \
+                      switch it back with `PRAGMA journal_mode = DELETE`";
+        return Err(StoreFault::Damaged(reason.into()).into());
+    }
+    Ok(schema::check(connection)?)
+}
+
+/// Sets what erasure and durability rest on, and checks that SQLite took it.
+pub(crate) fn configure(
+    connection: &Connection,
+    journal: &str,
+    synchronous: i64,
+) -> Result<(), StoreFault> {
+    let expect = |name: &str, value: &dyn rusqlite::ToSql, expected: &str| {
+        connection.pragma_update(None, name, value)?;
+        let got = connection.pragma_query_value(None, name, |row| {
+            Ok(match row.get_ref(0)? {
+                rusqlite::types::ValueRef::Integer(number) => number.to_string(),
+                other => other.as_str()?.to_uppercase(),
+            })
+        })?;
+        if got == expected {
+            Ok(())
+        } else {
+            let text = format!("SQLite refused `{name} = {expected}` and keeps {got}");
+            Err(StoreFault::Other(text))
+        }
+    };
+    expect("journal_mode", &journal, journal)?;
+    expect("secure_delete", &1, "1")?;
+    expect("synchronous", &synchronous, &synchronous.to_string())?;
+    expect("temp_store", &2, "2")?;
+    expect("max_page_count", &schema::MAX_PAGES, &schema::MAX_PAGES.to_string())
+}
+
+/// The rollback journal of a vault.
+pub(crate) fn journal_of(path: &Path) -> PathBuf {
+    beside(path, "-journal")
+}
