@@ -1,0 +1,52 @@
+# The commands of this repository; `make` alone lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+CARGO ?= cargo
+PYTHON ?= python3
+CARGO_FLAGS ?=
+VENV := .venv
+PYTHON_FILES := $(wildcard docs/*.py vectors/*.py crates/*/benches/*.py)
+FUZZ_SECONDS ?= 60
+
+.PHONY: help demo test lint lint-rust lint-python test-rust test-python bench fuzz
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: ## train on real data, delete a person, verify the certificate: a report in demo-output/
+	$(CARGO) run --release $(CARGO_FLAGS) -p efface-demo -- demo-output
+
+test: lint test-rust test-python ## lint, then every test
+
+lint: lint-rust lint-python ## formatting, lints, documentation, types: nothing may warn
+
+lint-rust:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
+
+lint-python: $(VENV)/ready
+	$(VENV)/bin/ruff check $(PYTHON_FILES)
+	$(VENV)/bin/ruff format --check $(PYTHON_FILES)
+	$(VENV)/bin/mypy $(PYTHON_FILES)
+
+test-rust: ## the Rust tests, documentation examples included
+	$(CARGO) test $(CARGO_FLAGS) --workspace
+
+test-python: ## the tests of the independent verifier
+	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
+
+bench: ## speed of the kernels beside their Python counterparts (needs NumPy for the latter)
+	$(CARGO) bench $(CARGO_FLAGS) -p efface-matrix
+	for script in crates/*/benches/*.py; do [ -e "$$script" ] || continue; echo "== $$script"; $(PYTHON) "$$script"; done
+
+fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
+	./fuzz/run $(FUZZ_SECONDS)
+
+$(VENV)/ready: requirements-dev.txt
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@

@@ -1,0 +1,557 @@
+"""Tests of the independent verifier: `python3 -m unittest discover -s docs`."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import json
+import tempfile
+import unittest
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import verify
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "accounting.json"
+SEED = bytes(range(32))
+
+
+def clamp(seed: bytes) -> tuple[int, bytes]:
+    """Secret scalar and nonce prefix of a seed."""
+    digest = hashlib.sha512(seed).digest()
+    scalar = int.from_bytes(digest[:32], "little")
+    return scalar & ~7 & (2**254 - 1) | 2**254, digest[32:]
+
+
+def encode(point: verify.Point) -> bytes:
+    return (point[1] | (point[0] & 1) << 255).to_bytes(32, "little")
+
+
+def sign(seed: bytes, message: bytes) -> tuple[bytes, bytes]:
+    """Public key and signature: for tests only, it leaks the key through its timing."""
+    scalar, prefix = clamp(seed)
+    key = encode(verify.times(scalar, verify.BASE))
+    nonce = int.from_bytes(hashlib.sha512(prefix + message).digest(), "little") % verify.ORDER
+    commitment = encode(verify.times(nonce, verify.BASE))
+    k = int.from_bytes(hashlib.sha512(commitment + key + message).digest(), "little")
+    s = (nonce + k * scalar) % verify.ORDER
+    return key, commitment + s.to_bytes(32, "little")
+
+
+def seal(document: dict[str, Any]) -> dict[str, Any]:
+    """Hash and sign a document in place."""
+    document["chain"].pop("hash", None)
+    document["chain"]["hash"] = verify.document_hash(document)
+    key, value = sign(SEED, b"efface ledger entry 0\n" + document["chain"]["hash"].encode())
+    document["signature"] = {
+        "key_id": hashlib.sha256(key).hexdigest()[:16],
+        "public_key": key.hex(),
+        "value": value.hex(),
+    }
+    return document
+
+
+SETTING = {
+    "parameters": 785,
+    "normalizer": {"kind": "fixed", "n": 12000, "capacity": 15000},
+    "lipschitz": "1.4142135623730951",
+    "smoothness": "0.625",
+    "strong_convexity": "0.001",
+    "group": 20,
+}
+SOLVED = {
+    "kind": "output-noise",
+    "setting": SETTING,
+    "procedure": "solve",
+    "distance": "0.0015",
+    "noise": "0.01",
+    "grid": "7.275957614183426e-12",
+    "failure": "1e-17",
+    "state": "perfect",
+    "joint_releases": 1,
+    "releases": 3,
+    "records": 11980,
+}
+DESCENDED = {
+    "kind": "noisy-gd",
+    "setting": {**SETTING, "strong_convexity": "0.05"},
+    "step": "2.5",
+    "noise": "0.03125",
+    "grid": "2.9103830456733704e-11",
+    "rounding": "1e-13",
+    "failure": "1e-17",
+    "phases": [
+        {"steps": 300, "releases": 1, "only_then": 23, "only_now": 2, "records": None},
+        {"steps": 40, "releases": 2, "only_then": 5, "only_now": 1, "records": None},
+        {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
+    ],
+    "longest": 300,
+    "learning": 300,
+    "releases": 4,
+}
+DELTA = "0.00001"
+QUESTIONS: list[dict[str, Any]] = [
+    {"notion": verify.RETRAINING, "delta": DELTA},
+    {"notion": verify.RENYI, "order": "8"},
+    {"notion": verify.DELETION, "order": "8", "adjacency": "remove", "requests": "non-adaptive"},
+    {
+        "notion": verify.DELETION,
+        "order": "8",
+        "adjacency": "replace",
+        "requests": {"p-adaptive": 3},
+    },
+    {"notion": verify.PRIVACY, "delta": DELTA, "adjacency": "remove"},
+]
+
+
+def rounded_up(value: Decimal, digits: int) -> str:
+    """As certificates show numbers to people."""
+    if value == 0:
+        return "0"
+    step = Decimal(1).scaleb(value.adjusted() - digits + 1)
+    return str(float((value / step).to_integral_value("ROUND_CEILING") * step))
+
+
+def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
+    """A claim as an honest engine would state it."""
+    form = {"requests": "any", "order": None, "delta": None, "adjacency": None, **question}
+    asked = {name: form[name] for name in ("notion", "requests", "adjacency")}
+    for name in ("order", "delta"):
+        asked[name] = None if form[name] is None else verify.number(form[name])
+    found = verify.supported(verify.fit(event, "event", "event"), asked)
+    claim = {**form, **found}
+    for name in ("mu", "epsilon", "advantage"):
+        claim[name] = repr(float(found[name] * (1 + Decimal("2e-9"))))
+    parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
+    text, _ = verify.sentence(parsed)
+    chance = Decimal(100) * (50 + 50 * parsed["advantage"])
+    shown = [rounded_up(parsed["epsilon"], 4), form["delta"] or form["order"]]
+    shown.append(f"{min(chance.to_integral_value('ROUND_CEILING') / 100, Decimal(100)):.2f}")
+    for number in shown:
+        text = text.replace("#", number, 1)
+    return {**claim, "words": text}
+
+
+def certificate(event: dict[str, Any]) -> dict[str, Any]:
+    """A signed certificate with every claim the event supports."""
+    setting = event["setting"]
+    constants = {
+        "parameters": setting["parameters"],
+        "lipschitz": setting["lipschitz"],
+        "smoothness": setting["smoothness"],
+        "lambda": setting["strong_convexity"],
+        "max-group": setting["group"],
+        "delta": DELTA,
+        **{k: v for k, v in setting["normalizer"].items() if k != "kind"},
+    }
+    solved = event["kind"] == "output-noise"
+    if solved:
+        constants |= {"distance": event["distance"], "noise": event["noise"]}
+        constants["releases"] = event["joint_releases"]
+    else:
+        constants |= {"eta": event["step"], "step-noise": event["noise"]}
+        constants["steps"] = event["learning"]
+    questions = [q for q in QUESTIONS if not (solved and q["notion"] == verify.RENYI)]
+    return seal(
+        {
+            "schema": verify.SCHEMA,
+            "id": "v/4",
+            "vault": "v",
+            "issued_at": "2026-01-02T03:04:05Z",
+            "not_for_release": False,
+            "request": {
+                "id": "r1",
+                "kind": "delete",
+                "records": "at most 20",
+                "subject": None,
+                "received_at": "2026-01-02T03:04:05Z",
+            },
+            "model": {"digest_before": "00", "digest_after": "11", "version": 4},
+            "claims": [claim_for(event, question) for question in questions],
+            "event": copy.deepcopy(event),
+            "constants": [
+                {"name": name, "value": str(value), "origin": "user"}
+                for name, value in constants.items()
+            ],
+            "assumptions": [{"name": "a", "value": "b", "evidence": "declared"}],
+            "noise": {"sampler": "exact-grid", "generator": "chacha20", "grid": event["grid"]},
+            "scope": {"covers": ["é\u2028"], "does_not_cover": list(verify.LIMITS)},
+            "annex": "22",
+            "chain": {"index": 4, "previous": "33" * 32},
+        }
+    )
+
+
+KEY = sign(SEED, b"")[0]
+
+
+def put(change: dict[str, Any], *path: str | int) -> Callable[[dict[str, Any]], None]:
+    """A change of some fields of the object at that path of a document."""
+
+    def apply(document: dict[str, Any]) -> None:
+        part: Any = document
+        for name in path:
+            part = part[name]
+        part.update(change)
+
+    return apply
+
+
+def judge(document: dict[str, Any], key: bytes | None = KEY) -> dict[str, str]:
+    """Standing of each check."""
+    verdict = verify.verify(json.dumps(document).encode(), key)
+    return {name: standing for standing, name, _ in verdict}
+
+
+class Ed25519(unittest.TestCase):
+    # Key, message and signature of tests 1 to 3 of RFC 8032, section 7.1.
+    CASES = (
+        (
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+            "",
+            (
+                "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bac"
+                "c61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+            ),
+        ),
+        (
+            "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+            "72",
+            (
+                "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e"
+                "458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+            ),
+        ),
+        (
+            "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+            "af82",
+            (
+                "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290"
+                "ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
+            ),
+        ),
+    )
+
+    def test_the_vectors_of_the_rfc_hold_and_one_flipped_bit_breaks_them(self) -> None:
+        for key_hex, message_hex, signature_hex in self.CASES:
+            key, message = bytes.fromhex(key_hex), bytes.fromhex(message_hex)
+            signature = bytes.fromhex(signature_hex)
+            self.assertTrue(verify.ed25519_holds(key, message, signature))
+            self.assertFalse(verify.ed25519_holds(key, message + b"x", signature))
+            for position in (0, 31, 32, 63):
+                flipped = bytearray(signature)
+                flipped[position] ^= 1
+                self.assertFalse(verify.ed25519_holds(key, message, bytes(flipped)))
+
+    def test_the_test_signer_makes_the_signature_of_the_rfc(self) -> None:
+        seed = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
+        key, signature = sign(seed, b"")
+        self.assertEqual((key.hex(), signature.hex()), (self.CASES[0][0], self.CASES[0][2]))
+
+    def test_malleable_and_small_order_signatures_are_refused(self) -> None:
+        key, signature = sign(SEED, b"m")
+        s = int.from_bytes(signature[32:], "little") + verify.ORDER
+        self.assertFalse(verify.ed25519_holds(key, b"m", signature[:32] + s.to_bytes(32, "little")))
+        identity = encode(verify.IDENTITY)
+        self.assertFalse(verify.ed25519_holds(identity, b"m", identity + bytes(32)))
+        self.assertFalse(verify.ed25519_holds(key, b"m", signature[:-1]))
+        self.assertFalse(verify.ed25519_holds(b"\xff" * 32, b"m", signature))
+
+
+class Accounting(unittest.TestCase):
+    def cases(self, kind: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        found = json.loads(VECTORS.read_text(encoding="utf-8"))["cases"]
+        cases = [(c["inputs"], c["expect"]) for c in found if c["kind"] == kind]
+        self.assertTrue(cases, f"no vectors of kind {kind}")
+        return cases
+
+    def close(self, found: Decimal, expected: str, tolerance: str = "1e-14") -> None:
+        want = Decimal(expected)
+        self.assertLessEqual(abs(found - want), abs(want) * Decimal(tolerance), (found, want))
+
+    def test_gaussian_vectors(self) -> None:
+        for inputs, expect in self.cases("gdp-delta"):
+            mu, epsilon = Decimal(inputs["mu"]), Decimal(inputs["epsilon"])
+            self.close(verify.gdp_delta(mu, epsilon), expect["delta"])
+        for inputs, expect in self.cases("gdp-epsilon"):
+            mu, delta = Decimal(inputs["mu"]), Decimal(inputs["delta"])
+            self.close(verify.gdp_epsilon(mu, delta), expect["epsilon"])
+
+    def test_advantage_vectors(self) -> None:
+        for inputs, expect in self.cases("advantage"):
+            q, epsilon = Decimal(inputs["q"]), Decimal(inputs["epsilon"])
+            found = verify.deletion_advantage(q, epsilon)
+            self.close(found, expect["from_deletion_privacy"])
+            self.close(verify.pair_advantage(Decimal(inputs["mu"])), expect["from_gdp"])
+
+    def test_noisy_gd_vectors(self) -> None:
+        for inputs, expect in self.cases("noisy-gd-gdp"):
+            gap = {"replace": 2, "remove-fixed": 1, "remove-mean": 2}[inputs["adjacency"]]
+            stretches = [(inputs["learning_steps"], Decimal(gap * inputs["group"]))]
+            if inputs["unlearning_steps"]:
+                stretches.append((inputs["unlearning_steps"], Decimal(0)))
+            self.descent(inputs, expect, stretches)
+
+    def test_noisy_gd_sequences(self) -> None:
+        for inputs, expect in self.cases("noisy-gd-gdp-sequence"):
+            sets = [set(range(inputs["n"]))]
+            steps = [inputs["learning_steps"]]
+            for request in inputs["requests"]:
+                sets.append(sets[-1] - set(request.get("delete", [])) | set(request.get("add", [])))
+                steps.append(request["steps"])
+            gaps = [Decimal(len(then ^ sets[-1])) for then in sets]
+            self.descent(inputs, expect, list(zip(steps, gaps, strict=True)))
+
+    def descent(
+        self, inputs: dict[str, Any], expect: dict[str, Any], gaps: list[tuple[int, Decimal]]
+    ) -> None:
+        eta, sigma = Decimal(inputs["eta"]), Decimal(inputs["sigma"])
+        convexity, beta = Decimal(inputs["lambda"]), Decimal(inputs["beta"])
+        c = max(1 - eta * convexity, eta * (beta + convexity) - 1)
+        unit = eta * Decimal(inputs["lipschitz"]) / inputs["n"]
+        noise = (2 * eta).sqrt() * sigma
+        mu = verify.interpolate(c, noise, [(steps, gap * unit) for steps, gap in gaps])
+        self.close(mu, expect["mu"])
+        self.close(verify.gdp_epsilon(mu, Decimal(inputs["delta"])), expect["epsilon"])
+
+    def test_the_two_ways_to_a_tail_agree_where_they_meet(self) -> None:
+        edge = Decimal(6)
+        series = verify.upper_tail(edge)
+        fraction = verify.upper_tail(edge + Decimal("1e-60"))
+        slope = (-edge * edge / 2).exp() / (2 * verify.PI).sqrt()
+        self.close(series - slope * Decimal("1e-60"), str(fraction), "1e-62")
+
+    def test_extreme_mu_and_delta(self) -> None:
+        for mu in ("1e-8", "1e-3", "1", "30", "100"):
+            for delta in ("0.1", "1e-12", "1e-300"):
+                epsilon = verify.gdp_epsilon(Decimal(mu), Decimal(delta))
+                if epsilon == 0:
+                    self.assertLessEqual(verify.pair_advantage(Decimal(mu)), Decimal(delta))
+                    continue
+                at, below = (
+                    verify.gdp_delta(Decimal(mu), epsilon * factor)
+                    for factor in (Decimal(1), 1 - Decimal("1e-12"))
+                )
+                self.assertLessEqual(at, Decimal(delta))
+                self.assertGreater(below, Decimal(delta))
+
+    def test_merging_equal_phases_changes_nothing_and_long_runs_stay_finite(self) -> None:
+        c, noise, shift = Decimal("0.99"), Decimal("0.3"), Decimal("0.01")
+        parts = verify.interpolate(c, noise, [(7, shift), (5, shift), (30, Decimal(0))])
+        self.close(parts, str(verify.interpolate(c, noise, [(12, shift), (30, Decimal(0))])))
+        endless = verify.interpolate(c, noise, [(10**15, shift), (10**15, shift)])
+        self.close(endless, str(shift / noise * ((1 + c) / (1 - c)).sqrt()))
+        self.close(verify.interpolate(Decimal(0), noise, [(3, shift)]), str(shift / noise))
+        walk = verify.interpolate(Decimal(1), noise, [(100, shift)])
+        self.close(walk, str(shift / noise * 10))
+
+
+class Certificates(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.solved = certificate(SOLVED)
+        cls.descended = certificate(DESCENDED)
+
+    solved: dict[str, Any]
+    descended: dict[str, Any]
+
+    def test_honest_certificates_hold_and_need_a_key(self) -> None:
+        for document in (self.solved, self.descended):
+            self.assertEqual(set(judge(document).values()), {"holds"}, judge(document))
+            alone = judge(document, None)
+            self.assertEqual(alone.pop("signature"), "undecided")
+            self.assertEqual(set(alone.values()), {"holds"})
+            self.assertEqual(judge(document, bytes(32))["signature"], "fails")
+
+    def test_a_changed_body_breaks_the_hash_and_a_changed_hash_the_signature(self) -> None:
+        document = copy.deepcopy(self.solved)
+        document["request"]["records"] = "at most 2"
+        self.assertEqual(judge(document)["hash"], "fails")
+        document["chain"]["hash"] = verify.document_hash(document)
+        self.assertEqual(judge(document)["hash"], "holds")
+        self.assertEqual(judge(document)["signature"], "fails")
+
+    def fails(
+        self, base: dict[str, Any], check: str, change: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        """A dishonest signer changes one thing: that check, and no check of the seal, fails."""
+        document = copy.deepcopy(base)
+        change(document)
+        verdict = judge(seal(document))
+        failing = [name for name, standing in verdict.items() if standing != "holds"]
+        self.assertTrue(any(name.startswith(check) for name in failing), (check, verdict))
+        self.assertEqual(verdict["hash"], "holds")
+        self.assertEqual(verdict["signature"], "holds")
+
+    def test_every_stated_number_is_recomputed(self) -> None:
+        for base in (self.solved, self.descended):
+            for index, claim in enumerate(base["claims"]):
+                for name in ("epsilon", "mu", "advantage"):
+                    less = repr(float(claim[name]) * (1 - 1e-8))
+                    self.fails(base, f"claim {index + 1}", put({name: less}, "claims", index))
+
+    def test_a_weaker_event_supports_less(self) -> None:
+        for name, value in (("distance", "0.0016"), ("releases", 4), ("failure", "0.9")):
+            self.fails(self.solved, "claim", put({name: value}, "event"))
+        for name, value in (("rounding", "1e-5"), ("step", "2.6")):
+            self.fails(self.descended, "claim", put({name: value}, "event"))
+        for phase in ({"only_then": 24}, {"only_now": 3}, {"steps": 301}, {"releases": 2}):
+            self.fails(self.descended, "claim", put(phase, "event", "phases", 0))
+
+    def test_events_that_no_run_can_have_are_refused(self) -> None:
+        changes: list[dict[str, Any]] = [
+            {"grid": "0.0001"},
+            {"noise": "0"},
+            {"joint_releases": 2},
+            {"records": 15001},
+            {"failure": "1"},
+            {"distance": "inf"},
+            {"distance": "-1"},
+            {"releases": 0},
+        ]
+        for change in changes:
+            self.fails(self.solved, "claim 1", put(change, "event"))
+        changes = [
+            {"step": "3"},
+            {"step": "0"},
+            {"phases": []},
+            {"learning": 301},
+            {"longest": 299},
+            {"releases": 3},
+        ]
+        for change in changes:
+            self.fails(self.descended, "claim 1", put(change, "event"))
+        last = {"only_then": 1}
+        self.fails(self.descended, "claim 1", put(last, "event", "phases", 2))
+
+    def test_fields_that_follow_from_the_event_cannot_be_embellished(self) -> None:
+        for change in (
+            {"group": "1000"},
+            {"reference": "a world without data"},
+            {"requests": "non-adaptive"},
+            {"state": "secret"},
+            {"releases": 2},
+            {"theorem": "a better one"},
+            {"accountant": "rdp"},
+            {"normalizer": "mean"},
+            {"adjacency": "remove"},
+            {"order": "3"},
+            {"delta": None},
+            {"words": "all is well"},
+        ):
+            self.fails(self.solved, "claim 1", put(change, "claims", 0))
+        words = self.solved["claims"][0]["words"]
+        flattered = words.replace("% of the time", "0% of the time").replace("most ", "most 0.")
+        self.fails(self.solved, "claim 1", put({"words": flattered}, "claims", 0))
+
+    def test_noise_constants_and_scope(self) -> None:
+        self.fails(self.solved, "noise", put({"not_for_release": True}))
+        for change in (
+            {"sampler": "continuous-float64"},
+            {"grid": "1e-12"},
+            {"generator": "chacha20-user-seed"},
+        ):
+            self.fails(self.solved, "noise", put(change, "noise"))
+        self.fails(self.solved, "constants", lambda d: d["constants"].pop(0))
+        self.fails(self.solved, "constants", lambda d: d["constants"].append(d["constants"][0]))
+        self.fails(self.solved, "constants", put({"value": "1.4"}, "constants", 1))
+        self.fails(self.solved, "scope", lambda d: d["scope"]["does_not_cover"].pop())
+        self.fails(self.solved, "claims", lambda d: d["claims"].clear())
+
+    def test_constants_from_the_data_rule_out_claims_where_the_row_count_is_private(self) -> None:
+        document = copy.deepcopy(self.solved)
+        document["constants"][0]["origin"] = "data"
+        verdict = judge(seal(document))
+        failing = {name for name, standing in verdict.items() if standing == "fails"}
+        removed = {
+            f"claim {index + 1}: {claim['notion']}"
+            for index, claim in enumerate(document["claims"])
+            if claim["adjacency"] == "remove"
+        }
+        self.assertEqual(failing, removed)
+
+    def test_an_unlisted_delta_is_no_claim(self) -> None:
+        def drop(document: dict[str, Any]) -> None:
+            document["constants"] = [c for c in document["constants"] if c["name"] != "delta"]
+
+        self.fails(self.solved, "claim 1", drop)
+
+    def test_an_unknown_or_malformed_certificate_is_not_judged(self) -> None:
+        text = json.dumps(self.solved)
+        malformed = [
+            text[:-1],
+            "[]",
+            "",
+            "[" * 100_000,
+            text.replace('"version": 4', '"version": 4.0'),
+            text.replace('"version": 4', '"version": 1e2'),
+            text.replace('"version": 4', '"version": NaN'),
+            text.replace('"version": 4', '"version": -0'),
+            text.replace('"version": 4', '"version": true'),
+            text.replace('"version": 4', '"version": 9007199254740993'),
+            text.replace('"version": 4', '"version": 4, "version": 4'),
+            text.replace('"version": 4', '"version": 4, "extra": 4'),
+            text.replace('"version": 4', '"vision": 4'),
+            text.replace('"v/4"', '"\\ud800"'),
+            text.replace('"kind": "output-noise"', '"kind": "quantum-noise"'),
+            text.replace('"kind": "output-noise"', '"kind": ["output-noise"]'),
+            text.replace('"kind": "fixed"', '"kind": "loose"'),
+            text.replace('"procedure": "solve"', '"procedure": "guess"'),
+            text.replace(verify.SCHEMA, "efface.certificate/99"),
+            text.replace('"distance": "0.0015"', '"distance": "1_0"'),
+            text.replace('"distance": "0.0015"', '"distance": "1e999"'),
+            text.replace('"distance": "0.0015"', '"distance": "nan"'),
+            text + " " * verify.MAX_BYTES,
+        ]
+        for bad in malformed:
+            self.assertNotEqual(bad, text)
+            verdict = verify.verify(bad.encode(), KEY)
+            self.assertEqual([s for s, _, _ in verdict], ["undecided"], bad[:80])
+        self.assertEqual(verify.verify(b"\xff", KEY)[0][0], "undecided")
+
+
+class CommandLine(unittest.TestCase):
+    def run_main(self, *arguments: str) -> tuple[int, str]:
+        output = io.StringIO()
+        with redirect_stdout(output), redirect_stderr(output):
+            status = verify.main(list(arguments))
+        return status, output.getvalue()
+
+    def test_exit_status_and_one_line_per_check(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad, key = (Path(folder, name) for name in ("good", "bad", "key"))
+            document = certificate(SOLVED)
+            good.write_text(json.dumps(document), encoding="utf-8")
+            document["id"] = "v/\x1b[31m5"
+            bad.write_text(json.dumps(document), encoding="utf-8")
+            key.write_text(KEY.hex() + "\n", encoding="ascii")
+            status, text = self.run_main(str(good), "--key", str(key))
+            self.assertEqual((status, len(text.splitlines())), (0, 5 + len(document["claims"])))
+            self.assertEqual(self.run_main(str(good), "--key", KEY.hex())[0], 0)
+            self.assertEqual(self.run_main(str(good))[0], 2)
+            self.assertEqual(self.run_main(str(good), str(bad), "--key", KEY.hex())[0], 1)
+            self.assertEqual(self.run_main(str(good), f"{folder}/none", "--key", str(key))[0], 2)
+            self.assertEqual(self.run_main(str(good), "--key", "zz")[0], 2)
+
+
+class CanonicalForm(unittest.TestCase):
+    def test_keys_are_ordered_by_utf16_and_strings_escaped_as_in_rfc_8785(self) -> None:
+        value: dict[str, Any] = {
+            "\u20ac": 1,
+            "\r": None,
+            "\ufb33": True,
+            "\U0001f600": '\x0f\n"\\/\u2028',
+            "1": [],
+        }
+        expected = (
+            '{"\\r":null,"1":[],"\u20ac":1,"\U0001f600":"\\u000f\\n\\"\\\\/\u2028","\ufb33":true}'
+        )
+        self.assertEqual(verify.canonical(value).decode(), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

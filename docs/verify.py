@@ -1,0 +1,790 @@
+#!/usr/bin/env python3
+# long because it must stay one file that an auditor can carry and read alone
+"""Check efface certificates without efface: `python3 verify.py FILE... [--key KEY]`.
+
+A second verifier, written from the theory and sharing no code with the first: the Python standard
+library only, every bound recomputed in 80-digit decimal arithmetic from the event that the
+certificate states. Neither the data, nor the model, nor the vault is needed.
+
+Prints one line per check. KEY is the signer's public key: 64 hexadecimal digits, or a file that
+holds them. Exit status: 0 everything holds, 1 something does not, 2 it cannot be told (no key
+given, unreadable file, or a kind of certificate this program does not know).
+
+What it cannot see: whether the constants are true of the data, whether the model in use is the
+one whose digest is stated, and whether the ledger was rolled back to an older state.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import re
+import sys
+from collections import Counter
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    setcontext,
+)
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "efface.certificate/0"
+MAX_BYTES = 4 << 20
+LARGEST = 2**53  # integers beyond this have no unique canonical form
+MOST_PHASES = 100_000
+TOLERANCE = Decimal("3e-9")  # certified numbers are rounded outward by 1e-9 in each stage
+DIGITS = Context(
+    prec=80, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation, DivisionByZero, Overflow]
+)
+setcontext(DIGITS)
+ZERO, ONE = Decimal(0), Decimal(1)
+INFINITY = Decimal("Infinity")
+Fields = dict[str, Any]  # a JSON object, its shape checked by `fit`
+
+
+class Refused(Exception):
+    """This program cannot judge the file."""
+
+
+class Undecided(Exception):
+    """This check cannot be told from what was given."""
+
+
+class Broken(Exception):
+    """This check does not hold."""
+
+
+# --- Ed25519 (RFC 8032): verification only, in affine coordinates, for reading and not for speed
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+CURVE = -121665 * pow(121666, -1, P) % P
+Point = tuple[int, int]
+IDENTITY: Point = (0, 1)
+
+
+def add(a: Point, b: Point) -> Point:
+    """Sum of two points of the curve -x^2 + y^2 = 1 + CURVE x^2 y^2."""
+    cross = CURVE * a[0] * b[0] * a[1] * b[1]
+    x = (a[0] * b[1] + a[1] * b[0]) * pow(1 + cross, -1, P)
+    y = (a[1] * b[1] + a[0] * b[0]) * pow(1 - cross, -1, P)
+    return x % P, y % P
+
+
+def times(scalar: int, point: Point) -> Point:
+    """Add a point to itself that many times, by doubling."""
+    total = IDENTITY
+    while scalar:
+        if scalar & 1:
+            total = add(total, point)
+        point, scalar = add(point, point), scalar >> 1
+    return total
+
+
+def decode_point(data: bytes) -> Point | None:
+    """Read a point: y in 255 bits, then the parity of x; None if it is not on the curve."""
+    number = int.from_bytes(data, "little")
+    y, odd = number & (2**255 - 1), number >> 255
+    if len(data) != 32 or y >= P:
+        return None
+    square = (y * y - 1) * pow(CURVE * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if x * x % P != square:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if x * x % P != square or (x == 0 and odd):
+        return None
+    return (P - x if x & 1 != odd else x), y
+
+
+BASE: Point = decode_point((4 * pow(5, -1, P) % P).to_bytes(32, "little")) or IDENTITY
+
+
+def ed25519_holds(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether the signature is valid, strictly: canonical encodings, no small-order points."""
+    a, r = decode_point(key), decode_point(signature[:32])
+    s = int.from_bytes(signature[32:], "little")
+    if a is None or r is None or len(signature) != 64 or s >= ORDER:
+        return False
+    if IDENTITY in (times(8, a), times(8, r)):
+        return False
+    k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
+    return times(s, BASE) == add(r, times(k, a))
+
+
+# --- Reading: strict JSON, canonical form (RFC 8785), and the shape of a certificate
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Fields:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise Refused("an object has the same key twice")
+    return fields
+
+
+def _integer(text: str) -> int:
+    if len(text) > 17 or text == "-0" or abs(int(text)) > LARGEST:
+        raise Refused(f"integer {text[:24]} has no unique canonical form")
+    return int(text)
+
+
+def _no_float(text: str) -> float:
+    raise Refused(f"numbers with a fraction must be strings, got {text[:24]}")
+
+
+def read_json(data: bytes) -> Fields:
+    """Parse one JSON object of integers, strings, booleans, null, arrays and objects."""
+    if len(data) > MAX_BYTES:
+        raise Refused(f"a certificate has at most {MAX_BYTES} bytes, this has more")
+    try:
+        value = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_pairs,
+            parse_int=_integer,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+        canonical(value)  # refuses lone surrogates
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise Refused("not a JSON object")
+    return value
+
+
+def canonical(value: Any) -> bytes:
+    """Write a value in the canonical form: keys in UTF-16 order, no spaces."""
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+        return b"{" + b",".join(canonical(k) + b":" + canonical(value[k]) for k in keys) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(canonical, value)) + b"]"
+    return json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+def document_hash(document: Fields) -> str:
+    """SHA-256 of the canonical document without `chain.hash` and `signature`."""
+    body = {key: value for key, value in document.items() if key != "signature"}
+    body["chain"] = {key: value for key, value in body["chain"].items() if key != "hash"}
+    return hashlib.sha256(canonical(body)).hexdigest()
+
+
+def number(text: str) -> Decimal:
+    """The exact value of the float64 that a decimal string stands for; `inf` is allowed."""
+    if text == "inf":
+        return INFINITY
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+        raise ValueError(f"expected a decimal number or `inf`, got `{text[:40]}`")
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"`{text[:40]}` is beyond float64")
+    return Decimal(value)
+
+
+def stands_for(text: str, value: Decimal) -> bool:
+    """Whether a decimal string stands for the number."""
+    try:
+        return number(text) == value
+    except ValueError:
+        return False
+
+
+RETRAINING, RENYI = "indistinguishable-from-retraining", "renyi-unlearning"
+DELETION, PRIVACY = "deletion-privacy", "differential-privacy"
+NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY)
+
+# What a certificate consists of: objects with their fields, `name?` may be null or missing. A form
+# is text, count, flag, number (a decimal string), words|to|choose|from, [array], or an object.
+FORMS = """
+certificate: schema=text id=text vault=text issued_at=text not_for_release=flag request=request
+    model=model claims=[claim] event=event constants=[constant] assumptions=[assumption]
+    noise=drawn scope=scope annex=text chain=chain signature=signature
+request: id=text kind=train|delete|add|update|refresh records=text subject?=text received_at=text
+model: digest_before?=text digest_after=text version=count
+claim: notion=notion epsilon=number delta?=number mu=number order?=number group=text
+    adjacency?=remove|replace normalizer=text reference=text requests=requests
+    state=perfect|secret releases=count accountant=text theorem=text advantage=number words=text
+requests: p-adaptive=count
+event/output-noise: kind=text setting=setting procedure=retrain|solve distance=number noise=number
+    grid=number failure=number state=perfect|secret joint_releases=count releases=count
+    records?=count
+event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
+    failure=number phases=[phase] longest=count learning=count releases=count
+phase: steps=count releases=count only_then=count only_now=count records?=count
+setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
+    strong_convexity=number group=count
+normalizer/fixed: kind=text n=count capacity=count
+normalizer/mean: kind=text minimum=count
+constant: name=text value=text origin=user|default|data
+assumption: name=text value=text evidence=enforced|measured|declared|assumed
+drawn: sampler=text generator=text grid=number
+scope: covers=[text] does_not_cover=[text]
+chain: index=count previous=text hash=text
+signature: key_id=text public_key=text value=text
+"""
+OBJECTS = {
+    name: dict(field.split("=") for field in fields.split())
+    for name, fields in re.findall(r"^([a-z/-]+):(.*(?:\n .*)*)", FORMS, re.MULTILINE)
+}
+
+
+def fit(value: Any, form: str, at: str) -> Any:
+    """Refuse what has not exactly the form, unknown fields included; numbers come back parsed."""
+    if form.startswith("[") and isinstance(value, list):
+        return [fit(item, form[1:-1], f"{at}[{index}]") for index, item in enumerate(value)]
+    if form in ("event", "normalizer") and isinstance(value, dict):
+        form = f"{form}/{value.get('kind')}"  # an unknown kind is no form, and refused below
+    if form in OBJECTS and isinstance(value, dict):
+        checked, fields = {}, OBJECTS[form]
+        if unknown := set(value) - {name.rstrip("?") for name in fields}:
+            raise Refused(f"`{at}` has an unknown field `{min(unknown)[:40]}`")
+        for field, inner in fields.items():
+            name = field.rstrip("?")
+            if value.get(name) is None and field == name:
+                raise Refused(f"`{at}` lacks `{name}`")
+            part = value.get(name)
+            checked[name] = None if part is None else fit(part, inner, f"{at}.{name}")
+        return checked
+    if form == "number" and isinstance(value, str):
+        try:
+            return number(value)
+        except ValueError as error:
+            raise Refused(f"`{at}`: {error}") from error
+    words = {"requests": "any|non-adaptive", "notion": "|".join(NOTIONS)}.get(form, form)
+    right = {
+        "count": type(value) is int and value >= 0,
+        "flag": type(value) is bool,
+        "text": isinstance(value, str),
+    }.get(form, isinstance(value, str) and "|" in words and value in words.split("|"))
+    if not right:
+        raise Refused(f"`{at}` is not as this program knows it ({form})")
+    return value
+
+
+# --- Gaussian differential privacy, by the textbook formulas in 80 digits
+
+PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253"
+)
+
+
+def upper_tail(x: Decimal) -> Decimal:
+    """P(Z > x) for a standard normal Z: a positive series up to 6, a continued fraction beyond."""
+    if x < 0:
+        return ONE - upper_tail(-x)
+    density = (-x * x / 2).exp() / (2 * PI).sqrt()
+    if x > 6:
+        fraction = x
+        for k in range(250, 0, -1):
+            fraction = x + k / fraction
+        return density / fraction
+    term, total, k = x, x, 1
+    while term > total * Decimal("1e-85"):
+        k += 2
+        term = term * x * x / k
+        total += term
+    return ONE / 2 - density * total
+
+
+def gdp_delta(mu: Decimal, epsilon: Decimal) -> Decimal:
+    """Least delta for which mu-GDP gives (epsilon, delta), mu above 0."""
+    x = epsilon / mu - mu / 2
+    return upper_tail(x) - epsilon.exp() * upper_tail(x + mu)
+
+
+def gdp_epsilon(mu: Decimal, delta: Decimal) -> Decimal:
+    """Least epsilon for which mu-GDP gives (epsilon, delta), from above, to 1e-15 of itself."""
+    if mu > 100_000:
+        return INFINITY
+    if mu == 0 or gdp_delta(mu, ZERO) <= delta:
+        return ZERO
+    low, high = ZERO, mu * mu / 2 + mu * (-2 * delta.ln()).sqrt()  # the Gaussian tail bound
+    while high - low > high * Decimal("1e-15") and high > Decimal("1e-60"):
+        middle = (low + high) / 2
+        if gdp_delta(mu, middle) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def pair_advantage(mu: Decimal) -> Decimal:
+    """Largest advantage of any test between two worlds that are a mu-GDP pair."""
+    return ONE - 2 * upper_tail(mu / 2)
+
+
+def deletion_advantage(q: Decimal, epsilon: Decimal) -> Decimal:
+    """Largest advantage under (q, epsilon)-deletion-privacy (Chourasia and Shah, Thm 4.1)."""
+    if epsilon > 1000:
+        return ONE
+    power = (epsilon * (q - 1) / q).exp() * (2 * (q - 1)) ** (1 / q)
+    return min((2 * epsilon).sqrt(), q / (q - 1) * power - 1, ONE)
+
+
+# --- Accountants: mu from an event
+
+ONE_RELEASE = "differential privacy of one release"  # no notion, but part of p-adaptive claims
+
+
+def geometric(ratio: Decimal, terms: int) -> Decimal:
+    """1 + ratio + ... + ratio^(terms - 1)."""
+    return Decimal(terms) if ratio == 1 else (ONE - power(ratio, terms)) / (ONE - ratio)
+
+
+def power(base: Decimal, exponent: int) -> Decimal:
+    """base^exponent with 0^0 = 1."""
+    return ONE if exponent == 0 else base**exponent
+
+
+def interpolate(c: Decimal, noise: Decimal, phases: list[tuple[int, Decimal]]) -> Decimal:
+    """Shifted interpolation: mu of noisy steps with contraction c <= 1, from equal starts.
+
+    Each phase has so many steps whose update maps differ by at most so much. With V the variance
+    and Y the distance that reach the last step, mu^2 is the sum of dY^2 / dV over the segments of
+    the greatest convex minorant of the points (V, Y) after each phase, (0, 0) included.
+    """
+    left = sum(steps for steps, _ in phases)
+    v = y = ZERO
+    hull = [(ZERO, ZERO)]
+    for steps, shift in phases:
+        left -= steps
+        fade = power(c, left)
+        v += (noise * fade) ** 2 * geometric(c * c, steps)
+        y += shift * fade * geometric(c, steps)
+        if v == hull[-1][0]:
+            continue  # faded out entirely; a later phase has the larger V
+        while len(hull) > 1:
+            (v0, y0), (v1, y1) = hull[-2:]
+            if (y1 - y0) * (v - v0) < (y - y0) * (v1 - v0):
+                break  # the last corner is strictly below the new chord
+            hull.pop()
+        hull.append((v, y))
+    squares = [(b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in pairwise(hull)]
+    return sum(squares, ZERO).sqrt()
+
+
+def require(holds: bool, reason: str) -> None:
+    """Break the check unless the rule holds."""
+    if not holds:
+        raise Broken(reason)
+
+
+def check_event(event: Fields) -> None:
+    """Refuse events that no run can have, and those outside what the theorems suppose."""
+    setting, norm, phases = event["setting"], event["setting"]["normalizer"], event.get("phases")
+    numbers = [x for x in (*setting.values(), *event.values()) if isinstance(x, Decimal)]
+    require(all(x.is_finite() and x >= 0 for x in numbers), "numbers must be finite, at least 0")
+    noise, grid, convexity = event["noise"], event["grid"], setting["strong_convexity"]
+    require(0 < grid * 2**20 <= noise, "`grid` must be above 0 and at most 2^-20 of the noise")
+    require(event["failure"] < 1, "`failure` must be below 1")
+    counts = (setting["parameters"], setting["group"], norm.get("n", 1), event["releases"])
+    require(min(counts) > 0, "`parameters`, `group`, `n` and `releases` must be above 0")
+    capacity = norm.get("capacity", LARGEST)
+    for part in [event, *(phases or [])]:
+        size = part.get("records")
+        fits = size is None or max(norm.get("minimum", 0), 0) <= size <= capacity
+        require(fits, "`records` contradicts the normalizer")
+        require(part.get("only_then", 0) <= capacity, "`only_then` contradicts the normalizer")
+        require(part.get("only_now", 0) <= capacity, "`only_now` contradicts the normalizer")
+    require(setting["group"] <= capacity, "`group` must be at most `capacity`")
+    if phases is None:
+        joint = event["joint_releases"]
+        require(convexity > 0, "`strong_convexity` must be above 0")
+        require(joint == 1 or (joint > 1 and event["state"] == "secret"), "`joint_releases`")
+        return
+    require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
+    require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
+    longest = max([event["learning"], *(p["steps"] for p in phases if p["releases"] == 1)])
+    require(event["longest"] >= longest, "`longest` is not the longest phase")
+    require(event["learning"] <= phases[0]["steps"], "`learning` is beyond the first phase")
+    releases = sum(p["releases"] for p in phases)
+    require(event["releases"] == releases, "`releases` is not the sum over the phases")
+    latest = phases[-1]
+    require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
+    curvature = event["step"] * (setting["smoothness"] + convexity)
+    require(0 < curvature < 2, "`step` must be above 0 and below 2/L")
+
+
+def protected(setting: Fields, adjacency: str) -> Decimal:
+    """How far the gradient of F moves with the records that DP and deletion privacy protect."""
+    norm, sides = setting["normalizer"], 1 if adjacency == "remove" else 2
+    moved: Decimal = setting["lipschitz"] * setting["group"]
+    if norm["kind"] == "fixed":
+        return moved * sides / Decimal(norm["n"])
+    require(norm["minimum"] > 0, "`mean` needs a public minimum of records")
+    return 2 * moved / Decimal(norm["minimum"])
+
+
+def output_noise_mu(event: Fields, world: str, adjacency: str) -> Decimal:
+    """An optimum found to within tau of the exact one, published on a grid with normal noise."""
+    setting, tau, seen = event["setting"], event["distance"], 1
+    rounded = event["grid"] * Decimal(setting["parameters"]).sqrt()
+    if world == DELETION:  # the reference is the exact optimum
+        distance = tau + rounded
+    elif world == RETRAINING:
+        distance, seen = 2 * tau + rounded, event["joint_releases"]
+    else:
+        distance = protected(setting, adjacency) / setting["strong_convexity"] + 2 * tau + rounded
+        seen = 1 if world == ONE_RELEASE else max(event["releases"], event["joint_releases"])
+    mu: Decimal = distance * Decimal(seen).sqrt() / event["noise"]
+    return mu
+
+
+def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
+    """Noisy gradient descent: the last iterate after the whole history, or the DP of releases.
+
+    The continuous iterate is rounded before a step (so the two runs' inputs move apart by at most
+    g sqrt(P), then contract) and the step's noiseless result is rounded again; float64 moves each
+    run's result by at most `rounding`.
+    """
+    setting, phases, eta = event["setting"], event["phases"], event["step"]
+    convexity = setting["strong_convexity"]
+    c = max(ONE - eta * convexity, eta * (setting["smoothness"] + convexity) - 1)
+    rounded = (1 + c) * event["grid"] * Decimal(setting["parameters"]).sqrt()
+
+    def mu(stretches: list[tuple[int, Decimal]]) -> Decimal:
+        shifts = [(n, eta * gap + rounded + 2 * event["rounding"]) for n, gap in stretches]
+        return interpolate(c, event["noise"], shifts)
+
+    if world == RETRAINING:
+        return mu([(p["steps"], gradient_gap(setting, p, phases[-1])) for p in phases])
+    gap = protected(setting, adjacency)
+    if world == ONE_RELEASE:
+        return mu([(event["longest"], gap)])
+    if world == DELETION:  # the records are there until the last phase, or never
+        require(len(phases) > 1, "nothing was deleted: there is only learning")
+        return mu([(sum(p["steps"] for p in phases[:-1]), gap), (phases[-1]["steps"], ZERO)])
+    releases: Counter[int] = Counter()  # by steps, each from the one before; merged: the longest
+    for p in phases:
+        releases[p["steps"] if p["releases"] == 1 else event["longest"]] += p["releases"]
+    return sum((n * mu([(k, gap)]) ** 2 for k, n in releases.items()), ZERO).sqrt()
+
+
+def gradient_gap(setting: Fields, phase: Fields, latest: Fields) -> Decimal:
+    """How far the gradient of F on a phase's data can be from that on the latest data."""
+    then, now = Decimal(phase["only_then"]), Decimal(phase["only_now"])
+    reach: Decimal = setting["lipschitz"]
+    if setting["normalizer"]["kind"] == "fixed":
+        return reach * (then + now) / Decimal(setting["normalizer"]["n"])
+    if then == now == 0:
+        return ZERO
+    sizes: list[int] = [size for size in (phase["records"], latest["records"]) if size]
+    require(len(sizes) == 2, "`mean` needs the records of every phase")
+    return 2 * reach * max(then, now) / Decimal(max(sizes))
+
+
+# --- The claims an event supports
+
+RETRAINED = {
+    "output-noise": (
+        "`retrain` on the data as they are after the request, with the same distance, noise and "
+        "grid"
+    ),
+    "noisy-gd": (
+        "all steps of learning and of every request from the same start, on the data as they are "
+        "after the request"
+    ),
+}
+NEVER_SAW = {
+    "output-noise": (
+        "the exact optimum on the remaining data, published with the same noise and grid"
+    ),
+    "noisy-gd": "the same schedule of steps with the request's records absent from the start",
+}
+NEIGHBOURS = "the same releases from data that differ in the protected records"
+THEOREMS = {
+    "output-noise": (
+        "Gaussian mechanism around an optimum found to a measured distance (strong convexity)"
+    ),
+    "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
+}
+LIMITS = (
+    "backups and copies of the vault or of the source table",
+    "models exported or published earlier, and comparing an earlier model with a later one",
+    "logs, shell histories and screens that showed the records",
+    "what the file system or the disk keeps of overwritten blocks",
+    "feature extractors, scalers, encoders and cleaning fitted on private data",
+    "choosing settings, thresholds or models by looking at results on private data",
+    "other records about the same person, and copies of a record under another id",
+    "other models trained on the same data",
+    "time taken, failures and refusals, which may depend on the data",
+)
+
+
+def supported(event: Fields, claim: Fields) -> Fields:
+    """What a claim of this notion, order, delta and adjacency may say about this event."""
+    kind, notion, order, delta = event["kind"], claim["notion"], claim["order"], claim["delta"]
+    private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
+    adjacency = claim["adjacency"] or ""
+    require(private == bool(adjacency), "`adjacency` is missing or out of place")
+    require(renyi == (order is not None), "`order` is missing or out of place")
+    require(renyi == (delta is None), "`delta` is missing or out of place")
+    check_event(event)
+    accountant = output_noise_mu if kind == "output-noise" else noisy_gd_mu
+    mu = accountant(event, notion if private else RETRAINING, adjacency)
+    requests = "any" if notion == PRIVACY or kind == "output-noise" else "non-adaptive"
+    releases, reference, group = 1, RETRAINED[kind], "any"
+    if kind == "noisy-gd":
+        group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
+    elif notion == RETRAINING:
+        releases = event["joint_releases"]
+    if private:
+        group, reference = str(event["setting"]["group"]), NEVER_SAW[kind]
+    if notion == PRIVACY:
+        releases, reference = event["releases"], NEIGHBOURS
+    state = event.get("state", "perfect")
+    if renyi:
+        require(order.is_finite() and order > 1, "`order` must be finite and above 1")
+        epsilon, advantage = order * mu * mu / 2, pair_advantage(mu)
+        require(notion == DELETION or kind == "noisy-gd", "the event has no Rényi form")
+    else:
+        failure = event["failure"] * releases
+        require(failure < delta < 1, "`delta` must be in (0, 1), above the failure probability")
+        epsilon = gdp_epsilon(mu, delta - failure)
+        advantage = min(pair_advantage(mu) + failure, ONE)
+    if notion == DELETION:
+        require(state == "perfect", "deletion privacy needs `perfect` state")
+        requests = claim["requests"]
+        require(requests != "any", "deletion privacy does not hold for any requests")
+        if isinstance(requests, dict):  # p-adaptive: every release seen costs its DP
+            one = accountant(event, ONE_RELEASE, adjacency)
+            epsilon += requests["p-adaptive"] * order * one * one / 2
+        advantage = deletion_advantage(order, epsilon)
+    return {
+        "mu": mu,
+        "epsilon": epsilon,
+        "advantage": advantage,
+        "group": group,
+        "normalizer": event["setting"]["normalizer"]["kind"],
+        "reference": reference,
+        "requests": requests,
+        "state": state,
+        "releases": releases,
+        "accountant": "gdp",
+        "theorem": THEOREMS[kind],
+    }
+
+
+NUMBER = r"(infinity|[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
+
+
+def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
+    """The claim's sentence with # for its numbers, and the range each number must be in."""
+    notion, requests, epsilon = claim["notion"], claim["requests"], claim["epsilon"]
+    chance = 50 + 50 * claim["advantage"]
+    exact = claim["order"] if claim["delta"] is None else claim["delta"]
+    ulps = 1 - Decimal("1e-12")
+    numbers = [
+        (epsilon * ulps, epsilon * Decimal("1.0011")),  # four digits, rounded up
+        (exact, exact),
+        (min(chance, Decimal(100)) * ulps, chance + Decimal("0.011")),  # two decimals, rounded up
+    ]
+    sure = (
+        "whoever must tell the two apart from what is published is right at most #% of the time "
+        "(guessing: 50%)"
+    )
+    if notion == RETRAINING:
+        which = f"each of up to {claim['releases']} releases, seen together,"
+        text = (
+            f"{which if claim['releases'] > 1 else 'the published model'} is (#, #)-"
+            "indistinguishable from one retrained on the data as they are now: "
+        )
+    elif notion == RENYI:
+        text = (
+            "the published model is within Rényi divergence # (order #) of one retrained on the "
+            "data as they are now, in both directions: "
+        )
+    elif notion == DELETION:
+        who = "for requests chosen without looking at releases, "
+        if isinstance(requests, dict):
+            who = f"even if the requester saw {requests['p-adaptive']} releases, "
+        text = (
+            f"{who}what is kept is within Rényi divergence # (order #) of a world that never had "
+            f"the deleted records (up to {claim['group']}): "
+        )
+    else:
+        how = "having other contents" if claim["adjacency"] == "replace" else "being absent"
+        weak = " (a weak promise)" if epsilon > 10 else ""
+        text = (
+            f"all {claim['releases']} releases together differ by at most (#, #) from any "
+            f"{claim['group']} of the remaining records {how}{weak}: "
+        )
+    return text + sure, numbers
+
+
+def check_words(claim: Fields) -> None:
+    """The sentence must say what the numbers say, rounded against the reader's favour."""
+    text, ranges = sentence(claim)
+    pattern = NUMBER.join(re.escape(part) for part in text.split("#"))
+    match = re.fullmatch(pattern, claim["words"])
+    require(match is not None, "the sentence is not the one for this claim")
+    for shown, (low, high) in zip(match.groups() if match else (), ranges, strict=True):
+        value = INFINITY if shown == "infinity" else number(shown)
+        require(low <= value <= high, f"the sentence says {shown}, which the numbers do not")
+
+
+def check_claim(document: Fields, claim: Fields) -> str:
+    """Recompute one claim from the event."""
+    constants = document["constants"]
+    if claim["notion"] in (PRIVACY, DELETION) and claim["adjacency"] == "remove":
+        for constant in constants:
+            fixed = constant["origin"] != "data"
+            require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
+    if (delta := claim["delta"]) is not None:
+        listed = [c["value"] for c in constants if c["name"] == "delta"]
+        require(any(stands_for(x, delta) for x in listed), "its `delta` is not among the constants")
+    bound = supported(document["event"], claim)
+    for name, value in bound.items():
+        if isinstance(value, Decimal):
+            require(
+                claim[name] >= value * (1 - TOLERANCE),
+                f"`{name}` is {claim[name]:.12g}, but the event only supports {value:.12g}",
+            )
+        else:
+            require(claim[name] == value, f"`{name}` is not the event's, which is `{value}`")
+    check_words(claim)
+    return f"epsilon {claim['epsilon']:.9g} is at least the {bound['epsilon']:.9g} recomputed"
+
+
+# --- The rest of a certificate
+
+
+def check_hash(raw: Fields) -> str:
+    """The stated hash is that of the body, and the place in the chain is possible."""
+    found, chain = document_hash(raw), raw["chain"]
+    require(found == chain["hash"], f"the body was changed: it hashes to {found}")
+    first = chain["previous"] == "0" * 64
+    require(first == (chain["index"] == 0), "the first entry, and only it, follows nothing")
+    return "the body is what was hashed"
+
+
+def check_signature(document: Fields, trusted: bytes | None) -> str:
+    """The hash is signed, by the trusted key if one was given."""
+    stated = document["signature"]
+    try:
+        key, value = bytes.fromhex(stated["public_key"]), bytes.fromhex(stated["value"])
+    except ValueError as error:
+        raise Broken("the key or the signature is not hexadecimal") from error
+    name = hashlib.sha256(key).hexdigest()[:16]
+    require(name == stated["key_id"], "the key and its id do not belong together")
+    message = b"efface ledger entry 0\n" + document["chain"]["hash"].encode()
+    require(ed25519_holds(key, message, value), "the signature is not by the stated key")
+    if trusted is None:
+        raise Undecided(f"signed by key {name}; give the key you trust with --key to decide")
+    require(key == trusted, f"signed by key {name}, not by the trusted key")
+    return "signed by the trusted key"
+
+
+def check_noise(document: Fields) -> str:
+    """The noise was drawn from the system's randomness, exactly, on the event's grid."""
+    noise = document["noise"]
+    test = document["not_for_release"] or noise["generator"] == "chacha20-user-seed"
+    require(not test, "made with a user-given seed: a test, no promise")
+    require(noise["sampler"] == "exact-grid", "`sampler` must be `exact-grid`")
+    require(noise["grid"] == document["event"]["grid"], "the grid is not the event's")
+    return "exact sampling on the grid of the event, not a test"
+
+
+def check_constants(document: Fields) -> str:
+    """Every constant of the event is listed once, with the event's value."""
+    event, setting = document["event"], document["event"]["setting"]
+    names = {"distance": "distance", "noise": "noise", "releases": "joint_releases"}
+    if event["kind"] == "noisy-gd":
+        names = {"eta": "step", "step-noise": "noise", "steps": "learning"}
+    expected = {
+        **{name: setting[name] for name in ("parameters", "lipschitz", "smoothness")},
+        "lambda": setting["strong_convexity"],
+        "max-group": setting["group"],
+        **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
+        **{name: event[field] for name, field in names.items()},
+    }
+    for name, value in expected.items():
+        listed = [c["value"] for c in document["constants"] if c["name"] == name]
+        require(len(listed) == 1, f"`{name}` is listed {len(listed)} times")
+        same = listed[0] == str(value) if isinstance(value, int) else stands_for(listed[0], value)
+        require(same, f"`{name}` is {listed[0][:40]} here and {value} in the event")
+    return f"all {len(expected)} constants of the event are listed"
+
+
+def check_scope(document: Fields) -> str:
+    """The limits every certificate has are stated."""
+    listed = document["scope"]["does_not_cover"]
+    for limit in LIMITS:
+        require(limit in listed, f'the limit "{limit}" is missing')
+    return f"{len(listed)} limits are stated"
+
+
+def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
+    """All checks of one certificate, as (standing, name, reason)."""
+    try:
+        raw = read_json(data)
+        if raw.get("schema") != SCHEMA:
+            raise Refused(f"`schema` must be `{SCHEMA}`")
+        document = fit(raw, "certificate", "certificate")
+    except Refused as refusal:
+        return [("undecided", "certificate", str(refusal))]
+    checks = {
+        "hash": partial(check_hash, raw),
+        "signature": partial(check_signature, document, key),
+        "noise": partial(check_noise, document),
+        "constants": partial(check_constants, document),
+        "scope": partial(check_scope, document),
+    }
+    for index, claim in enumerate(document["claims"]):
+        checks[f"claim {index + 1}: {claim['notion']}"] = partial(check_claim, document, claim)
+    verdict = [] if document["claims"] else [("fails", "claims", "nothing is claimed")]
+    for name, check in checks.items():
+        try:
+            verdict.append(("holds", name, check()))
+        except Broken as reason:
+            verdict.append(("fails", name, str(reason)))
+        except Undecided as reason:
+            verdict.append(("undecided", name, str(reason)))
+    return verdict
+
+
+def read_key(text: str) -> bytes:
+    """The public key, given itself or by the file that holds it."""
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        text = Path(text).read_text(encoding="ascii").strip()
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise ValueError("a public key is 64 hexadecimal digits")
+    return bytes.fromhex(text)
+
+
+def main(arguments: list[str]) -> int:
+    """Verify the files named, print one line per check, return the exit status."""
+    parser = argparse.ArgumentParser(description="Check efface certificates without efface.")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate (JSON)")
+    parser.add_argument("--key", help="the signer's public key: hexadecimal, or a file with it")
+    options = parser.parse_args(arguments)
+    try:
+        key = read_key(options.key) if options.key is not None else None
+    except (OSError, ValueError) as error:
+        print(f"--key: {error}", file=sys.stderr)
+        return 2
+    standings = set()
+    for name in options.files:
+        try:
+            with Path(name).open("rb") as file:
+                verdict = verify(file.read(MAX_BYTES + 1), key)
+        except OSError as error:
+            verdict = [("undecided", "file", error.strerror or str(error))]
+        for standing, check, reason in verdict:
+            standings.add(standing)
+            line = f"{standing:9}  {name}: {check}: {reason}"
+            print("".join(c if c.isprintable() else "?" for c in line))
+    return 1 if "fails" in standings else 2 if "undecided" in standings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
