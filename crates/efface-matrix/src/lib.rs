@@ -41,7 +41,7 @@
 //! Rows are summed in chunks of fixed size counted from row 0 ([`CHUNK`] dense, [`SPARSE_CHUNK`]
 //! sparse); the chunk totals are added along one fixed binary tree ([`reduce_chunks`]). Inside a
 //! chunk the order of every addition is fixed too, multiplications and additions are rounded one
-//! by one (no fused multiply-add), and the vector code is the scalar code compiled a second time.
+//! by one (no fused multiply-add), and vector registers of any width stand for the same eight lanes.
 //! So [`fused_pass`], [`fused_pass_f32`], [`curvature_pass`] and [`margins`] return the same bits
 //! for any number of threads and on any processor with IEEE arithmetic, provided the link does.
 //! The Gram matrices of dense rows go through `faer`, whose kernels differ between processors:
@@ -56,7 +56,7 @@
 //!
 //! # Unsafe code
 //!
-//! Only the private module that chooses the instruction set holds `unsafe`. Everything else runs
+//! Only the private module `simd::x86` (AVX2 and AVX-512) holds `unsafe`. Everything else runs
 //! under Miri: `MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p efface-matrix --test
 //! determinism` takes the scalar path.
 #![deny(unsafe_code)]
@@ -68,10 +68,8 @@ mod dense;
 mod element;
 mod gram;
 mod kernel;
-mod kernel_f32;
 mod matrix;
 mod pass;
-#[allow(unsafe_code)]
 mod simd;
 mod tree;
 
@@ -80,7 +78,7 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use element::Element;
 pub use gram::{GramError, weighted_block_gram, weighted_gram};
-pub use kernel_f32::{F32_GRADIENT_ERROR, F32_MARGIN_ERROR};
+pub use kernel::narrow::{F32_GRADIENT_ERROR, F32_MARGIN_ERROR};
 pub use matrix::{Matrix, Row};
 pub use pass::{
     Link, PassError, Totals, curvature_pass, fused_pass, fused_pass_dense, fused_pass_f32, margins,

@@ -1,4 +1,5 @@
 //! Passes against a plain loop, and the same bits for any number of threads.
+#![allow(clippy::unwrap_used)]
 
 use efface_matrix::{
     CHUNK, Csr, Dense, F32_GRADIENT_ERROR, F32_MARGIN_ERROR, Link, Matrix, SPARSE_CHUNK, Totals,

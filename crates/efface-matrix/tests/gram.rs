@@ -1,4 +1,5 @@
 //! Gram matrices against their definition.
+#![allow(clippy::unwrap_used)]
 
 use efface_matrix::{Csr, Dense, Matrix, weighted_block_gram, weighted_gram};
 use faer::Mat;
@@ -11,7 +12,7 @@ fn number(k: usize) -> f64 {
 /// About one entry in three is not zero.
 fn entry(i: usize, j: usize, cols: usize) -> f32 {
     let value = number(i * cols + j) as f32;
-    if (i * 7 + j * 5) % 3 == 0 { value } else { 0.0 }
+    if (i * 7 + j * 5).is_multiple_of(3) { value } else { 0.0 }
 }
 
 fn both(rows: usize, cols: usize) -> [Matrix; 2] {
@@ -53,7 +54,7 @@ fn compare(got: &Mat<f64>, rows: usize, expected: impl Fn(usize, usize) -> (f64,
                 assert_eq!(got[(i, j)], 0.0, "above the diagonal");
                 continue;
             }
-            if order > 60 && (i * 31 + j) % 53 != 0 {
+            if order > 60 && !(i * 31 + j).is_multiple_of(53) {
                 continue;
             }
             let (sum, size) = expected(i, j);

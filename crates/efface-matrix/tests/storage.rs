@@ -1,4 +1,5 @@
 //! Growing, removing, and what is refused.
+#![allow(clippy::unwrap_used)]
 
 use efface_matrix::{
     Csr, Dense, GramError, Matrix, PassError, PushError, RemoveError, Row, margins,
@@ -18,7 +19,8 @@ fn dense(rows: usize, cols: usize) -> Dense<f32> {
 }
 
 fn entries(row: usize, cols: usize) -> (Vec<u32>, Vec<f32>) {
-    let indices: Vec<u32> = (0..cols as u32).filter(|j| (row + *j as usize) % 3 == 0).collect();
+    let indices: Vec<u32> =
+        (0..cols as u32).filter(|j| (row + *j as usize).is_multiple_of(3)).collect();
     let values = indices.iter().map(|&j| value(row, j as usize)).collect();
     (indices, values)
 }

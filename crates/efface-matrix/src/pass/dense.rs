@@ -8,14 +8,25 @@ use rayon::prelude::*;
 use super::Totals;
 use crate::dense::Dense;
 use crate::element::Element;
-use crate::simd::{self, GROUP, Isa};
+use crate::kernel::{GROUP, narrow, wide};
+use crate::simd::Isa;
 use crate::tree::{CHUNK, reduce_chunks};
 
 /// How products are formed: the weights, converted once, and the kernels.
 pub(super) trait Products<T>: Sync {
+    /// The products of eight rows with the weights of one output.
     fn dots(&self, isa: Isa, rows: [&[T]; GROUP], output: usize) -> [f64; GROUP];
+    /// The product of one row with the weights of one output.
     fn dot(&self, isa: Isa, row: &[T], output: usize) -> f64;
-    fn update(isa: Isa, rows: [&[T]; GROUP], coefficients: [f64; GROUP], sum: &mut [f64]);
+    /// Adds eight rows, each times its coefficient, and asks for the `next` ones.
+    fn update(
+        isa: Isa,
+        rows: [&[T]; GROUP],
+        coefficients: [f64; GROUP],
+        sum: &mut [f64],
+        next: [&[T]; GROUP],
+    );
+    /// Adds one row times its coefficient.
     fn update_one(isa: Isa, row: &[T], coefficient: f64, sum: &mut [f64]);
 }
 
@@ -53,31 +64,45 @@ impl Narrow {
 
 impl<T: Element> Products<T> for Wide<'_> {
     fn dots(&self, isa: Isa, rows: [&[T]; GROUP], output: usize) -> [f64; GROUP] {
-        simd::dots(isa, rows, self.block(output))
+        isa.run(wide::Dots { rows, weights: self.block(output) })
     }
     fn dot(&self, isa: Isa, row: &[T], output: usize) -> f64 {
-        simd::dot(isa, row, self.block(output))
+        isa.run(wide::Dots { rows: [row], weights: self.block(output) })[0]
     }
-    fn update(isa: Isa, rows: [&[T]; GROUP], coefficients: [f64; GROUP], sum: &mut [f64]) {
-        simd::update(isa, rows, coefficients, sum);
+    fn update(
+        isa: Isa,
+        rows: [&[T]; GROUP],
+        coefficients: [f64; GROUP],
+        sum: &mut [f64],
+        next: [&[T]; GROUP],
+    ) {
+        isa.run(wide::Update { rows, coefficients, sum, next });
     }
     fn update_one(isa: Isa, row: &[T], coefficient: f64, sum: &mut [f64]) {
-        simd::update_one(isa, row, coefficient, sum);
+        isa.run(wide::Update { rows: [row], coefficients: [coefficient], sum, next: [row] });
     }
 }
 
 impl Products<f32> for Narrow {
     fn dots(&self, isa: Isa, rows: [&[f32]; GROUP], output: usize) -> [f64; GROUP] {
-        simd::dots_f32(isa, rows, self.block(output))
+        isa.run(narrow::Dots { rows, weights: self.block(output) })
     }
     fn dot(&self, isa: Isa, row: &[f32], output: usize) -> f64 {
-        simd::dot_f32(isa, row, self.block(output))
+        isa.run(narrow::Dots { rows: [row], weights: self.block(output) })[0]
     }
-    fn update(isa: Isa, rows: [&[f32]; GROUP], coefficients: [f64; GROUP], sum: &mut [f64]) {
-        simd::update_f32(isa, rows, coefficients.map(|c| c as f32), sum);
+    fn update(
+        isa: Isa,
+        rows: [&[f32]; GROUP],
+        coefficients: [f64; GROUP],
+        sum: &mut [f64],
+        next: [&[f32]; GROUP],
+    ) {
+        let coefficients = coefficients.map(|c| c as f32);
+        isa.run(narrow::Update { rows, coefficients, sum, next });
     }
     fn update_one(isa: Isa, row: &[f32], coefficient: f64, sum: &mut [f64]) {
-        simd::update_one_f32(isa, row, coefficient as f32, sum);
+        let coefficients = [coefficient as f32];
+        isa.run(narrow::Update { rows: [row], coefficients, sum, next: [row] });
     }
 }
 
@@ -104,6 +129,7 @@ fn chunk<T: Element, P: Products<T>>(
     record: &impl Fn(usize, &[f64], &mut [f64]) -> f64,
 ) -> Totals {
     let cols = x.cols();
+    let last = x.rows() - 1;
     let mut totals = Totals::zero(outputs * cols);
     let mut margins = vec![0.0; GROUP * outputs];
     let mut coefficients = vec![0.0; GROUP * outputs];
@@ -120,7 +146,8 @@ fn chunk<T: Element, P: Products<T>>(
             let coefficient = |k| coefficients[k * outputs + output];
             if count == GROUP {
                 let group = array::from_fn(|k| x.row(start + k));
-                P::update(isa, group, array::from_fn(coefficient), sum);
+                let next = array::from_fn(|k| x.row((start + GROUP + k).min(last)));
+                P::update(isa, group, array::from_fn(coefficient), sum, next);
             } else {
                 for k in 0..count {
                     P::update_one(isa, x.row(start + k), coefficient(k), sum);

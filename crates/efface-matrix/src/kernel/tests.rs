@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::element::Element;
+use crate::simd::Isa;
 
 /// Finite floats of every size, with subnormals, zeros of both signs and the largest ones.
 fn any_f32() -> impl Strategy<Value = f32> {
@@ -34,39 +36,45 @@ fn rows<T>(values: &[T], cols: usize) -> [&[T]; GROUP] {
 }
 
 fn check_wide<T: Element>(cols: usize, values: &[T], w: &[f64], r: [f64; GROUP]) {
-    let group = rows(values, cols);
-    let isa = Isa::detect();
-    assert_eq!(bits(&dots(Isa::PORTABLE, group, w)), bits(&dots(isa, group, w)));
-    assert_eq!(
-        bits(&dots(isa, group, w)),
-        bits(&group.map(|row| dot(Isa::PORTABLE, row, w))),
-        "a row's product does not depend on its neighbours"
-    );
-    let (mut portable, mut wide) = (w.to_vec(), w.to_vec());
-    update(Isa::PORTABLE, group, r, &mut portable);
-    update(isa, group, r, &mut wide);
-    assert_eq!(bits(&portable), bits(&wide));
-    update_one(Isa::PORTABLE, group[0], r[0], &mut portable);
-    update_one(isa, group[0], r[0], &mut wide);
-    assert_eq!(bits(&portable), bits(&wide));
+    let rows = rows(values, cols);
+    let run = |isa: Isa| {
+        let mut all = isa.run(wide::Dots { rows, weights: w }).to_vec();
+        for row in rows {
+            all.push(isa.run(wide::Dots { rows: [row], weights: w })[0]);
+        }
+        let mut sum = w.to_vec();
+        isa.run(wide::Update { rows, coefficients: r, sum: &mut sum, next: rows });
+        let one = [rows[0]];
+        isa.run(wide::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: one });
+        all.extend(sum);
+        bits(&all)
+    };
+    compare(run);
 }
 
 fn check_narrow(cols: usize, values: &[f32], w: &[f32], r: [f32; GROUP]) {
-    let group = rows(values, cols);
-    let isa = Isa::detect();
-    assert_eq!(bits(&dots_f32(Isa::PORTABLE, group, w)), bits(&dots_f32(isa, group, w)));
-    assert_eq!(
-        bits(&dots_f32(isa, group, w)),
-        bits(&group.map(|row| dot_f32(Isa::PORTABLE, row, w))),
-    );
-    let start: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
-    let (mut portable, mut wide) = (start.clone(), start);
-    update_f32(Isa::PORTABLE, group, r, &mut portable);
-    update_f32(isa, group, r, &mut wide);
-    assert_eq!(bits(&portable), bits(&wide));
-    update_one_f32(Isa::PORTABLE, group[0], r[0], &mut portable);
-    update_one_f32(isa, group[0], r[0], &mut wide);
-    assert_eq!(bits(&portable), bits(&wide));
+    let rows = rows(values, cols);
+    let run = |isa: Isa| {
+        let mut all = isa.run(narrow::Dots { rows, weights: w }).to_vec();
+        for row in rows {
+            all.push(isa.run(narrow::Dots { rows: [row], weights: w })[0]);
+        }
+        let mut sum: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
+        isa.run(narrow::Update { rows, coefficients: r, sum: &mut sum, next: rows });
+        let one = [rows[0]];
+        isa.run(narrow::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: one });
+        all.extend(sum);
+        bits(&all)
+    };
+    compare(run);
+}
+
+fn compare(run: impl Fn(Isa) -> Vec<u64>) {
+    let portable = run(Isa::PORTABLE);
+    assert_eq!(portable[..GROUP], portable[GROUP..2 * GROUP], "rows do not depend on neighbours");
+    for isa in Isa::all() {
+        assert_eq!(portable, run(isa), "{isa:?}");
+    }
 }
 
 /// Column count, then rows, weights and coefficients of that width.
@@ -109,15 +117,27 @@ proptest! {
 
 /// The order of every addition, spelled out once more in the plainest way.
 #[test]
-fn lanes_are_summed_in_the_documented_order() {
+fn sums_are_taken_in_the_documented_order() {
     let cols = 21;
-    let x: Vec<f64> = (0..cols).map(|j| 0.1 + j as f64 / 3.0).collect();
+    let x: Vec<f64> = (0..cols * GROUP).map(|j| 0.1 + j as f64 / 3.0).collect();
     let w: Vec<f64> = (0..cols).map(|j| 0.7 - j as f64 / 7.0).collect();
+    let rows = rows(&x, cols);
     let mut lanes = [0.0; 8];
     for j in 0..cols {
         lanes[j % 8] += x[j] * w[j];
     }
     let [a, b, c, d, e, f, g, h] = lanes;
-    let expected = ((a + e) + (c + g)) + ((b + f) + (d + h));
-    assert_eq!(dot(Isa::detect(), &x, &w).to_bits(), expected.to_bits());
+    let dot = ((a + e) + (c + g)) + ((b + f) + (d + h));
+    let mut sum = w.clone();
+    for (j, sum) in sum.iter_mut().enumerate() {
+        let p: Vec<f64> = (0..8).map(|k| rows[k][j] * w[k]).collect();
+        *sum += ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
+    }
+    for isa in Isa::all() {
+        assert_eq!(isa.run(wide::Dots { rows, weights: &w })[0].to_bits(), dot.to_bits());
+        let mut got = w.clone();
+        let coefficients = std::array::from_fn(|k| w[k]);
+        isa.run(wide::Update { rows, coefficients, sum: &mut got, next: rows });
+        assert_eq!(bits(&got), bits(&sum));
+    }
 }

@@ -1,0 +1,126 @@
+//! f64 products.
+
+use super::{GROUP, fill, fold};
+use crate::element::Element;
+use crate::simd::{LANES, Simd, Task};
+
+/// The dot products of `R` rows with `weights`; every row is as long.
+pub(crate) struct Dots<'a, T, const R: usize> {
+    pub(crate) rows: [&'a [T]; R],
+    pub(crate) weights: &'a [f64],
+}
+
+/// Adds to `sum` the `R` rows, each times its coefficient; every row is as long as `sum`. Asks for
+/// the rows in `next` meanwhile.
+pub(crate) struct Update<'a, T, const R: usize> {
+    pub(crate) rows: [&'a [T]; R],
+    pub(crate) coefficients: [f64; R],
+    pub(crate) sum: &'a mut [f64],
+    pub(crate) next: [&'a [T]; R],
+}
+
+impl<T: Element> Task for Dots<'_, T, GROUP> {
+    type Out = [f64; GROUP];
+    /// Four rows at a time: their sums fill half of the registers of AVX2.
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Out {
+        let [a, b, c, d, e, f, g, h] = self.rows;
+        let [p, q, r, s] = dots(simd, [a, b, c, d], self.weights);
+        let [t, u, v, w] = dots(simd, [e, f, g, h], self.weights);
+        [p, q, r, s, t, u, v, w]
+    }
+}
+
+impl<T: Element> Task for Dots<'_, T, 1> {
+    type Out = [f64; 1];
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Out {
+        dots(simd, self.rows, self.weights)
+    }
+}
+
+#[inline(always)]
+fn dots<S: Simd, T: Element, const R: usize>(
+    simd: S,
+    rows: [&[T]; R],
+    weights: &[f64],
+) -> [f64; R] {
+    let (w_blocks, w_tail) = weights.as_chunks::<LANES>();
+    let blocks = rows.map(|row| &row.as_chunks::<LANES>().0[..w_blocks.len()]);
+    let mut sums = [simd.splat(0.0); R];
+    for (j, w) in w_blocks.iter().enumerate() {
+        let w = simd.load(w);
+        for k in 0..R {
+            let product = simd.mul(T::load(simd, &blocks[k][j]), w);
+            sums[k] = simd.add(sums[k], product);
+        }
+    }
+    if !w_tail.is_empty() {
+        let w = simd.load(&fill(w_tail));
+        let start = w_blocks.len() * LANES;
+        for k in 0..R {
+            let x = fill(&rows[k][start..weights.len()]);
+            sums[k] = simd.add(sums[k], simd.mul(T::load(simd, &x), w));
+        }
+    }
+    let mut dots = [0.0; R];
+    for k in 0..R {
+        let mut lanes = [0.0; LANES];
+        simd.store(sums[k], &mut lanes);
+        dots[k] = fold(lanes);
+    }
+    dots
+}
+
+impl<T: Element, const R: usize> Task for Update<'_, T, R> {
+    type Out = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let length = self.sum.len();
+        let (sums, sum_tail) = self.sum.as_chunks_mut::<LANES>();
+        let blocks = self.rows.map(|row| &row.as_chunks::<LANES>().0[..sums.len()]);
+        let mut coefficients = [simd.splat(0.0); R];
+        for k in 0..R {
+            coefficients[k] = simd.splat(self.coefficients[k]);
+        }
+        let start = sums.len() * LANES;
+        for (j, sum) in sums.iter_mut().enumerate() {
+            if (j * LANES).is_multiple_of(64 / size_of::<T>()) {
+                for next in self.next {
+                    simd.prefetch(next, j * LANES);
+                }
+            }
+            let total = total(simd, std::array::from_fn(|k| &blocks[k][j]), coefficients);
+            simd.store(simd.add(simd.load(sum), total), sum);
+        }
+        if !sum_tail.is_empty() {
+            let x = self.rows.map(|row| fill(&row[start..length]));
+            let mut sum = fill(sum_tail);
+            let total = total(simd, x.each_ref(), coefficients);
+            simd.store(simd.add(simd.load(&sum), total), &mut sum);
+            sum_tail.copy_from_slice(&sum[..sum_tail.len()]);
+        }
+    }
+}
+
+/// The sum of eight columns of the rows, each times its coefficient: neighbours first, then
+/// neighbours of the sums, and so on.
+#[inline(always)]
+fn total<S: Simd, T: Element, const R: usize>(
+    simd: S,
+    x: [&[T; LANES]; R],
+    coefficients: [S::F64; R],
+) -> S::F64 {
+    let mut terms = coefficients;
+    for k in 0..R {
+        terms[k] = simd.mul(T::load(simd, x[k]), coefficients[k]);
+    }
+    let mut width = R;
+    while width > 1 {
+        width /= 2;
+        for k in 0..width {
+            terms[k] = simd.add(terms[2 * k], terms[2 * k + 1]);
+        }
+    }
+    terms[0]
+}

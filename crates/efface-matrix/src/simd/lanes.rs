@@ -1,0 +1,121 @@
+//! Eight lanes of arithmetic, and the scalar processor that defines them.
+
+/// Lanes of a register as the kernels see it, whatever the processor's own width.
+pub(crate) const LANES: usize = 8;
+
+/// A processor that does arithmetic on eight lanes at once, each lane rounded as IEEE scalar
+/// arithmetic does: all implementations return the same bits.
+///
+/// A value of an implementing type is the proof that the running processor has the instructions.
+pub(crate) trait Simd: Copy + Send + Sync {
+    /// Eight f64.
+    type F64: Copy;
+    /// Eight f32.
+    type F32: Copy;
+
+    /// `value` in all lanes.
+    fn splat(self, value: f64) -> Self::F64;
+    /// The eight values.
+    fn load(self, values: &[f64; LANES]) -> Self::F64;
+    /// The eight values, widened; exact.
+    fn load_wide(self, values: &[f32; LANES]) -> Self::F64;
+    /// Writes the eight values.
+    fn store(self, lanes: Self::F64, to: &mut [f64; LANES]);
+    /// Lane by lane.
+    fn add(self, a: Self::F64, b: Self::F64) -> Self::F64;
+    /// Lane by lane.
+    fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64;
+
+    /// `value` in all lanes.
+    fn splat_f32(self, value: f32) -> Self::F32;
+    /// The eight values.
+    fn load_f32(self, values: &[f32; LANES]) -> Self::F32;
+    /// Lane by lane.
+    fn add_f32(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// Lane by lane.
+    fn mul_f32(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// The lanes, widened; exact.
+    fn widen(self, lanes: Self::F32) -> Self::F64;
+
+    /// Asks for the cache line that holds `values[index]`; a hint without effect on results.
+    fn prefetch<T>(self, values: &[T], index: usize);
+}
+
+/// A computation on eight lanes that can be compiled for any processor. Implementations must be
+/// inlined always.
+pub(crate) trait Task {
+    /// What it returns.
+    type Out;
+    /// Runs it.
+    fn run<S: Simd>(self, simd: S) -> Self::Out;
+}
+
+/// Every processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Portable;
+
+impl Simd for Portable {
+    type F64 = [f64; LANES];
+    type F32 = [f32; LANES];
+
+    #[inline(always)]
+    fn splat(self, value: f64) -> Self::F64 {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn load(self, values: &[f64; LANES]) -> Self::F64 {
+        *values
+    }
+    #[inline(always)]
+    fn load_wide(self, values: &[f32; LANES]) -> Self::F64 {
+        values.map(f64::from)
+    }
+    #[inline(always)]
+    fn store(self, lanes: Self::F64, to: &mut [f64; LANES]) {
+        *to = lanes;
+    }
+    #[inline(always)]
+    fn add(self, mut a: Self::F64, b: Self::F64) -> Self::F64 {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a += b;
+        }
+        a
+    }
+    #[inline(always)]
+    fn mul(self, mut a: Self::F64, b: Self::F64) -> Self::F64 {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a *= b;
+        }
+        a
+    }
+
+    #[inline(always)]
+    fn splat_f32(self, value: f32) -> Self::F32 {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn load_f32(self, values: &[f32; LANES]) -> Self::F32 {
+        *values
+    }
+    #[inline(always)]
+    fn add_f32(self, mut a: Self::F32, b: Self::F32) -> Self::F32 {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a += b;
+        }
+        a
+    }
+    #[inline(always)]
+    fn mul_f32(self, mut a: Self::F32, b: Self::F32) -> Self::F32 {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a *= b;
+        }
+        a
+    }
+    #[inline(always)]
+    fn widen(self, lanes: Self::F32) -> Self::F64 {
+        lanes.map(f64::from)
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, _: &[T], _: usize) {}
+}
