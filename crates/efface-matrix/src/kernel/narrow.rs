@@ -3,7 +3,7 @@
 //! Products and short sums are f32, long sums f64: half the registers, and no conversion per
 //! stored value.
 
-use super::{fill, fold};
+use super::{fill, fold, prefetch};
 use crate::simd::{LANES, Simd, Task};
 
 /// Products that one f32 lane adds up before it is emptied into its f64 lane.
@@ -24,22 +24,24 @@ pub const F32_MARGIN_ERROR: f64 = 19.0 / 16_777_216.0;
 /// x 2^-24; the rest of 6 x 2^-24 covers the f64 sum for up to 2^28 rows.
 pub const F32_GRADIENT_ERROR: f64 = 6.0 / 16_777_216.0;
 
-/// The dot products of `R` rows with `weights`; every row is as long.
-pub(crate) struct Dots<'a, const R: usize> {
+/// The dot products of `R` rows with `weights`; every row is as long. Asks for the rows in `next`
+/// meanwhile.
+pub(crate) struct Dots<'a, const R: usize, const N: usize> {
     pub(crate) rows: [&'a [f32]; R],
     pub(crate) weights: &'a [f32],
+    pub(crate) next: [&'a [f32]; N],
 }
 
 /// Adds to `sum` the `R` rows, each times its coefficient; every row is as long as `sum`. Asks for
 /// the rows in `next` meanwhile.
-pub(crate) struct Update<'a, const R: usize> {
+pub(crate) struct Update<'a, const R: usize, const N: usize> {
     pub(crate) rows: [&'a [f32]; R],
     pub(crate) coefficients: [f32; R],
     pub(crate) sum: &'a mut [f64],
-    pub(crate) next: [&'a [f32]; R],
+    pub(crate) next: [&'a [f32]; N],
 }
 
-impl<const R: usize> Task for Dots<'_, R> {
+impl<const R: usize, const N: usize> Task for Dots<'_, R, N> {
     type Out = [f64; R];
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Out {
@@ -50,7 +52,7 @@ impl<const R: usize> Task for Dots<'_, R> {
         while start < w_blocks.len() {
             let end = w_blocks.len().min(start + RUN);
             let run = blocks.map(|blocks| &blocks[start..end]);
-            let part = short_dots(simd, run, &w_blocks[start..end]);
+            let part = short_dots(simd, run, &w_blocks[start..end], self.next, start);
             for k in 0..R {
                 sums[k] = simd.add(sums[k], simd.widen(part[k]));
             }
@@ -59,7 +61,7 @@ impl<const R: usize> Task for Dots<'_, R> {
         if !w_tail.is_empty() {
             let start = w_blocks.len() * LANES;
             let tails = self.rows.map(|row| [fill(&row[start..self.weights.len()])]);
-            let part = short_dots(simd, tails.each_ref().map(|t| &t[..]), &[fill(w_tail)]);
+            let part = short_dots(simd, tails.each_ref().map(|t| &t[..]), &[fill(w_tail)], [], 0);
             for k in 0..R {
                 sums[k] = simd.add(sums[k], simd.widen(part[k]));
             }
@@ -74,17 +76,20 @@ impl<const R: usize> Task for Dots<'_, R> {
     }
 }
 
-/// The f32 lanes of at most `RUN` products each.
+/// The f32 lanes of at most `RUN` products each; asks for the rows in `next` from block `first` on.
 #[inline(always)]
-fn short_dots<S: Simd, const R: usize>(
+fn short_dots<S: Simd, const R: usize, const N: usize>(
     simd: S,
     rows: [&[[f32; LANES]]; R],
     weights: &[[f32; LANES]],
+    next: [&[f32]; N],
+    first: usize,
 ) -> [S::F32; R] {
     let rows = rows.map(|row| &row[..weights.len()]);
     let mut sums = [simd.splat_f32(0.0); R];
     for (j, w) in weights.iter().enumerate() {
         let w = simd.load_f32(w);
+        prefetch(simd, next, first + j);
         for k in 0..R {
             sums[k] = simd.add_f32(sums[k], simd.mul_f32(simd.load_f32(&rows[k][j]), w));
         }
@@ -92,7 +97,7 @@ fn short_dots<S: Simd, const R: usize>(
     sums
 }
 
-impl<const R: usize> Task for Update<'_, R> {
+impl<const R: usize, const N: usize> Task for Update<'_, R, N> {
     type Out = ();
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
@@ -100,16 +105,12 @@ impl<const R: usize> Task for Update<'_, R> {
         let (sums, sum_tail) = self.sum.as_chunks_mut::<LANES>();
         let blocks = self.rows.map(|row| &row.as_chunks::<LANES>().0[..sums.len()]);
         let mut coefficients = [simd.splat_f32(0.0); R];
-        for k in 0..R {
-            coefficients[k] = simd.splat_f32(self.coefficients[k]);
+        for (lanes, coefficient) in coefficients.iter_mut().zip(self.coefficients) {
+            *lanes = simd.splat_f32(coefficient);
         }
         let start = sums.len() * LANES;
         for (j, sum) in sums.iter_mut().enumerate() {
-            if j.is_multiple_of(2) {
-                for next in self.next {
-                    simd.prefetch(next, j * LANES);
-                }
-            }
+            prefetch(simd, self.next, j);
             let total = total(simd, std::array::from_fn(|k| &blocks[k][j]), coefficients);
             simd.store(simd.add(simd.load(sum), total), sum);
         }

@@ -38,14 +38,14 @@ fn rows<T>(values: &[T], cols: usize) -> [&[T]; GROUP] {
 fn check_wide<T: Element>(cols: usize, values: &[T], w: &[f64], r: [f64; GROUP]) {
     let rows = rows(values, cols);
     let run = |isa: Isa| {
-        let mut all = isa.run(wide::Dots { rows, weights: w }).to_vec();
+        let mut all = isa.run(wide::Dots { rows, weights: w, next: [rows[0]; HALF] }).to_vec();
         for row in rows {
-            all.push(isa.run(wide::Dots { rows: [row], weights: w })[0]);
+            all.push(isa.run(wide::Dots { rows: [row], weights: w, next: [] })[0]);
         }
         let mut sum = w.to_vec();
         isa.run(wide::Update { rows, coefficients: r, sum: &mut sum, next: rows });
         let one = [rows[0]];
-        isa.run(wide::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: one });
+        isa.run(wide::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: [] });
         all.extend(sum);
         bits(&all)
     };
@@ -55,14 +55,14 @@ fn check_wide<T: Element>(cols: usize, values: &[T], w: &[f64], r: [f64; GROUP])
 fn check_narrow(cols: usize, values: &[f32], w: &[f32], r: [f32; GROUP]) {
     let rows = rows(values, cols);
     let run = |isa: Isa| {
-        let mut all = isa.run(narrow::Dots { rows, weights: w }).to_vec();
+        let mut all = isa.run(narrow::Dots { rows, weights: w, next: [rows[0]; HALF] }).to_vec();
         for row in rows {
-            all.push(isa.run(narrow::Dots { rows: [row], weights: w })[0]);
+            all.push(isa.run(narrow::Dots { rows: [row], weights: w, next: [] })[0]);
         }
         let mut sum: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
         isa.run(narrow::Update { rows, coefficients: r, sum: &mut sum, next: rows });
         let one = [rows[0]];
-        isa.run(narrow::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: one });
+        isa.run(narrow::Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: [] });
         all.extend(sum);
         bits(&all)
     };
@@ -134,7 +134,10 @@ fn sums_are_taken_in_the_documented_order() {
         *sum += ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
     }
     for isa in Isa::all() {
-        assert_eq!(isa.run(wide::Dots { rows, weights: &w })[0].to_bits(), dot.to_bits());
+        assert_eq!(
+            isa.run(wide::Dots { rows, weights: &w, next: [rows[0]; HALF] })[0].to_bits(),
+            dot.to_bits()
+        );
         let mut got = w.clone();
         let coefficients = std::array::from_fn(|k| w[k]);
         isa.run(wide::Update { rows, coefficients, sum: &mut got, next: rows });

@@ -1,55 +1,61 @@
 //! f64 products.
 
-use super::{GROUP, fill, fold};
+use super::{GROUP, HALF, fill, fold, prefetch};
 use crate::element::Element;
 use crate::simd::{LANES, Simd, Task};
 
-/// The dot products of `R` rows with `weights`; every row is as long.
-pub(crate) struct Dots<'a, T, const R: usize> {
+/// The dot products of `R` rows with `weights`; every row is as long. Asks for the rows in `next`
+/// meanwhile.
+pub(crate) struct Dots<'a, T, const R: usize, const N: usize> {
     pub(crate) rows: [&'a [T]; R],
     pub(crate) weights: &'a [f64],
+    pub(crate) next: [&'a [T]; N],
 }
 
 /// Adds to `sum` the `R` rows, each times its coefficient; every row is as long as `sum`. Asks for
 /// the rows in `next` meanwhile.
-pub(crate) struct Update<'a, T, const R: usize> {
+pub(crate) struct Update<'a, T, const R: usize, const N: usize> {
     pub(crate) rows: [&'a [T]; R],
     pub(crate) coefficients: [f64; R],
     pub(crate) sum: &'a mut [f64],
-    pub(crate) next: [&'a [T]; R],
+    pub(crate) next: [&'a [T]; N],
 }
 
-impl<T: Element> Task for Dots<'_, T, GROUP> {
+impl<T: Element> Task for Dots<'_, T, GROUP, HALF> {
     type Out = [f64; GROUP];
     /// Four rows at a time: their sums fill half of the registers of AVX2.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Out {
         let [a, b, c, d, e, f, g, h] = self.rows;
-        let [p, q, r, s] = dots(simd, [a, b, c, d], self.weights);
-        let [t, u, v, w] = dots(simd, [e, f, g, h], self.weights);
+        let [i, j, k, l] = self.next;
+        let [p, q, r, s] = dots(simd, [a, b, c, d], self.weights, [i, j]);
+        let [t, u, v, w] = dots(simd, [e, f, g, h], self.weights, [k, l]);
         [p, q, r, s, t, u, v, w]
     }
 }
 
-impl<T: Element> Task for Dots<'_, T, 1> {
+impl<T: Element> Task for Dots<'_, T, 1, 0> {
     type Out = [f64; 1];
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Out {
-        dots(simd, self.rows, self.weights)
+        dots(simd, self.rows, self.weights, [])
     }
 }
 
 #[inline(always)]
-fn dots<S: Simd, T: Element, const R: usize>(
+#[allow(clippy::needless_range_loop)] // several arrays share the index
+fn dots<S: Simd, T: Element, const R: usize, const N: usize>(
     simd: S,
     rows: [&[T]; R],
     weights: &[f64],
+    next: [&[T]; N],
 ) -> [f64; R] {
     let (w_blocks, w_tail) = weights.as_chunks::<LANES>();
     let blocks = rows.map(|row| &row.as_chunks::<LANES>().0[..w_blocks.len()]);
     let mut sums = [simd.splat(0.0); R];
     for (j, w) in w_blocks.iter().enumerate() {
         let w = simd.load(w);
+        prefetch(simd, next, j);
         for k in 0..R {
             let product = simd.mul(T::load(simd, &blocks[k][j]), w);
             sums[k] = simd.add(sums[k], product);
@@ -72,7 +78,7 @@ fn dots<S: Simd, T: Element, const R: usize>(
     dots
 }
 
-impl<T: Element, const R: usize> Task for Update<'_, T, R> {
+impl<T: Element, const R: usize, const N: usize> Task for Update<'_, T, R, N> {
     type Out = ();
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
@@ -80,16 +86,12 @@ impl<T: Element, const R: usize> Task for Update<'_, T, R> {
         let (sums, sum_tail) = self.sum.as_chunks_mut::<LANES>();
         let blocks = self.rows.map(|row| &row.as_chunks::<LANES>().0[..sums.len()]);
         let mut coefficients = [simd.splat(0.0); R];
-        for k in 0..R {
-            coefficients[k] = simd.splat(self.coefficients[k]);
+        for (lanes, coefficient) in coefficients.iter_mut().zip(self.coefficients) {
+            *lanes = simd.splat(coefficient);
         }
         let start = sums.len() * LANES;
         for (j, sum) in sums.iter_mut().enumerate() {
-            if (j * LANES).is_multiple_of(64 / size_of::<T>()) {
-                for next in self.next {
-                    simd.prefetch(next, j * LANES);
-                }
-            }
+            prefetch(simd, self.next, j);
             let total = total(simd, std::array::from_fn(|k| &blocks[k][j]), coefficients);
             simd.store(simd.add(simd.load(sum), total), sum);
         }

@@ -8,14 +8,20 @@ use rayon::prelude::*;
 use super::Totals;
 use crate::dense::Dense;
 use crate::element::Element;
-use crate::kernel::{GROUP, narrow, wide};
+use crate::kernel::{GROUP, HALF, narrow, wide};
 use crate::simd::Isa;
 use crate::tree::{CHUNK, reduce_chunks};
 
 /// How products are formed: the weights, converted once, and the kernels.
 pub(super) trait Products<T>: Sync {
-    /// The products of eight rows with the weights of one output.
-    fn dots(&self, isa: Isa, rows: [&[T]; GROUP], output: usize) -> [f64; GROUP];
+    /// The products of eight rows with the weights of one output; asks for the `next` ones.
+    fn dots(
+        &self,
+        isa: Isa,
+        rows: [&[T]; GROUP],
+        output: usize,
+        next: [&[T]; HALF],
+    ) -> [f64; GROUP];
     /// The product of one row with the weights of one output.
     fn dot(&self, isa: Isa, row: &[T], output: usize) -> f64;
     /// Adds eight rows, each times its coefficient, and asks for the `next` ones.
@@ -24,7 +30,7 @@ pub(super) trait Products<T>: Sync {
         rows: [&[T]; GROUP],
         coefficients: [f64; GROUP],
         sum: &mut [f64],
-        next: [&[T]; GROUP],
+        next: [&[T]; HALF],
     );
     /// Adds one row times its coefficient.
     fn update_one(isa: Isa, row: &[T], coefficient: f64, sum: &mut [f64]);
@@ -63,46 +69,58 @@ impl Narrow {
 }
 
 impl<T: Element> Products<T> for Wide<'_> {
-    fn dots(&self, isa: Isa, rows: [&[T]; GROUP], output: usize) -> [f64; GROUP] {
-        isa.run(wide::Dots { rows, weights: self.block(output) })
+    fn dots(
+        &self,
+        isa: Isa,
+        rows: [&[T]; GROUP],
+        output: usize,
+        next: [&[T]; HALF],
+    ) -> [f64; GROUP] {
+        isa.run(wide::Dots { rows, weights: self.block(output), next })
     }
     fn dot(&self, isa: Isa, row: &[T], output: usize) -> f64 {
-        isa.run(wide::Dots { rows: [row], weights: self.block(output) })[0]
+        isa.run(wide::Dots { rows: [row], weights: self.block(output), next: [] })[0]
     }
     fn update(
         isa: Isa,
         rows: [&[T]; GROUP],
         coefficients: [f64; GROUP],
         sum: &mut [f64],
-        next: [&[T]; GROUP],
+        next: [&[T]; HALF],
     ) {
         isa.run(wide::Update { rows, coefficients, sum, next });
     }
     fn update_one(isa: Isa, row: &[T], coefficient: f64, sum: &mut [f64]) {
-        isa.run(wide::Update { rows: [row], coefficients: [coefficient], sum, next: [row] });
+        isa.run(wide::Update { rows: [row], coefficients: [coefficient], sum, next: [] });
     }
 }
 
 impl Products<f32> for Narrow {
-    fn dots(&self, isa: Isa, rows: [&[f32]; GROUP], output: usize) -> [f64; GROUP] {
-        isa.run(narrow::Dots { rows, weights: self.block(output) })
+    fn dots(
+        &self,
+        isa: Isa,
+        rows: [&[f32]; GROUP],
+        output: usize,
+        next: [&[f32]; HALF],
+    ) -> [f64; GROUP] {
+        isa.run(narrow::Dots { rows, weights: self.block(output), next })
     }
     fn dot(&self, isa: Isa, row: &[f32], output: usize) -> f64 {
-        isa.run(narrow::Dots { rows: [row], weights: self.block(output) })[0]
+        isa.run(narrow::Dots { rows: [row], weights: self.block(output), next: [] })[0]
     }
     fn update(
         isa: Isa,
         rows: [&[f32]; GROUP],
         coefficients: [f64; GROUP],
         sum: &mut [f64],
-        next: [&[f32]; GROUP],
+        next: [&[f32]; HALF],
     ) {
         let coefficients = coefficients.map(|c| c as f32);
         isa.run(narrow::Update { rows, coefficients, sum, next });
     }
     fn update_one(isa: Isa, row: &[f32], coefficient: f64, sum: &mut [f64]) {
         let coefficients = [coefficient as f32];
-        isa.run(narrow::Update { rows: [row], coefficients, sum, next: [row] });
+        isa.run(narrow::Update { rows: [row], coefficients, sum, next: [] });
     }
 }
 
@@ -146,7 +164,7 @@ fn chunk<T: Element, P: Products<T>>(
             let coefficient = |k| coefficients[k * outputs + output];
             if count == GROUP {
                 let group = array::from_fn(|k| x.row(start + k));
-                let next = array::from_fn(|k| x.row((start + GROUP + k).min(last)));
+                let next = array::from_fn(|k| x.row((start + GROUP + HALF + k).min(last)));
                 P::update(isa, group, array::from_fn(coefficient), sum, next);
             } else {
                 for k in 0..count {
@@ -170,7 +188,9 @@ fn group_margins<T: Element, P: Products<T>>(
 ) {
     for output in 0..outputs {
         if count == GROUP {
-            let dots = products.dots(isa, array::from_fn(|k| x.row(start + k)), output);
+            let last = x.rows() - 1;
+            let next = array::from_fn(|k| x.row((start + GROUP + k).min(last)));
+            let dots = products.dots(isa, array::from_fn(|k| x.row(start + k)), output, next);
             for (k, dot) in dots.into_iter().enumerate() {
                 margins[k * outputs + output] = dot;
             }
