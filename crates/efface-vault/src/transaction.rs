@@ -1,7 +1,7 @@
 //! A change of the vault: all of it or nothing.
 
 use crate::sweep::Before;
-use crate::vault::{Access, journal_of};
+use crate::vault::{Access, TOUCH, journal_of};
 use crate::{StoreFault, Vault, WriteError};
 use std::ops::Deref;
 
@@ -34,7 +34,7 @@ impl Vault {
         }
         self.sweep_rolled_back()?;
         // Touching the first page at the start has it journalled with the others, not later.
-        let start = format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", crate::schema::FORMAT);
+        let start = format!("BEGIN IMMEDIATE; {TOUCH}");
         let mut transaction =
             Transaction { vault: Holder::Borrowed(self), before: None, failed: false, open: true };
         transaction.connection.execute_batch(&start)?;

@@ -14,6 +14,10 @@ use std::time::Duration;
 /// is busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Changes the first page without changing anything.
+pub(crate) const TOUCH: &str = "PRAGMA user_version = 1";
+const _: () = assert!(schema::FORMAT == 1);
+
 /// What is fixed for the life of a vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Genesis {
@@ -149,6 +153,7 @@ impl Vault {
         let access = Access::Writing { file, _lock: Some(lock) };
         let mut vault = Self { connection, access, path, rolled_back: true };
         vault.check_length()?;
+        vault.remove_journal()?;
         vault.sweep_rolled_back()?;
         Ok(vault)
     }
@@ -191,6 +196,15 @@ impl Vault {
                 public_key: row.get(3)?,
             })
         })?)
+    }
+
+    /// Sets how long a call waits for another program to finish before it reports
+    /// [`StoreFault::Busy`]; five seconds at first.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn set_patience(&self, patience: Duration) -> Result<(), ReadError> {
+        Ok(self.connection.busy_timeout(patience)?)
     }
 
     /// Refuses to let the file grow beyond `bytes` (rounded down to whole pages, and never below
@@ -242,6 +256,16 @@ impl Vault {
         })?;
         self.forget_pages()?;
         Ok(wiped)
+    }
+
+    /// Has SQLite remove a journal that a killed process had created but not yet filled. SQLite
+    /// rightly does not roll it back, but it leaves the file until the next change.
+    fn remove_journal(&self) -> Result<(), StoreFault> {
+        if journal_of(&self.path).exists() {
+            let change = format!("BEGIN IMMEDIATE; {TOUCH}; COMMIT");
+            self.connection.execute_batch(&change)?;
+        }
+        Ok(())
     }
 
     /// Releases the pages SQLite keeps in memory. They may hold, in their unused parts, what the

@@ -11,6 +11,7 @@ pub struct Examination {
     /// Pages that hold nothing and wait to be used again.
     pub unused_pages: u32,
     /// Bytes that no live content uses and that are not zero: possible traces of deleted records.
+    /// Numbers of pages that were taken from the list of unused pages are not counted.
     pub residue: u64,
     /// What SQLite's own integrity check complains of; empty for a sound file.
     pub complaints: Vec<String>,
@@ -31,7 +32,11 @@ impl Pages<'_> {
         let unused_pages = (trunks.len() + leaves.len()) as u32;
         for (trunk, entries) in trunks {
             own(&mut owners, trunk);
-            residue += dirt(&self.read(trunk)?[8 + 4 * entries..]);
+            // Numbers of pages taken from the list stay behind its end; they are no content.
+            let left_over = self.read(trunk)?.split_off(8 + 4 * entries);
+            let (numbers, rest) = left_over.as_chunks();
+            let strays = numbers.iter().filter(|&&n| u32::from_be_bytes(n) > self.head.pages);
+            residue += dirt(rest) + strays.map(|number| dirt(number)).sum::<u64>();
         }
         for leaf in leaves {
             own(&mut owners, leaf);

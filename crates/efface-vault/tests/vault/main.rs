@@ -1,0 +1,13 @@
+//! What a vault promises, each file a promise.
+#![allow(clippy::unwrap_used)]
+
+mod child;
+mod contents;
+#[cfg(unix)]
+mod crash;
+mod erasure;
+mod hostile;
+mod keyring;
+#[cfg(unix)]
+mod no_space;
+mod planted;
