@@ -1,0 +1,247 @@
+//! Certificates: claims, the event they follow from, what was assumed, and what is not covered.
+//!
+//! A certificate is canonical JSON (RFC 8785), hash-chained and signed; numbers are decimal
+//! strings. [`Certificate::parse`] reads one, [`verify`] recomputes all it says.
+
+mod chain;
+mod verify;
+
+pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
+pub use verify::{Check, Standing, Verdict, event_constants, verify};
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Claim;
+use crate::event::Event;
+
+/// The schema this build writes and reads.
+pub const SCHEMA: &str = "efface.certificate/0";
+
+/// The most bytes a certificate may have.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// One certificate, its public body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Identifier: vault and position in its ledger.
+    pub id: String,
+    /// Identifier of the vault.
+    pub vault: String,
+    /// UTC time, RFC 3339.
+    pub issued_at: String,
+    /// True when the noise came from a user-given seed: a test, never to be relied on.
+    pub not_for_release: bool,
+    /// The request served.
+    pub request: Request,
+    /// The model before and after.
+    pub model: ModelRef,
+    /// What was earned.
+    pub claims: Vec<Claim>,
+    /// What was released.
+    pub event: Event,
+    /// Every public constant and where it came from.
+    pub constants: Vec<Constant>,
+    /// What the claims rest on beyond mathematics.
+    pub assumptions: Vec<Assumption>,
+    /// How the noise was drawn.
+    pub noise: Noise,
+    /// What is covered and what is not.
+    pub scope: Scope,
+    /// Salted SHA-256 of the private annex, hexadecimal.
+    pub annex: String,
+    /// Position in the ledger.
+    pub chain: Chain,
+    /// Signature over the hash.
+    pub signature: Signature,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The request's own id.
+    pub id: String,
+    /// What kind of request.
+    pub kind: RequestKind,
+    /// Records touched, or `at most S` where the count is private.
+    pub records: String,
+    /// Keyed HMAC of the subject, if the request named one.
+    pub subject: Option<String>,
+    /// UTC time, RFC 3339.
+    pub received_at: String,
+}
+
+/// Kinds of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestKind {
+    /// The first training.
+    Train,
+    /// Records leave.
+    Delete,
+    /// Records come in.
+    Add,
+    /// Records are replaced by new contents.
+    Update,
+    /// A fresh release without caches, from the published model.
+    Refresh,
+}
+
+impl RequestKind {
+    /// The word used in certificates.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Delete => "delete",
+            Self::Add => "add",
+            Self::Update => "update",
+            Self::Refresh => "refresh",
+        }
+    }
+}
+
+/// Digests of the weights before and after (SHA-256, hexadecimal), and the version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRef {
+    /// Digest of the weights before; none for the first.
+    pub digest_before: Option<String>,
+    /// Digest of the weights after.
+    pub digest_after: String,
+    /// Version after, counted from 1.
+    pub version: u64,
+}
+
+/// Where a constant came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Given by the user, as public knowledge.
+    User,
+    /// A default that depends on no data, or on user constants only.
+    Default,
+    /// Computed from the data.
+    Data,
+}
+
+/// A public constant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// Name as users type it.
+    pub name: String,
+    /// Value as a string.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// How sure an assumption is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The engine makes it true.
+    Enforced,
+    /// The engine measured it.
+    Measured,
+    /// The user said so.
+    Declared,
+    /// Nobody checked.
+    Assumed,
+}
+
+/// Something the claims rest on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumption {
+    /// What is assumed.
+    pub name: String,
+    /// In words.
+    pub value: String,
+    /// How sure it is.
+    pub evidence: Evidence,
+}
+
+/// How the noise was drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// `exact-grid`: an exactly sampled normal, rounded to the grid.
+    pub sampler: String,
+    /// `chacha20`, seeded by the operating system, or `chacha20-user-seed`.
+    pub generator: String,
+    /// Spacing of the grid.
+    pub grid: crate::quantity::Decimal,
+}
+
+/// What a certificate covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// What it covers.
+    pub covers: Vec<String>,
+    /// What it does not cover; never empty.
+    pub does_not_cover: Vec<String>,
+}
+
+/// Place in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// Position, counted from 0.
+    pub index: u64,
+    /// Hash of the entry before, 64 zeros for the first.
+    pub previous: String,
+    /// SHA-256 of the canonical body without this field and the signature.
+    pub hash: String,
+}
+
+/// Ed25519 signature over the hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// First 16 hexadecimal digits of the SHA-256 of the public key.
+    pub key_id: String,
+    /// The public key, hexadecimal.
+    pub public_key: String,
+    /// The signature, hexadecimal.
+    pub value: String,
+}
+
+/// Why a text is no certificate.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// Too large.
+    #[error("a certificate has at most {MAX_BYTES} bytes, got {0}")]
+    TooLarge(usize),
+    /// Another schema.
+    #[error("`schema` must be `{SCHEMA}`, got `{0}`")]
+    Schema(String),
+    /// Not the JSON of a certificate.
+    #[error("not a certificate: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Certificate {
+    /// Reads a certificate; the checked form of what came over the wire.
+    ///
+    /// # Errors
+    /// When the text is too large, no JSON, of another schema, or has missing or unknown fields.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        if text.len() > MAX_BYTES {
+            return Err(ParseError::TooLarge(text.len()));
+        }
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("");
+        if schema != SCHEMA {
+            return Err(ParseError::Schema(schema.chars().take(60).collect()));
+        }
+        // From the text once more: a JSON value forgets duplicate keys, the typed form refuses
+        // them.
+        Ok(serde_json::from_str(text)?)
+    }
+}

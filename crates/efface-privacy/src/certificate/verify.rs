@@ -1,0 +1,261 @@
+//! Verification: every number recomputed from the event alone.
+
+use serde_json::Value;
+
+use super::{Certificate, Noise, Origin, document_hash, key_id, signature_holds};
+use crate::claim::{Claim, Notion, evaluate, in_words, scope};
+use crate::event::{Adjacency, Event, Normalizer};
+use crate::quantity::Decimal;
+
+/// How one check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It cannot be told from what was given.
+    Undecided,
+}
+
+/// One line of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was checked.
+    pub name: String,
+    /// How it came out.
+    pub standing: Standing,
+    /// Why.
+    pub reason: String,
+}
+
+/// All checks of one certificate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verdict {
+    /// In the order they were made.
+    pub checks: Vec<Check>,
+}
+
+impl Verdict {
+    /// Adds a check.
+    pub fn push(&mut self, name: &str, standing: Standing, reason: impl Into<String>) {
+        self.checks.push(Check { name: name.to_owned(), standing, reason: reason.into() });
+    }
+
+    /// Fails if one check fails, else undecided if one is, else holds.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let any = |s| self.checks.iter().any(|check| check.standing == s);
+        if any(Standing::Fails) {
+            Standing::Fails
+        } else if any(Standing::Undecided) {
+            Standing::Undecided
+        } else {
+            Standing::Holds
+        }
+    }
+
+    fn check(&mut self, name: &str, result: Result<String, String>) {
+        match result {
+            Ok(reason) => self.push(name, Standing::Holds, reason),
+            Err(reason) => self.push(name, Standing::Fails, reason),
+        }
+    }
+}
+
+/// Checks hash, signature, claims, constants and scope of a certificate's text.
+///
+/// `trusted` is the public key the reader trusts; without one the signature is undecided.
+///
+/// # Errors
+/// When the text is no certificate of the schema this build knows.
+pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::ParseError> {
+    let certificate = Certificate::parse(text)?;
+    let document: Value = serde_json::from_str(text)?;
+    let mut verdict = Verdict::default();
+    let stated = &certificate.chain.hash;
+    verdict.check(
+        "hash",
+        match document_hash(&document) {
+            Ok(hash) if hash == *stated => Ok("the body is what was hashed".into()),
+            Ok(hash) => Err(format!("the body was changed: it hashes to {hash}, not {stated}")),
+            Err(error) => Err(error.to_string()),
+        },
+    );
+    signature(&certificate, trusted, &mut verdict);
+    release(&certificate, &mut verdict);
+    verdict.check("noise", noise(&certificate.noise, &certificate.event));
+    verdict.check("constants", constants(&certificate));
+    verdict.check("scope", covered(&certificate));
+    if certificate.claims.is_empty() {
+        verdict.push("claims", Standing::Fails, "the certificate claims nothing");
+    }
+    for (number, claim) in certificate.claims.iter().enumerate() {
+        let name = format!("claim {}: {}", number + 1, claim.notion.name());
+        let result =
+            origin_rule(&certificate, claim).and_then(|()| recompute(&certificate.event, claim));
+        verdict.check(&name, result);
+    }
+    Ok(verdict)
+}
+
+fn signature(certificate: &Certificate, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
+    let stated = &certificate.signature;
+    let mut key = [0u8; 32];
+    let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
+    if !decoded || key_id(&key) != stated.key_id {
+        verdict.push("signature", Standing::Fails, "the key and its id do not belong together");
+    } else if !signature_holds(&key, &certificate.chain.hash, &stated.value) {
+        verdict.push("signature", Standing::Fails, "the signature is not by the stated key");
+    } else {
+        match trusted {
+            Some(trusted) if *trusted == key => {
+                verdict.push("signature", Standing::Holds, "signed by the trusted key");
+            }
+            Some(trusted) => verdict.push(
+                "signature",
+                Standing::Fails,
+                format!("signed by key {}, not the trusted {}", stated.key_id, key_id(trusted)),
+            ),
+            None => verdict.push(
+                "signature",
+                Standing::Undecided,
+                format!("signed by key {}; give the key you trust to decide", stated.key_id),
+            ),
+        }
+    }
+}
+
+fn release(certificate: &Certificate, verdict: &mut Verdict) {
+    if certificate.not_for_release {
+        verdict.push("release", Standing::Fails, "made with a user-given seed: a test, no promise");
+    }
+}
+
+fn noise(noise: &Noise, event: &Event) -> Result<String, String> {
+    let grid = match event {
+        Event::OutputNoise(e) => e.grid,
+        Event::NoisyGd(e) => e.grid,
+    };
+    if noise.sampler != "exact-grid" {
+        return Err(format!("`sampler` must be `exact-grid`, got `{}`", noise.sampler));
+    }
+    if noise.grid != grid {
+        return Err(format!("the grid is {} here and {grid} in the event", noise.grid));
+    }
+    Ok("exact sampling on the grid of the event".into())
+}
+
+/// Every constant of the event must be listed, once, with the event's value.
+fn constants(certificate: &Certificate) -> Result<String, String> {
+    let expected = event_constants(&certificate.event);
+    for (name, value) in &expected {
+        let mut listed = certificate.constants.iter().filter(|c| c.name == *name);
+        match (listed.next(), listed.next()) {
+            (Some(constant), None) if constant.value == *value => {}
+            (Some(constant), None) => {
+                return Err(format!(
+                    "`{name}` is {} here and {value} in the event",
+                    constant.value
+                ));
+            }
+            (Some(_), Some(_)) => return Err(format!("`{name}` is listed twice")),
+            (None, _) => return Err(format!("`{name}` is not listed")),
+        }
+    }
+    Ok(format!("all {} constants of the event are listed with their origin", expected.len()))
+}
+
+/// The constants an event holds, by the names certificates list them under.
+#[must_use]
+pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
+    let setting = event.setting();
+    let mut list = vec![
+        ("parameters", setting.parameters.to_string()),
+        ("lipschitz", setting.lipschitz.to_string()),
+        ("smoothness", setting.smoothness.to_string()),
+        ("lambda", setting.strong_convexity.to_string()),
+        ("max-group", setting.group.to_string()),
+    ];
+    match setting.normalizer {
+        Normalizer::Fixed { n, capacity } => {
+            list.push(("n", n.to_string()));
+            list.push(("capacity", capacity.to_string()));
+        }
+        Normalizer::Mean { minimum } => list.push(("minimum", minimum.to_string())),
+    }
+    match event {
+        Event::OutputNoise(e) => {
+            list.push(("distance", e.distance.to_string()));
+            list.push(("noise", e.noise.to_string()));
+            list.push(("releases", e.joint_releases.to_string()));
+        }
+        Event::NoisyGd(e) => {
+            list.push(("eta", e.step.to_string()));
+            list.push(("step-noise", e.noise.to_string()));
+            list.push(("steps", e.learning.to_string()));
+        }
+    }
+    list
+}
+
+/// DP and deletion-privacy in the remove sense need constants that are not from the data; any
+/// claim at a delta needs that delta listed.
+fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
+    let private_count =
+        matches!(claim.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy)
+            && claim.adjacency == Some(Adjacency::Remove);
+    if private_count
+        && let Some(constant) = certificate.constants.iter().find(|c| c.origin == Origin::Data)
+    {
+        return Err(format!(
+            "`{}` was computed from the data, so nothing can be claimed where the row count is \
+             private",
+            constant.name
+        ));
+    }
+    if let Some(delta) = claim.delta
+        && !certificate.constants.iter().any(|c| c.name == "delta" && c.value == delta.to_string())
+    {
+        return Err(format!("`delta` {delta} is not listed among the constants"));
+    }
+    Ok(())
+}
+
+fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
+    let question = claim.question().map_err(|e| e.to_string())?;
+    let fresh = evaluate(event, &question).map_err(|e| e.to_string())?;
+    let above = |stated: Decimal, exact: Decimal| stated.0 >= exact.0 * (1.0 - 3e-9);
+    for (name, stated, exact) in [
+        ("epsilon", claim.epsilon, fresh.epsilon),
+        ("mu", claim.mu, fresh.mu),
+        ("advantage", claim.advantage, fresh.advantage),
+    ] {
+        if !above(stated, exact) {
+            return Err(format!("`{name}` is {stated}, but the event only supports {exact}"));
+        }
+    }
+    if claim.words != in_words(claim) {
+        return Err("the sentence does not say what the numbers say".into());
+    }
+    let same = Claim {
+        epsilon: claim.epsilon,
+        mu: claim.mu,
+        advantage: claim.advantage,
+        words: claim.words.clone(),
+        ..fresh.clone()
+    };
+    if same != *claim {
+        return Err("group, state, reference, releases or theorem are not the event's".into());
+    }
+    Ok(format!("epsilon {} recomputed from the event", fresh.epsilon))
+}
+
+fn covered(certificate: &Certificate) -> Result<String, String> {
+    let (_, required) = scope(&certificate.event);
+    let listed = &certificate.scope.does_not_cover;
+    match required.iter().find(|limit| !listed.contains(limit)) {
+        Some(limit) => Err(format!("the limit \"{limit}\" is missing")),
+        None => Ok(format!("{} limits are stated", listed.len())),
+    }
+}

@@ -1,0 +1,163 @@
+//! Claims: what a release earned, in the field's words, each recomputable from its event.
+
+mod evaluate;
+mod words;
+
+pub use evaluate::{ClaimError, evaluate};
+pub use words::{in_words, scope};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Adjacency, State};
+use crate::quantity::Decimal;
+
+/// The notions of guarantee a claim can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notion {
+    /// Two-sided (epsilon, delta) closeness of one release to a run on the remaining data.
+    IndistinguishableFromRetraining,
+    /// The same in Rényi divergence of a stated order, both directions.
+    RenyiUnlearning,
+    /// One-sided Rényi closeness of the kept state to a mechanism that never saw the records.
+    DeletionPrivacy,
+    /// Differential privacy of the records that remain, for a stated number of releases.
+    DifferentialPrivacy,
+}
+
+impl Notion {
+    /// Every notion, in the order certificates list them.
+    pub const ALL: [Self; 4] = [
+        Self::IndistinguishableFromRetraining,
+        Self::RenyiUnlearning,
+        Self::DeletionPrivacy,
+        Self::DifferentialPrivacy,
+    ];
+
+    /// The one spelling used everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IndistinguishableFromRetraining => "indistinguishable-from-retraining",
+            Self::RenyiUnlearning => "renyi-unlearning",
+            Self::DeletionPrivacy => "deletion-privacy",
+            Self::DifferentialPrivacy => "differential-privacy",
+        }
+    }
+
+    /// The notion of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|notion| notion.name() == name)
+    }
+}
+
+/// How requests may depend on earlier releases for the claim to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requests {
+    /// Holds for each resulting data set, whatever led to it.
+    Any,
+    /// The requests were chosen without looking at releases.
+    NonAdaptive,
+    /// The requester may have looked at that many distinct releases.
+    PAdaptive(u64),
+}
+
+/// What is asked of an event: everything about a claim that is not computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Question {
+    /// (epsilon, delta) of one release against retraining.
+    Indistinguishable {
+        /// The delta at which epsilon is wanted.
+        delta: f64,
+    },
+    /// Rényi divergence of the order given, both directions.
+    Renyi {
+        /// alpha, above 1.
+        order: f64,
+    },
+    /// One-sided Rényi divergence of the kept state to the world without the records.
+    Deletion {
+        /// q, above 1.
+        order: f64,
+        /// What the two worlds differ in.
+        adjacency: Adjacency,
+        /// `NonAdaptive` or `PAdaptive`.
+        requests: Requests,
+    },
+    /// (epsilon, delta)-DP of all releases so far, jointly.
+    Differential {
+        /// The delta at which epsilon is wanted.
+        delta: f64,
+        /// What the two worlds differ in.
+        adjacency: Adjacency,
+    },
+}
+
+/// One claim of a certificate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// What is claimed.
+    pub notion: Notion,
+    /// The bound, in nats; `inf` says that nothing is promised.
+    pub epsilon: Decimal,
+    /// The delta it holds at, for (epsilon, delta) notions.
+    pub delta: Option<Decimal>,
+    /// The mu of Gaussian DP behind it.
+    pub mu: Decimal,
+    /// The Rényi order, for Rényi notions.
+    pub order: Option<Decimal>,
+    /// Records protected together: a number, or `any`.
+    pub group: String,
+    /// What the two worlds differ in, where the claim depends on it.
+    pub adjacency: Option<Adjacency>,
+    /// `fixed` or `mean`.
+    pub normalizer: String,
+    /// The world the release is compared with, in words.
+    pub reference: String,
+    /// How requests may depend on releases.
+    pub requests: Requests,
+    /// What is kept.
+    pub state: State,
+    /// Releases covered jointly.
+    pub releases: u64,
+    /// The accountant that computed the bound.
+    pub accountant: String,
+    /// The result it rests on.
+    pub theorem: String,
+    /// The largest advantage of any attacker who must tell the two worlds apart, in [0, 1].
+    pub advantage: Decimal,
+    /// The claim in one sentence.
+    pub words: String,
+}
+
+impl Claim {
+    /// The question this claim answers, read back from its fields.
+    ///
+    /// # Errors
+    /// When a field the notion needs is missing, or one it cannot have is there.
+    pub fn question(&self) -> Result<Question, ClaimError> {
+        let need = |field: Option<Decimal>, name: &'static str| {
+            field.map(|d| d.0).ok_or(ClaimError::Missing { notion: self.notion.name(), name })
+        };
+        let adjacency = self
+            .adjacency
+            .ok_or(ClaimError::Missing { notion: self.notion.name(), name: "adjacency" });
+        Ok(match self.notion {
+            Notion::IndistinguishableFromRetraining => {
+                Question::Indistinguishable { delta: need(self.delta, "delta")? }
+            }
+            Notion::RenyiUnlearning => Question::Renyi { order: need(self.order, "order")? },
+            Notion::DeletionPrivacy => Question::Deletion {
+                order: need(self.order, "order")?,
+                adjacency: adjacency?,
+                requests: self.requests,
+            },
+            Notion::DifferentialPrivacy => {
+                Question::Differential { delta: need(self.delta, "delta")?, adjacency: adjacency? }
+            }
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Claims and scope in words a privacy officer can read.
+
+use super::{Claim, Notion, Requests};
+use crate::event::{Adjacency, Event, State};
+
+/// The claim in one sentence.
+#[must_use]
+pub fn in_words(claim: &Claim) -> String {
+    let sure = format!(
+        "whoever must tell the two apart from what is published is right at most {}% of the time \
+         (guessing: 50%)",
+        percent_up(0.5 + claim.advantage.0 / 2.0)
+    );
+    let epsilon = short_up(claim.epsilon.0);
+    match claim.notion {
+        Notion::IndistinguishableFromRetraining => {
+            let releases = if claim.releases > 1 {
+                format!("each of up to {} releases, seen together,", claim.releases)
+            } else {
+                "the published model".to_owned()
+            };
+            format!(
+                "{releases} is ({epsilon}, {})-indistinguishable from one retrained on the data \
+                 as they are now: {sure}",
+                claim.delta.map_or(String::new(), |d| d.to_string())
+            )
+        }
+        Notion::RenyiUnlearning => format!(
+            "the published model is within Rényi divergence {epsilon} (order {}) of one retrained \
+             on the data as they are now, in both directions: {sure}",
+            claim.order.map_or(String::new(), |d| d.to_string())
+        ),
+        Notion::DeletionPrivacy => {
+            let who = match claim.requests {
+                Requests::PAdaptive(p) => format!("even if the requester saw {p} releases, "),
+                _ => "for requests chosen without looking at releases, ".to_owned(),
+            };
+            format!(
+                "{who}what is kept is within Rényi divergence {epsilon} (order {}) of a world \
+                 that never had the deleted records (up to {}): {sure}",
+                claim.order.map_or(String::new(), |d| d.to_string()),
+                claim.group
+            )
+        }
+        Notion::DifferentialPrivacy => {
+            let how = match claim.adjacency {
+                Some(Adjacency::Replace) => "having other contents",
+                _ => "being absent",
+            };
+            let weak = if claim.epsilon.0 > 10.0 { " (a weak promise)" } else { "" };
+            format!(
+                "all {} releases together differ by at most ({epsilon}, {}) from any {} of the \
+                 remaining records {how}{weak}: {sure}",
+                claim.releases,
+                claim.delta.map_or(String::new(), |d| d.to_string()),
+                claim.group
+            )
+        }
+    }
+}
+
+/// What every certificate of this event covers, and what it does not.
+#[must_use]
+pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
+    let mut covers = vec!["the weights published with this request".to_owned()];
+    let state = match event {
+        Event::OutputNoise(e) => e.state,
+        Event::NoisyGd(_) => State::Perfect,
+    };
+    match state {
+        State::Perfect => covers.push(
+            "everything kept after the request: weights, remaining rows, public constants".into(),
+        ),
+        State::Secret => covers.push(
+            "later releases up to the stated number; not the kept unperturbed state itself".into(),
+        ),
+    }
+    let does_not = [
+        "backups and copies of the vault or of the source table",
+        "models exported or published earlier, and comparing an earlier model with a later one",
+        "logs, shell histories and screens that showed the records",
+        "what the file system or the disk keeps of overwritten blocks",
+        "feature extractors, scalers, encoders and cleaning fitted on private data",
+        "choosing settings, thresholds or models by looking at results on private data",
+        "other records about the same person, and copies of a record under another id",
+        "other models trained on the same data",
+        "time taken, failures and refusals, which may depend on the data",
+    ];
+    (covers, does_not.into_iter().map(str::to_owned).collect())
+}
+
+/// A number for people, at most four significant digits, never below the exact one.
+fn short_up(x: f64) -> String {
+    if !x.is_finite() {
+        return "infinity".to_owned();
+    }
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let scale = 10f64.powi(3 - x.abs().log10().floor() as i32);
+    let rounded = if scale.is_finite() { (x * scale).ceil() / scale } else { x };
+    crate::quantity::Decimal(rounded.max(x)).to_string().chars().take(24).collect()
+}
+
+fn percent_up(probability: f64) -> String {
+    let hundredths = (probability * 1e4).ceil().min(1e4) / 100.0;
+    format!("{hundredths:.2}")
+}
