@@ -13,7 +13,7 @@ mod squared;
 mod contract;
 
 pub(crate) use huber_hinge::{HuberHingeLink, curvature as huber_hinge_curvature};
-pub(crate) use logistic::{LogisticLink, curvature as logistic_curvature};
+pub(crate) use logistic::{LogisticLink, curvature as logistic_curvature, sigmoid};
 pub(crate) use softmax::{SoftmaxLink, probabilities};
 pub(crate) use squared::{SquaredLink, curvature as squared_curvature};
 

@@ -25,7 +25,8 @@ use run::{Point, Run};
 /// Which solver looks for the optimum; all obey the same stopping rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// `Newton` up to [`LARGEST_HESSIAN`] parameters, `NewtonCg` beyond.
+    /// `Newton` where one Hessian is worth its price, else `Lbfgs`; decided by P and L/m alone
+    /// (see [`cheapest`]).
     #[default]
     Automatic,
     /// Newton with a Cholesky factor that is kept while it serves.
@@ -157,6 +158,19 @@ pub enum SolveError {
     Gram(#[from] GramError),
 }
 
+/// The solver that [`Solver::Automatic`] stands for, from public constants alone.
+///
+/// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass
+/// by memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when
+/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`].
+#[must_use]
+pub fn cheapest(constants: &Constants) -> Solver {
+    let parameters = constants.parameters();
+    let condition = constants.total_smoothness() / constants.strong_convexity();
+    let worth = 0.3 * parameters as f64 <= condition.sqrt() + 20.0;
+    if worth && parameters <= LARGEST_HESSIAN { Solver::Newton } else { Solver::Lbfgs }
+}
+
 /// Refuses a distance that float64 cannot certify: m tau < 2 times the public slack.
 ///
 /// Depends on public constants alone (and on the number of records under `mean`).
@@ -214,8 +228,7 @@ pub fn solve(
         return Err(SolveError::Start { expected, got: got.min(start.weights.len()) });
     }
     let solver = match solver {
-        Solver::Automatic if expected <= LARGEST_HESSIAN => Solver::Newton,
-        Solver::Automatic => Solver::NewtonCg,
+        Solver::Automatic => cheapest(constants),
         Solver::Newton if expected > LARGEST_HESSIAN => return Err(SolveError::Large(expected)),
         other => other,
     };

@@ -220,7 +220,16 @@ fn a_dense_hessian_has_a_largest_size() {
     let zeros = vec![0.0; cols];
     assert_eq!(run(&objective, Solver::Newton, 1e-6, &zeros), Err(SolveError::Large(cols)));
     let found = run(&objective, Solver::Automatic, 1e-6, &zeros).unwrap();
-    assert_eq!(found.solver, Solver::NewtonCg);
+    assert_eq!(found.solver, Solver::Lbfgs);
+}
+
+#[test]
+fn the_automatic_choice_depends_on_public_constants() {
+    let choice = |d, lambda| cheapest(&constants(Loss::Logistic, 100, d, lambda));
+    assert_eq!(choice(50, 1e-3), Solver::Newton);
+    assert_eq!(choice(784, 1e-3), Solver::Lbfgs);
+    assert_eq!(choice(784, 1e-7), Solver::Newton);
+    assert_eq!(choice(LARGEST_HESSIAN + 1, 1e-12), Solver::Lbfgs);
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! What `secret` state keeps between requests.
+
+use crate::solver::{Factor, FactorError};
+
+/// Unperturbed weights and the last Hessian factor: the next request starts from them.
+///
+/// They saw rows that may since have been deleted. They are never published, and are erased at a
+/// refresh; only a public number of releases is covered while they live.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// Weights within tau of the last optimum.
+    pub weights: Vec<f64>,
+    /// A Cholesky factor of an earlier Hessian, where the solver used one.
+    pub factor: Option<Factor>,
+    /// Releases since learning or the last refresh, the last one included.
+    pub releases: u64,
+}
+
+/// Bytes that are no [`Kept`].
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum KeptError {
+    /// Not the length its header promises.
+    #[error("the kept state must have {expected} bytes, got {got}")]
+    Length {
+        /// Length by the header (24 when even that is short).
+        expected: u64,
+        /// Length given.
+        got: usize,
+    },
+    /// A weight that is not finite.
+    #[error("the kept weights must be finite, entry {index} is {got}")]
+    Weight {
+        /// Position, from 0.
+        index: usize,
+        /// The number.
+        got: f64,
+    },
+    /// Numbers that are no factor.
+    #[error(transparent)]
+    Factor(#[from] FactorError),
+}
+
+impl Kept {
+    /// Little-endian: releases, number of weights, dimension of the factor (0: none), weights,
+    /// packed factor; 8 bytes each.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let dimension = self.factor.as_ref().map_or(0, Factor::dimension) as u64;
+        let factor = self.factor.as_ref().map(Factor::to_vec).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(24 + 8 * (self.weights.len() + factor.len()));
+        for count in [self.releases, self.weights.len() as u64, dimension] {
+            bytes.extend_from_slice(&count.to_le_bytes());
+        }
+        for number in self.weights.iter().chain(&factor) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// A length other than the header's, a weight that is not finite, or a broken factor.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
+        let got = bytes.len();
+        let (words, rest) = bytes.as_chunks::<8>();
+        let [releases, count, dimension, numbers @ ..] = words else {
+            return Err(KeptError::Length { expected: 24, got });
+        };
+        let [releases, count, dimension] =
+            [releases, count, dimension].map(|w| u64::from_le_bytes(*w));
+        let packed = u128::from(dimension).pow(2).saturating_add(dimension.into()) / 2;
+        let expected = packed.saturating_add(count.into()).saturating_mul(8).saturating_add(24);
+        if !rest.is_empty() || expected != got as u128 {
+            let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+            return Err(KeptError::Length { expected, got });
+        }
+        let numbers: Vec<f64> = numbers.iter().map(|w| f64::from_le_bytes(*w)).collect();
+        let (weights, packed) = numbers.split_at(count as usize);
+        if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(KeptError::Weight { index, got: weights[index] });
+        }
+        let factor = match dimension as usize {
+            0 => None,
+            dimension => Some(Factor::from_slice(dimension, packed)?),
+        };
+        Ok(Self { weights: weights.to_vec(), factor, releases })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_and_damage_is_refused() {
+        let factor = Factor::from_slice(2, &[1.0, -0.5, 2.0]).unwrap();
+        for factor in [Some(factor), None] {
+            let kept = Kept { weights: vec![1.5, -2.0], factor, releases: 3 };
+            let bytes = kept.to_bytes();
+            assert_eq!(Kept::from_bytes(&bytes), Ok(kept));
+            for end in 0..bytes.len() {
+                assert!(Kept::from_bytes(&bytes[..end]).is_err(), "{end}");
+            }
+            let mut longer = bytes.clone();
+            longer.push(0);
+            assert!(Kept::from_bytes(&longer).is_err());
+            let mut huge = bytes.clone();
+            huge[8..24].fill(0xff);
+            assert!(matches!(Kept::from_bytes(&huge), Err(KeptError::Length { .. })));
+            let mut nan = bytes;
+            nan[24..32].copy_from_slice(&f64::NAN.to_le_bytes());
+            assert!(matches!(Kept::from_bytes(&nan), Err(KeptError::Weight { index: 0, .. })));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How a request changes the phases of a history.
+
+use efface_privacy::event::Phase;
+
+/// Most phases an event keeps; older ones are merged.
+pub const MOST_PHASES: usize = 256;
+
+/// What a request did to the records. An updated record counts as deleted and as added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// For each deleted record the release whose data first held it: 0 learning, k the k-th
+    /// request (of those that were served by this mechanism since learning).
+    pub deleted_since: &'a [u64],
+    /// Number of records added.
+    pub added: u64,
+}
+
+/// A change that contradicts the phases.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    /// No phases, or counts that overflow.
+    #[error("the earlier event's phases are malformed: {0}")]
+    Phases(&'static str),
+    /// A record of a release that is yet to come.
+    #[error("a deleted record must be of release 0 to {last}, got {got}")]
+    Since {
+        /// The latest release.
+        last: u64,
+        /// The number given.
+        got: u64,
+    },
+    /// More records added since a phase were deleted than ever were added.
+    #[error(
+        "phase {phase} lacks {known} records of the latest data, but {deleted} such records were \
+         deleted"
+    )]
+    Count {
+        /// Position of the phase, from 0.
+        phase: usize,
+        /// B of that phase.
+        known: u64,
+        /// Deleted records that are younger than it.
+        deleted: u64,
+    },
+    /// Records that do not add up under `mean`.
+    #[error("the data set must have {expected} records after this request, got {got}")]
+    Records {
+        /// Earlier number, less deleted, plus added.
+        expected: i128,
+        /// Its number of records.
+        got: u64,
+    },
+}
+
+/// The phases after learning.
+pub(super) fn learning(steps: u64, records: Option<u64>) -> Vec<Phase> {
+    vec![Phase { steps, releases: 1, only_then: 0, only_now: 0, records }]
+}
+
+/// The phases after one more request, whose own phase is `last`, merged down to `most` (at least
+/// 3). `records` is the number of records now, `capacity` the most that any data set may have.
+pub(super) fn request(
+    before: &[Phase],
+    change: &Change<'_>,
+    last: Phase,
+    records: u64,
+    capacity: u64,
+    most: usize,
+) -> Result<Vec<Phase>, HistoryError> {
+    let deleted = change.deleted_since.len() as u64;
+    let Some(previous) = before.last() else {
+        return Err(HistoryError::Phases("there are none"));
+    };
+    if let (Some(then), Some(now)) = (previous.records, last.records) {
+        let expected = i128::from(then) - i128::from(deleted) + i128::from(change.added);
+        if expected != i128::from(now) {
+            return Err(HistoryError::Records { expected, got: now });
+        }
+    }
+    let mut since = change.deleted_since.to_vec();
+    since.sort_unstable();
+    let served = before.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.releases));
+    match since.last() {
+        Some(&got) if got >= served => {
+            return Err(HistoryError::Since { last: served.saturating_sub(1), got });
+        }
+        _ => {}
+    }
+    let mut phases = Vec::with_capacity(before.len() + 1);
+    // Releases 0 to `end` - 1 end in the phases seen so far.
+    let mut end = 0_u64;
+    for (index, phase) in before.iter().enumerate() {
+        if phase.releases == 0 {
+            return Err(HistoryError::Phases("one has no release"));
+        }
+        end = end.checked_add(phase.releases).ok_or(HistoryError::Phases("too many releases"))?;
+        let older = since.partition_point(|&s| s < end) as u64;
+        let younger = deleted - older;
+        let kept = phase.only_now.checked_sub(younger).ok_or(HistoryError::Count {
+            phase: index,
+            known: phase.only_now,
+            deleted: younger,
+        })?;
+        phases.push(Phase {
+            only_then: phase.only_then.saturating_add(older).min(capacity),
+            only_now: kept.saturating_add(change.added).min(records),
+            ..*phase
+        });
+    }
+    phases.push(last);
+    while phases.len() > most.max(3) {
+        let second = phases.remove(2);
+        phases[1] = merged(phases[1], second);
+    }
+    Ok(phases)
+}
+
+/// One phase that bounds two neighbouring ones.
+fn merged(a: Phase, b: Phase) -> Phase {
+    Phase {
+        steps: a.steps.saturating_add(b.steps),
+        releases: a.releases.saturating_add(b.releases),
+        only_then: a.only_then.max(b.only_then),
+        only_now: a.only_now.max(b.only_now),
+        records: a.records.zip(b.records).map(|(a, b)| a.min(b)),
+    }
+}

@@ -1,0 +1,247 @@
+#![doc = include_str!("noisy_gd.md")]
+
+mod history;
+mod plan;
+
+#[cfg(test)]
+mod history_tests;
+#[cfg(test)]
+mod tests;
+
+pub use history::{Change, HistoryError, MOST_PHASES};
+pub use plan::{CheckedNoisyGd, NoisyGdPlan};
+
+use efface_matrix::PassError;
+use efface_privacy::event::{Event, NoisyGd, Normalizer, Phase};
+use efface_privacy::quantity::Decimal;
+use rand_core::CryptoRng;
+
+use super::{Evidence, GridError, Released};
+use crate::constants::Constants;
+use crate::objective::Objective;
+use crate::outward;
+use crate::solver::{Progress, Watch};
+
+/// Why nothing was released.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoisyGdError {
+    /// Grid and noise.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Numbers of deleted and added records that contradict the phases.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// A number out of range.
+    #[error("`{name}` must be {rule}, got {got}")]
+    Range {
+        /// Its name as users type it.
+        name: &'static str,
+        /// The rule in words.
+        rule: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// Rounding errors that outweigh the contraction of a step.
+    #[error(
+        "one step's rounding error {rounding:e} must be at most {limit:e}; raise `eta`, lambda or \
+         the noise"
+    )]
+    Rounding {
+        /// Bound on the rounding error of one step.
+        rounding: f64,
+        /// What the bound on |w| leaves room for.
+        limit: f64,
+    },
+    /// Constants that differ from those of the earlier event.
+    #[error("`{name}` is fixed for the life of a model: it was {before}, got {now}")]
+    Changed {
+        /// Its name.
+        name: &'static str,
+        /// In the earlier event.
+        before: String,
+        /// In this plan.
+        now: String,
+    },
+    /// Weights of the wrong length, off the grid or beyond the public bound on |w|.
+    #[error("the start must be a published model of this plan: {0}")]
+    Start(&'static str),
+    /// An iterate beyond the public bound: has at most the event's failure probability.
+    #[error("|w| = {norm:e} passed its public bound {bound:e} at step {step}; try again")]
+    Bound {
+        /// Norm met.
+        norm: f64,
+        /// W.
+        bound: f64,
+        /// Step, from 1.
+        step: u64,
+    },
+    /// The watcher asked to stop.
+    #[error("cancelled after {steps} steps")]
+    Cancelled {
+        /// Steps made.
+        steps: u64,
+    },
+    /// The data and the weights do not fit together.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+}
+
+/// Learns from zeros: the plan's number of learning steps, the last iterate released.
+///
+/// # Errors
+/// See [`NoisyGdError`]; nothing may be published then.
+pub fn learn(
+    objective: &Objective<'_>,
+    plan: &CheckedNoisyGd,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, NoisyGdError> {
+    let constants = objective.constants();
+    let steps = plan.plan().learning_steps;
+    let phases = history::learning(steps, public_records(constants, objective.data().rows()));
+    let event = NoisyGd {
+        setting: constants.setting(plan.plan().group),
+        step: Decimal(plan.plan().step),
+        noise: Decimal(plan.grid().noise()),
+        grid: Decimal(plan.grid().spacing()),
+        rounding: Decimal(plan.rounding(constants, objective.data().rows())?),
+        failure: Decimal(plan.plan().failure),
+        phases,
+        longest: steps,
+        learning: steps,
+        releases: 1,
+    };
+    let start = vec![0.0; constants.parameters()];
+    release(objective, plan, start, steps, event, rng, watch)
+}
+
+/// Serves one request: the plan's number of removal steps from the published weights on the
+/// records of `objective`, which are those after the request.
+///
+/// `previous` is the event of the published model, `change` what the request deleted and added.
+///
+/// # Errors
+/// See [`NoisyGdError`]; nothing may be published then.
+pub fn request(
+    objective: &Objective<'_>,
+    plan: &CheckedNoisyGd,
+    previous: &NoisyGd,
+    change: &Change<'_>,
+    published: &[f64],
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, NoisyGdError> {
+    let constants = objective.constants();
+    let event = next_event(constants, plan, previous, change, objective.data().rows())?;
+    plan.check_start(constants, published)?;
+    let steps = plan.plan().removal_steps;
+    release(objective, plan, published.to_vec(), steps, event, rng, watch)
+}
+
+/// The event of a request before it is served, so that its claims are known beforehand: nothing
+/// is computed from the data. `records` is the number of records after the request.
+///
+/// # Errors
+/// See [`NoisyGdError`].
+pub fn next_event(
+    constants: &Constants,
+    plan: &CheckedNoisyGd,
+    previous: &NoisyGd,
+    change: &Change<'_>,
+    records: usize,
+) -> Result<NoisyGd, NoisyGdError> {
+    let steps = plan.plan().removal_steps;
+    same_constants(constants, plan, previous)?;
+    let capacity = match constants.declared().normalizer {
+        Normalizer::Fixed { capacity, .. } => capacity,
+        Normalizer::Mean { .. } => u64::MAX,
+    };
+    let last = Phase {
+        steps,
+        releases: 1,
+        only_then: 0,
+        only_now: 0,
+        records: public_records(constants, records),
+    };
+    let (before, now) = (&previous.phases, records as u64);
+    let phases = history::request(before, change, last, now, capacity, MOST_PHASES)?;
+    Ok(NoisyGd {
+        rounding: Decimal(previous.rounding.0.max(plan.rounding(constants, records)?)),
+        phases,
+        longest: previous.longest.max(steps),
+        releases: previous.releases.saturating_add(1),
+        ..previous.clone()
+    })
+}
+
+/// The number of records where the normaliser makes it public.
+fn public_records(constants: &Constants, records: usize) -> Option<u64> {
+    match constants.declared().normalizer {
+        Normalizer::Fixed { .. } => None,
+        Normalizer::Mean { .. } => Some(records as u64),
+    }
+}
+
+fn same_constants(
+    constants: &Constants,
+    plan: &CheckedNoisyGd,
+    previous: &NoisyGd,
+) -> Result<(), NoisyGdError> {
+    let setting = constants.setting(plan.plan().group);
+    if setting != previous.setting {
+        let (before, now) = (format!("{:?}", previous.setting), format!("{setting:?}"));
+        return Err(NoisyGdError::Changed { name: "setting", before, now });
+    }
+    let pairs = [
+        ("eta", previous.step.0, plan.plan().step),
+        ("noise", previous.noise.0, plan.grid().noise()),
+        ("grid", previous.grid.0, plan.grid().spacing()),
+        ("failure", previous.failure.0, plan.plan().failure),
+    ];
+    for (name, before, now) in pairs {
+        if before != now {
+            let (before, now) = (before.to_string(), now.to_string());
+            return Err(NoisyGdError::Changed { name, before, now });
+        }
+    }
+    Ok(())
+}
+
+/// `steps` noisy steps on the grid, then the release.
+fn release(
+    objective: &Objective<'_>,
+    plan: &CheckedNoisyGd,
+    mut weights: Vec<f64>,
+    steps: u64,
+    event: NoisyGd,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, NoisyGdError> {
+    let total = event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.steps));
+    if total > plan::MOST_STEPS {
+        let (name, rule) = ("steps", "at most 2^40 over the life of a model");
+        return Err(NoisyGdError::Range { name, rule, got: total as f64 });
+    }
+    let eta = plan.plan().step;
+    let bound = plan.weight_bound();
+    let mut largest_norm = outward::norm(&weights);
+    for step in 1..=steps {
+        let at = objective.evaluate(&weights)?;
+        let gradient_norm = outward::add(at.gradient_norm, at.slack);
+        let progress = Progress { passes: step, gradient_norm, target: 0.0 };
+        if watch(&progress).is_break() {
+            return Err(NoisyGdError::Cancelled { steps: step - 1 });
+        }
+        for (w, g) in weights.iter_mut().zip(&at.gradient) {
+            *w -= eta * g;
+        }
+        weights = plan.grid().publish(&weights, rng)?;
+        let norm = outward::norm(&weights);
+        if norm > bound {
+            return Err(NoisyGdError::Bound { norm, bound, step });
+        }
+        largest_norm = largest_norm.max(norm);
+    }
+    let evidence = Evidence::Steps { passes: steps, largest_norm };
+    Ok(Released { weights, event: Event::NoisyGd(event), evidence, kept: None })
+}

@@ -1,0 +1,145 @@
+//! The plan of `noisy-gd`, its public bound on |w| and on a step's rounding error.
+
+use super::NoisyGdError;
+use crate::constants::Constants;
+use crate::mechanism::Grid;
+use crate::outward;
+
+/// Steps that the failure probability covers, over the whole life of a model.
+pub(super) const MOST_STEPS: u64 = 1 << 40;
+
+/// A step's rounding error may be this part of what drives |w|.
+const ROOM: f64 = 1.0 / 1_048_576.0;
+
+/// Noisy gradient descent as written; constant for the life of a model but for the step counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoisyGdPlan {
+    /// eta: step size, in (0, 2/L).
+    pub step: f64,
+    /// s: standard deviation of one step's noise on each weight; an integer multiple of `grid`.
+    pub noise: f64,
+    /// g: spacing of the grid of all iterates; a power of two, at most 2^-20 `noise`.
+    pub grid: f64,
+    /// Probability that |w| ever passes its public bound; added to delta.
+    pub failure: f64,
+    /// T: steps of learning.
+    pub learning_steps: u64,
+    /// K: steps per request.
+    pub removal_steps: u64,
+    /// Public maximal number of records that DP and deletion-privacy claims protect together.
+    pub group: u64,
+}
+
+/// A plan that fits its constants: the only form that runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedNoisyGd {
+    plan: NoisyGdPlan,
+    grid: Grid,
+    /// What may be added to |w| in a step, beyond contraction and rounding.
+    drive: f64,
+    weight_bound: f64,
+}
+
+impl NoisyGdPlan {
+    /// Checks the plan against the public constants and derives the bound on |w|.
+    ///
+    /// # Errors
+    /// A number out of range, noise and grid that do not fit, or weights the grid cannot hold.
+    pub fn check(self, constants: &Constants) -> Result<CheckedNoisyGd, NoisyGdError> {
+        let range = |name, rule, got, ok: bool| {
+            if ok { Ok(()) } else { Err(NoisyGdError::Range { name, rule, got }) }
+        };
+        let eta = self.step;
+        let reach = outward::mul(eta, constants.total_smoothness());
+        range("eta", "above 0 and below 2/L", eta, eta > 0.0 && reach < 2.0)?;
+        let failure = self.failure;
+        range("failure", "in (0, 0.5)", failure, failure > 0.0 && failure < 0.5)?;
+        for (name, steps) in [("steps", self.learning_steps), ("removal-steps", self.removal_steps)]
+        {
+            let ok = (1..=MOST_STEPS).contains(&steps);
+            range(name, "between 1 and 2^40", steps as f64, ok)?;
+        }
+        range("max-group", "at least 1", self.group as f64, self.group > 0)?;
+        let grid = Grid::new(self.noise, self.grid)?;
+        let root = outward::sqrt(constants.parameters() as f64);
+        // -ln p with p = failure/2^40, and the tail radius sqrt(P) + sqrt(2 ln(1/p)).
+        let tail = (40.0 * std::f64::consts::LN_2 - libm::log(failure)) * (1.0 + 1e-12);
+        let radius = outward::add(root, outward::sqrt(2.0 * tail));
+        let pull = outward::mul(eta, outward::mul(constants.lipschitz(), constants.load()));
+        let noise = outward::mul(self.noise, radius);
+        let drive = outward::add(outward::add(pull, noise), outward::mul(self.grid, root));
+        // 1 - c = min(eta m, 2 - eta L), rounded down.
+        let loss = (eta * constants.strong_convexity()).next_down().min((2.0 - reach).next_down());
+        let weight_bound = outward::div(outward::mul(drive, 1.0 + ROOM), loss);
+        grid.check_reach(outward::mul(2.0, weight_bound))?;
+        Ok(CheckedNoisyGd { plan: self, grid, drive, weight_bound })
+    }
+}
+
+impl CheckedNoisyGd {
+    /// The plan as it was written.
+    #[must_use]
+    pub fn plan(&self) -> &NoisyGdPlan {
+        &self.plan
+    }
+
+    /// W: the public bound on |w| of every iterate, failing with probability at most `failure`
+    /// over the life of a model.
+    #[must_use]
+    pub fn weight_bound(&self) -> f64 {
+        self.weight_bound
+    }
+
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// rho: bound on the rounding error of one noiseless step from any |w| <= W. `records` matters
+    /// under `mean` only.
+    ///
+    /// # Errors
+    /// When it is more than the bound on |w| has room for.
+    pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, NoisyGdError> {
+        use outward::{add, mul};
+        let (eta, reach) = (self.plan.step, self.weight_bound);
+        let slack = constants.slack(reach, records);
+        let pull = mul(constants.lipschitz(), constants.load());
+        let gradient = add(add(pull, mul(constants.strong_convexity(), reach)), slack);
+        let unit = f64::EPSILON / 2.0;
+        let update = mul(mul(unit, add(reach, mul(2.0 * eta, gradient))), 1.0 + ROOM);
+        let lost = mul(constants.parameters() as f64, f64::MIN_POSITIVE);
+        let rounding = add(add(mul(eta, slack), update), lost);
+        let limit = ROOM * self.drive * (1.0 - ROOM);
+        if rounding <= limit {
+            Ok(rounding)
+        } else {
+            Err(NoisyGdError::Rounding { rounding, limit })
+        }
+    }
+
+    /// Refuses weights that no earlier step of this plan can have published.
+    pub(super) fn check_start(
+        &self,
+        constants: &Constants,
+        weights: &[f64],
+    ) -> Result<(), NoisyGdError> {
+        if weights.len() != constants.parameters() {
+            return Err(NoisyGdError::Start("it has another number of weights"));
+        }
+        if outward::norm(weights) > self.weight_bound {
+            return Err(NoisyGdError::Start("it is beyond the public bound on |w|"));
+        }
+        if weights.iter().any(|w| (w / self.grid.spacing()).fract() != 0.0) {
+            return Err(NoisyGdError::Start("it is not on the grid"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl CheckedNoisyGd {
+    /// Scales the bound on |w|, to see it at work.
+    pub(super) fn shrink_bound(&mut self, factor: f64) {
+        self.weight_bound *= factor;
+    }
+}

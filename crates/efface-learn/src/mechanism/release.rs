@@ -1,0 +1,72 @@
+//! What a mechanism hands back.
+
+use efface_privacy::event::Event;
+
+use super::Kept;
+use crate::solver::{Optimum, Solver};
+
+/// A model that may be published, the event that accounts for it, and what stays private.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Released {
+    /// The weights: multiples of the event's grid, exact as floats.
+    pub weights: Vec<f64>,
+    /// What was released, for the accountants.
+    pub event: Event,
+    /// How it was reached: depends on the data, belongs to the private annex.
+    pub evidence: Evidence,
+    /// In `secret` state, what the next request may start from; secret, to be erased at a refresh.
+    pub kept: Option<Kept>,
+}
+
+/// Facts about one run. They depend on the (deleted) data and are no part of a public certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Evidence {
+    /// An optimum was found and published with noise.
+    Optimum {
+        /// Upper bound on the distance of the unperturbed weights to the exact optimum.
+        distance: f64,
+        /// Norm of the computed gradient there, rounded up.
+        gradient_norm: f64,
+        /// Bound on the rounding error of that gradient.
+        slack: f64,
+        /// Gradient passes.
+        passes: u64,
+        /// Hessians formed and factored.
+        hessians: u64,
+        /// Hessian-vector products, and passes that prepare them.
+        hessian_products: u64,
+        /// The solver that reached the optimum.
+        solver: Solver,
+    },
+    /// Noisy gradient steps were taken.
+    Steps {
+        /// Gradient passes, one per step.
+        passes: u64,
+        /// Largest |w| met.
+        largest_norm: f64,
+    },
+}
+
+impl Evidence {
+    /// Gradient passes made.
+    #[must_use]
+    pub fn passes(&self) -> u64 {
+        match self {
+            Self::Optimum { passes, .. } | Self::Steps { passes, .. } => *passes,
+        }
+    }
+}
+
+impl From<&Optimum> for Evidence {
+    fn from(found: &Optimum) -> Self {
+        Self::Optimum {
+            distance: found.distance,
+            gradient_norm: found.gradient_norm,
+            slack: found.slack,
+            passes: found.passes,
+            hessians: found.hessians,
+            hessian_products: found.hessian_products,
+            solver: found.solver,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `retrain` and `solve`: what they release and what they refuse.
+
+use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
+
+use super::*;
+use crate::example::{LOSSES, constants, dataset, generator};
+use crate::solver::{SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
+use crate::{Constants, Declared, Loss, Objective};
+
+const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
+
+fn plan(state: State) -> OutputNoisePlan {
+    OutputNoisePlan {
+        distance: 1e-6,
+        noise: (1_u64 << 34) as f64 * GRID,
+        grid: GRID,
+        state,
+        joint_releases: if state == State::Secret { 2 } else { 1 },
+        group: 1,
+        solver: Solver::Automatic,
+    }
+}
+
+fn output(released: &Released) -> &OutputNoise {
+    match &released.event {
+        Event::OutputNoise(event) => event,
+        Event::NoisyGd(_) => panic!("another mechanism's event"),
+    }
+}
+
+/// A tight solution to compare with.
+fn reference(objective: &Objective<'_>) -> Vec<f64> {
+    let zeros = vec![0.0; objective.constants().parameters()];
+    let start = Start { weights: &zeros, factor: None };
+    let stopping = Stopping { distance: 1e-9 };
+    optimum(objective, Solver::Newton, stopping, start, &mut unwatched).unwrap().weights
+}
+
+#[test]
+fn releases_are_the_optimum_plus_noise_of_the_right_scale() {
+    // Per loss 300 releases of P weights, half retrained and half solved from a published model:
+    // the sum of squares of (w - w*)/sigma is chi-square with 300 P degrees of freedom (tau and g
+    // move it by less than 1e-3 of its deviation). 6 deviations: false-alarm rate 2e-9 per test,
+    // fixed seeds.
+    for (seed, loss) in LOSSES.into_iter().enumerate() {
+        let data = dataset(loss, 60, 4, 2);
+        let constants = constants(loss, 60, 4, 0.1);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let plan = plan(State::Perfect).check(&constants, 60).unwrap();
+        let sigma = plan.plan().noise;
+        let exact = reference(&objective);
+        let mut rng = generator(seed as u64);
+        let mut published = vec![0.5; exact.len()];
+        let (mut squares, mut sum) = (0.0, 0.0);
+        for k in 0..300 {
+            let released = if k % 2 == 0 {
+                retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched).unwrap()
+            } else {
+                let watch = &mut unwatched;
+                solve::from_published(&objective, &plan, &published, 2, &mut rng, watch).unwrap()
+            };
+            assert_eq!(released.kept, None);
+            for (w, v) in released.weights.iter().zip(&exact) {
+                assert_eq!((w / GRID).fract(), 0.0);
+                squares += ((w - v) / sigma).powi(2);
+                sum += (w - v) / sigma;
+            }
+            published = released.weights;
+        }
+        let count = 300.0 * exact.len() as f64;
+        assert!((squares - count).abs() < 6.0 * (2.0 * count).sqrt(), "{loss:?} {squares}");
+        assert!(sum.abs() < 6.0 * count.sqrt(), "{loss:?} {sum}");
+    }
+}
+
+#[test]
+fn events_state_the_plan() {
+    let data = dataset(Loss::Logistic, 60, 4, 2);
+    let constants = constants(Loss::Logistic, 60, 4, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let plan = plan(State::Perfect).check(&constants, 60).unwrap();
+    let mut rng = generator(0);
+    let first = retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched).unwrap();
+    let event = output(&first);
+    assert_eq!(event.procedure, Procedure::Retrain);
+    assert_eq!((event.releases, event.joint_releases, event.records), (1, 1, None));
+    assert_eq!((event.distance.0, event.grid.0, event.failure.0), (1e-6, GRID, 0.0));
+    assert_eq!((event.setting.lipschitz.0, event.setting.strong_convexity.0), (1.0, 0.1));
+    let Evidence::Optimum { distance, .. } = first.evidence else {
+        panic!("an optimum was found");
+    };
+    assert!(distance <= 1e-6);
+    let watch = &mut unwatched;
+    let again =
+        solve::from_published(&objective, &plan, &first.weights, 2, &mut rng, watch).unwrap();
+    assert_eq!((output(&again).procedure, output(&again).releases), (Procedure::Solve, 2));
+    let mean =
+        Declared { normalizer: Normalizer::Mean { minimum: 5 }, ..constants.declared().clone() };
+    let mean = mean.check().unwrap();
+    let objective = Objective::new(&mean, &data).unwrap();
+    let released = retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched).unwrap();
+    assert_eq!(output(&released).records, Some(60));
+}
+
+#[test]
+fn secret_state_is_handed_on_and_runs_out() {
+    let mut data = dataset(Loss::Logistic, 200, 4, 2);
+    let constants = constants(Loss::Logistic, 200, 4, 0.1);
+    let plan = plan(State::Secret).check(&constants, 200).unwrap();
+    let mut rng = generator(0);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let first = retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched).unwrap();
+    let kept = first.kept.unwrap();
+    assert_eq!(kept.releases, 1);
+    data.remove_rows(&[0, 9]).unwrap();
+    let objective = Objective::new(&constants, &data).unwrap();
+    let watch = &mut unwatched;
+    let second = solve::from_kept(&objective, &plan, &kept, 2, &mut rng, watch).unwrap();
+    let Evidence::Optimum { hessians, .. } = second.evidence else {
+        panic!("an optimum was found");
+    };
+    assert_eq!(hessians, 0, "the kept factor serves");
+    let kept = second.kept.unwrap();
+    assert_eq!(kept.releases, 2);
+    let spent = solve::from_kept(&objective, &plan, &kept, 3, &mut rng, &mut unwatched);
+    assert_eq!(spent, Err(OutputNoiseError::Releases { spent: 2, limit: 2 }));
+    // A refresh starts from the published model and counts anew.
+    let watch = &mut unwatched;
+    let fresh =
+        solve::from_published(&objective, &plan, &second.weights, 3, &mut rng, watch).unwrap();
+    assert_eq!(fresh.kept.unwrap().releases, 1);
+    let perfect = self::plan(State::Perfect).check(&constants, 200).unwrap();
+    let refused = solve::from_kept(&objective, &perfect, &kept, 3, &mut rng, &mut unwatched);
+    assert_eq!(refused, Err(OutputNoiseError::KeptInPerfect));
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    let data = dataset(Loss::Logistic, 3000, 20, 2);
+    let constants = constants(Loss::Logistic, 3000, 20, 0.01);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let plan = plan(State::Secret).check(&constants, 3000).unwrap();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            retrain::retrain(&objective, &plan, 1, &mut generator(4), &mut unwatched).unwrap()
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(7));
+}
+
+#[test]
+fn no_records_leave_noise_around_zero() {
+    let data = dataset(Loss::Logistic, 0, 4, 2);
+    let constants = constants(Loss::Logistic, 60, 4, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let plan = plan(State::Perfect).check(&constants, 0).unwrap();
+    let released =
+        retrain::retrain(&objective, &plan, 1, &mut generator(0), &mut unwatched).unwrap();
+    // Each weight is within 8 sigma: false-alarm rate 5e-15, fixed seed.
+    assert!(released.weights.iter().all(|w| w.abs() < 8.0 * plan.plan().noise));
+    assert!(released.weights.iter().any(|w| *w != 0.0));
+}
+
+fn refuse(constants: &Constants, change: impl Fn(&mut OutputNoisePlan)) -> OutputNoiseError {
+    let mut plan = plan(State::Perfect);
+    change(&mut plan);
+    plan.check(constants, 60).unwrap_err()
+}
+
+#[test]
+fn plans_that_break_a_rule_are_refused() {
+    use OutputNoiseError as E;
+    let constants = constants(Loss::Logistic, 60, 4, 0.1);
+    let c = &constants;
+    assert!(matches!(refuse(c, |p| p.grid *= 1.5), E::Grid(GridError::Spacing(_))));
+    assert!(matches!(refuse(c, |p| p.noise = 0.0), E::Grid(GridError::Noise(_))));
+    assert!(matches!(refuse(c, |p| p.noise = f64::NAN), E::Grid(GridError::Noise(_))));
+    assert!(matches!(refuse(c, |p| p.noise = f64::INFINITY), E::Grid(GridError::Noise(_))));
+    let fine = 2.0_f64.powi(-60);
+    let far = refuse(c, |p| (p.grid, p.noise) = (fine, fine * (1 << 30) as f64));
+    assert!(matches!(far, E::Grid(GridError::Reach { .. })), "{far}");
+    let tight = refuse(c, |p| p.distance = 1e-18);
+    assert!(matches!(tight, E::Solve(SolveError::Unattainable { .. })));
+    assert!(matches!(refuse(c, |p| p.distance = 0.0), E::Solve(SolveError::Distance(_))));
+    assert!(matches!(refuse(c, |p| p.group = 0), E::Count { name: "max-group", .. }));
+    assert!(matches!(refuse(c, |p| p.joint_releases = 2), E::Count { name: "releases", .. }));
+    let none = refuse(c, |p| (p.state, p.joint_releases) = (State::Secret, 0));
+    assert!(matches!(none, E::Count { name: "releases", .. }));
+}

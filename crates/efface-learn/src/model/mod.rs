@@ -1,0 +1,166 @@
+//! A linear model: what it predicts, and how well.
+
+mod scores;
+
+#[cfg(test)]
+mod tests;
+
+pub use scores::Scores;
+
+use efface_matrix::{Matrix, PassError, margins};
+
+use crate::loss::{self, Loss, LossError, Task};
+
+/// Weights with the loss they were learned for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    loss: Loss,
+    cols: usize,
+    weights: Vec<f64>,
+}
+
+/// A model that cannot be, or a question it cannot answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The loss's parameters.
+    #[error(transparent)]
+    Loss(#[from] LossError),
+    /// Rows of another width, or weights that are not finite.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// Another number of weights than outputs times columns.
+    #[error("`weights` must have {outputs} x {cols} values, got {got}")]
+    Weights {
+        /// Weight vectors of the loss.
+        outputs: usize,
+        /// Columns, intercept included.
+        cols: usize,
+        /// Weights given.
+        got: usize,
+    },
+    /// A weight that is not finite.
+    #[error("`weights` must be finite, entry {index} is {got}")]
+    NotFinite {
+        /// Position, from 0.
+        index: usize,
+        /// The weight.
+        got: f64,
+    },
+    /// Probabilities of a loss that has none.
+    #[error("`{0}` models give no probabilities; use the decision values or a `logistic` model")]
+    NoProbabilities(&'static str),
+    /// Nothing to evaluate on.
+    #[error("an evaluation needs at least one record, got 0")]
+    Empty,
+    /// Another number of targets than rows.
+    #[error("an evaluation needs one target per row, got {targets} for {rows} rows")]
+    Targets {
+        /// Number of targets.
+        targets: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A target the model cannot predict.
+    #[error("the target of row {row} must be {rule}, got {got}")]
+    Target {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The rule in words.
+        rule: String,
+        /// The target.
+        got: f64,
+    },
+}
+
+impl Model {
+    /// A model of `loss` on rows of `cols` columns (intercept included), with one block of `cols`
+    /// weights per output.
+    ///
+    /// # Errors
+    /// Loss parameters outside their rules, another number of weights, or one not finite.
+    pub fn new(loss: Loss, cols: usize, weights: Vec<f64>) -> Result<Self, ModelError> {
+        let outputs = loss.check()?.outputs();
+        if outputs.checked_mul(cols) != Some(weights.len()) {
+            return Err(ModelError::Weights { outputs, cols, got: weights.len() });
+        }
+        match weights.iter().position(|w| !w.is_finite()) {
+            Some(index) => Err(ModelError::NotFinite { index, got: weights[index] }),
+            None => Ok(Self { loss, cols, weights }),
+        }
+    }
+
+    /// The loss it was learned for.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// Columns of the rows it takes, the intercept's included.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// One block of `cols` weights per output.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The margins x . w_c, one block of `outputs` per row.
+    ///
+    /// # Errors
+    /// Rows of another width.
+    pub fn decision(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
+        Ok(margins(x, &self.weights, self.loss.outputs())?)
+    }
+
+    /// The class index per row (the first of several with equal margins; binary: 1 where the
+    /// margin is above 0), or for regression the predicted value.
+    ///
+    /// # Errors
+    /// Rows of another width.
+    pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
+        let decision = self.decision(x)?;
+        Ok(decision.chunks_exact(self.loss.outputs()).map(|m| self.choice(m)).collect())
+    }
+
+    /// Class probabilities: for `logistic` that of class 1 per row, for `softmax` one block of
+    /// `classes` per row.
+    ///
+    /// # Errors
+    /// Rows of another width; a loss that models no probabilities.
+    pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
+        let mut decision = match self.loss {
+            Loss::Logistic | Loss::Softmax { .. } => self.decision(x)?,
+            other => return Err(ModelError::NoProbabilities(other.name())),
+        };
+        match self.loss {
+            Loss::Softmax { classes } => {
+                let mut p = vec![0.0; classes];
+                for block in decision.chunks_exact_mut(classes) {
+                    loss::probabilities(block, &mut p);
+                    block.copy_from_slice(&p);
+                }
+            }
+            _ => decision.iter_mut().for_each(|m| *m = loss::sigmoid(*m)),
+        }
+        Ok(decision)
+    }
+
+    fn choice(&self, margins: &[f64]) -> f64 {
+        match self.loss.task() {
+            Task::Regression => margins[0],
+            Task::Binary => f64::from(margins[0] > 0.0),
+            Task::Multiclass => {
+                let mut best = 0;
+                for (c, m) in margins.iter().enumerate() {
+                    if *m > margins[best] {
+                        best = c;
+                    }
+                }
+                best as f64
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How well a model predicts given targets.
+
+use efface_matrix::{Link, Matrix};
+
+use super::{Model, ModelError};
+use crate::loss::{LogisticLink, Loss, SoftmaxLink, Task};
+
+/// What an evaluation says. It depends on the test data, and on nothing else but the model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scores {
+    /// Of a classifier.
+    Classification {
+        /// Records evaluated.
+        records: usize,
+        /// Share of records whose class was predicted.
+        accuracy: f64,
+        /// Mean of -log of the probability given to the true class, in nats; `None` for losses
+        /// without probabilities.
+        log_loss: Option<f64>,
+        /// Probability that a random positive record scores above a random negative one, ties
+        /// counted half; `None` for several classes or when one of the two is absent.
+        auc: Option<f64>,
+    },
+    /// Of a regression.
+    Regression {
+        /// Records evaluated.
+        records: usize,
+        /// Root of the mean squared error, in units of y.
+        rmse: f64,
+        /// Mean absolute error, in units of y.
+        mae: f64,
+    },
+}
+
+impl Model {
+    /// Scores of the model on rows `x` with targets `y`.
+    ///
+    /// # Errors
+    /// No records, another number of targets than rows, rows of another width, or a target the
+    /// model cannot predict.
+    pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, ModelError> {
+        let (rows, targets) = (x.rows(), y.len());
+        if rows != targets {
+            return Err(ModelError::Targets { targets, rows });
+        }
+        if rows == 0 {
+            return Err(ModelError::Empty);
+        }
+        if let Some(row) = y.iter().position(|&y| !self.loss.accepts(y, f64::MAX)) {
+            let rule = match self.loss {
+                Loss::Squared { .. } => "finite".to_owned(),
+                Loss::Softmax { classes } => format!("a class index below {classes}"),
+                _ => "0 or 1".to_owned(),
+            };
+            return Err(ModelError::Target { row, rule, got: y[row] });
+        }
+        let decision = self.decision(x)?;
+        let records = rows;
+        if self.loss.task() == Task::Regression {
+            let errors = || decision.iter().zip(y).map(|(m, y)| m - y);
+            let n = records as f64;
+            let rmse = (errors().map(|e| e * e).sum::<f64>() / n).sqrt();
+            let mae = errors().map(f64::abs).sum::<f64>() / n;
+            return Ok(Scores::Regression { records, rmse, mae });
+        }
+        let chosen = decision.chunks_exact(self.loss.outputs()).map(|m| self.choice(m));
+        let right = chosen.zip(y).filter(|(c, y)| c == *y).count();
+        Ok(Scores::Classification {
+            records,
+            accuracy: right as f64 / records as f64,
+            log_loss: match self.loss {
+                Loss::Logistic => Some(mean_loss(&LogisticLink(y), &decision)),
+                Loss::Softmax { classes } => {
+                    Some(mean_loss(&SoftmaxLink { targets: y, classes }, &decision))
+                }
+                _ => None,
+            },
+            auc: match self.loss.task() {
+                Task::Binary => auc(&decision, y),
+                _ => None,
+            },
+        })
+    }
+}
+
+fn mean_loss(link: &impl Link, decision: &[f64]) -> f64 {
+    let outputs = link.outputs();
+    let mut slope = vec![0.0; outputs];
+    let blocks = decision.chunks_exact(outputs).enumerate();
+    let sum: f64 = blocks.map(|(row, margins)| link.record(row, margins, &mut slope)).sum();
+    sum / (decision.len() / outputs) as f64
+}
+
+/// Area under the ROC curve by counting: exact integers, ties half.
+fn auc(scores: &[f64], y: &[f64]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    let (mut positives, mut negatives, mut wins) = (0_u128, 0_u128, 0_u128);
+    for group in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+        let up = group.iter().filter(|&&i| y[i] == 1.0).count() as u128;
+        let down = group.len() as u128 - up;
+        // Twice the pairs won against the negatives seen so far, plus ties.
+        wins += up * (2 * negatives + down);
+        positives += up;
+        negatives += down;
+    }
+    let pairs = positives * negatives;
+    (pairs > 0).then(|| wins as f64 / (2 * pairs) as f64)
+}

@@ -1,0 +1,118 @@
+use efface_matrix::Row;
+use proptest::prelude::*;
+
+use super::*;
+
+fn rows(values: &[&[f32]]) -> Matrix {
+    let mut x = Matrix::dense(values[0].len());
+    for row in values {
+        x.push(Row::Dense(row)).unwrap();
+    }
+    x
+}
+
+#[test]
+fn binary_predictions_and_scores() {
+    let model = Model::new(Loss::Logistic, 2, vec![2.0, -1.0]).unwrap();
+    let x = rows(&[&[1.0, 0.0], &[0.0, 1.0], &[1.0, 2.0], &[3.0, 0.0]]);
+    assert_eq!(model.decision(&x).unwrap(), [2.0, -1.0, 0.0, 6.0]);
+    assert_eq!(model.predict(&x).unwrap(), [1.0, 0.0, 0.0, 1.0]);
+    let p = model.predict_proba(&x).unwrap();
+    assert_eq!(p[2], 0.5);
+    assert!((p[0] - 1.0 / (1.0 + (-2.0_f64).exp())).abs() < 1e-15);
+    let Ok(Scores::Classification { records, accuracy, log_loss, auc }) =
+        model.evaluate(&x, &[1.0, 0.0, 1.0, 0.0])
+    else {
+        panic!("a classifier has classification scores");
+    };
+    assert_eq!((records, accuracy), (4, 0.5));
+    // Positives score 2 and 0, negatives -1 and 6: two of four pairs are won.
+    assert_eq!(auc, Some(0.5));
+    let expected = -(p[0].ln() + (1.0 - p[1]).ln() + p[2].ln() + (1.0 - p[3]).ln()) / 4.0;
+    assert!((log_loss.unwrap() - expected).abs() < 1e-12);
+}
+
+#[test]
+fn softmax_predictions_and_scores() {
+    let loss = Loss::Softmax { classes: 3 };
+    let model = Model::new(loss, 1, vec![0.0, 1.0, -1.0]).unwrap();
+    let x = rows(&[&[2.0], &[-2.0], &[0.0]]);
+    assert_eq!(model.predict(&x).unwrap(), [1.0, 2.0, 0.0]);
+    let p = model.predict_proba(&x).unwrap();
+    for block in p.chunks(3) {
+        assert!((block.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+    }
+    let Ok(Scores::Classification { accuracy, log_loss, auc, .. }) =
+        model.evaluate(&x, &[1.0, 1.0, 0.0])
+    else {
+        panic!("a classifier has classification scores");
+    };
+    assert_eq!((accuracy, auc), (2.0 / 3.0, None));
+    let expected = -(p[1].ln() + p[4].ln() + p[6].ln()) / 3.0;
+    assert!((log_loss.unwrap() - expected).abs() < 1e-12);
+}
+
+#[test]
+fn regression_scores() {
+    let model = Model::new(Loss::Squared { clip: 1.0 }, 1, vec![2.0]).unwrap();
+    let x = rows(&[&[1.0], &[2.0]]);
+    assert_eq!(model.predict(&x).unwrap(), [2.0, 4.0]);
+    let scores = model.evaluate(&x, &[5.0, 0.0]).unwrap();
+    assert_eq!(scores, Scores::Regression { records: 2, rmse: 12.5_f64.sqrt(), mae: 3.5 });
+    let refused = model.predict_proba(&x);
+    assert_eq!(refused, Err(ModelError::NoProbabilities("squared")));
+}
+
+#[test]
+fn one_class_has_no_auc_and_hinge_no_log_loss() {
+    let model = Model::new(Loss::HuberHinge { width: 0.5 }, 1, vec![1.0]).unwrap();
+    let scores = model.evaluate(&rows(&[&[1.0], &[-1.0]]), &[1.0, 1.0]).unwrap();
+    let expected = Scores::Classification { records: 2, accuracy: 0.5, log_loss: None, auc: None };
+    assert_eq!(scores, expected);
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused() {
+    assert!(matches!(
+        Model::new(Loss::Softmax { classes: 3 }, 2, vec![0.0; 5]),
+        Err(ModelError::Weights { outputs: 3, cols: 2, got: 5 })
+    ));
+    let broken = Model::new(Loss::Logistic, 2, vec![0.0, f64::NAN]);
+    assert!(matches!(broken, Err(ModelError::NotFinite { index: 1, .. })));
+    let broken = Model::new(Loss::Squared { clip: -1.0 }, 2, vec![0.0; 2]);
+    assert!(matches!(broken, Err(ModelError::Loss(_))));
+    let model = Model::new(Loss::Logistic, 1, vec![1.0]).unwrap();
+    assert_eq!(model.evaluate(&Matrix::dense(1), &[]), Err(ModelError::Empty));
+    let x = rows(&[&[1.0]]);
+    let refused = model.evaluate(&x, &[2.0]);
+    assert!(matches!(refused, Err(ModelError::Target { row: 0, .. })));
+    let refused = model.evaluate(&x, &[]);
+    assert_eq!(refused, Err(ModelError::Targets { targets: 0, rows: 1 }));
+    assert!(matches!(model.predict(&rows(&[&[1.0, 2.0]])), Err(ModelError::Pass(_))));
+}
+
+proptest! {
+    #[test]
+    fn auc_is_the_share_of_pairs_won(pairs in proptest::collection::vec((-4_i32..4, 0..2_i32), 1..40)) {
+        let x: Vec<[f32; 1]> = pairs.iter().map(|(s, _)| [*s as f32]).collect();
+        let x = rows(&x.iter().map(|r| r.as_slice()).collect::<Vec<_>>());
+        let y: Vec<f64> = pairs.iter().map(|(_, y)| f64::from(*y)).collect();
+        let model = Model::new(Loss::Logistic, 1, vec![1.0]).unwrap();
+        let Ok(Scores::Classification { auc, .. }) = model.evaluate(&x, &y) else {
+            panic!("a classifier has classification scores");
+        };
+        let (mut won, mut all) = (0.0, 0.0);
+        for (a, up) in &pairs {
+            for (b, down) in &pairs {
+                if *up == 1 && *down == 0 {
+                    all += 1.0;
+                    won += if a > b { 1.0 } else if a == b { 0.5 } else { 0.0 };
+                }
+            }
+        }
+        match auc {
+            None => prop_assert_eq!(all, 0.0),
+            Some(auc) => prop_assert!((auc - won / all).abs() < 1e-14),
+        }
+    }
+}
