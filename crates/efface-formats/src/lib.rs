@@ -1,2 +1,80 @@
-//! Readers for tables and the row encoder that turns a row into numbers without looking at other rows
+//! Readers for tables, and the row encoder that turns a row into numbers without looking at any
+//! other row.
+//!
+//! CSV, NPY, NPZ, IDX and LIBSVM, plain or gzipped, from a file or a stream; Parquet and Arrow
+//! IPC with the cargo feature `parquet`. Rows go one at a time to a [`Sink`]. A malformed file
+//! gives an error that names the file, the place and the rule; limits are checked before memory
+//! is taken.
+//!
+//! ```
+//! use efface_formats::{Format, Layout, ReadOptions, Record, Sink, SinkError, read_from};
+//!
+//! struct Lengths(Vec<f64>);
+//! impl Sink for Lengths {
+//!     fn begin(&mut self, layout: &Layout) -> Result<(), SinkError> {
+//!         assert_eq!(layout.width, 2);
+//!         Ok(())
+//!     }
+//!     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
+//!         self.0.push(efface_formats::row_norm(record.features.values()));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let table = "a,b,who,y\n3,4,ann,1\n0,0.5,bob,0\n";
+//! let options = ReadOptions {
+//!     label: Some("y".into()),
+//!     subject: Some("who".into()),
+//!     ..ReadOptions::default()
+//! };
+//! let mut lengths = Lengths(Vec::new());
+//! let summary =
+//!     read_from("table.csv", table.as_bytes(), Some(Format::Csv), &options, &mut lengths)?;
+//! assert_eq!(summary.rows_kept, 2);
+//! assert_eq!(summary.classes.map(|classes| classes.names), Some(vec!["0".into(), "1".into()]));
+//! assert!(lengths.0.iter().all(|&length| length <= 1.0)); // rows are clipped to norm 1
+//! # Ok::<(), efface_formats::ReadError>(())
+//! ```
 #![forbid(unsafe_code)]
+
+mod cell;
+mod delivery;
+mod error;
+mod format;
+mod input;
+mod label;
+mod limits;
+mod lines;
+mod matrix;
+mod options;
+mod read;
+mod record;
+mod row_map;
+mod schema;
+mod source;
+mod summary;
+mod table;
+
+pub use cell::Cell;
+pub use error::{
+    CellFault, ColumnFault, Fault, LabelFault, LimitFault, Malformed, OptionFault, Place,
+    ReadError, RowFault, Spot,
+};
+pub use format::arrays::ArrayFault;
+pub use format::columnar::ColumnarFault;
+pub use format::csv::CsvFault;
+pub use format::idx::IdxFault;
+pub use format::libsvm::LibsvmFault;
+pub use format::npy::NpyFault;
+pub use format::npz::NpzFault;
+pub use input::{Format, Input, PathOrStdin};
+pub use limits::Limits;
+pub use options::{ReadOptions, Task};
+pub use read::{read, read_from};
+pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink, SinkError};
+pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
+pub use schema::{
+    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder, Scaling,
+    Schema, SchemaError, Storage, draft, draft_from,
+};
+pub use summary::{ClassTable, PrivateEvidence, Summary};

@@ -1,0 +1,125 @@
+//! One value of a table as the file states it, and the text forms derived from it.
+
+use std::borrow::Cow;
+
+/// One value of a table, before any encoding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// Text, as in CSV; spaces around it do not count.
+    Text(&'a str),
+    /// A binary floating-point number.
+    Number(f64),
+    /// A binary integer; a boolean is 0 or 1.
+    Integer(i128),
+    /// A null of a columnar file; it equals the missing token `""`.
+    Null,
+}
+
+impl<'a> Cell<'a> {
+    /// The text form: what ids, categories and missing tokens are compared by.
+    ///
+    /// Text is trimmed and otherwise kept; a number that is an integer has no decimal point.
+    pub fn text(&self) -> Cow<'a, str> {
+        match *self {
+            Self::Text(text) => Cow::Borrowed(text.trim()),
+            Self::Number(value) => Cow::Owned(number_text(value)),
+            Self::Integer(value) => Cow::Owned(value.to_string()),
+            Self::Null => Cow::Borrowed(""),
+        }
+    }
+
+    /// The number, if this is one; it may be infinite or NaN.
+    pub fn number(&self) -> Option<f64> {
+        match *self {
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Number(value) => Some(value),
+            Self::Integer(value) => Some(value as f64),
+            Self::Null => None,
+        }
+    }
+
+    /// The name of the class: as [`Cell::text`], but equal numbers have equal names, so that
+    /// `3`, `3.0` and `+3` are one class.
+    pub(crate) fn class_name(&self) -> Cow<'a, str> {
+        match *self {
+            Self::Text(text) => class_name(text),
+            _ => self.text(),
+        }
+    }
+}
+
+/// The shortest decimal text of a number; integers below 2^53 have no decimal point.
+pub(crate) fn number_text(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { value.to_string() }
+}
+
+/// See [`Cell::class_name`].
+pub(crate) fn class_name(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if let Ok(integer) = text.parse::<i128>() {
+        return same_or_owned(text, integer.to_string());
+    }
+    let starts_like_a_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && starts_like_a_number => {
+            same_or_owned(text, number_text(value))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn same_or_owned(text: &str, name: String) -> Cow<'_, str> {
+    if text == name { Cow::Borrowed(text) } else { Cow::Owned(name) }
+}
+
+/// Whether the text is one that tables commonly use for "no value".
+pub(crate) fn looks_missing(text: &str) -> bool {
+    const TOKENS: [&str; 9] = ["", "?", "na", "n/a", "nan", "null", "none", "-", "."];
+    TOKENS.iter().any(|token| token.eq_ignore_ascii_case(text.trim()))
+}
+
+/// The text shortened and escaped for a message of one line.
+pub(crate) fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_are_one_class() {
+        for text in ["3", "3.0", "+3", "3e0", " 3 ", "003"] {
+            assert_eq!(class_name(text), "3", "{text}");
+        }
+        assert_eq!(Cell::Number(3.0).class_name(), "3");
+        assert_eq!(Cell::Integer(3).class_name(), "3");
+        assert_eq!(class_name("-0.0"), "0");
+        assert_eq!(class_name("0.5"), "0.5");
+    }
+
+    #[test]
+    fn words_stay_words() {
+        for text in [">50K", "nan", "inf", "infinity", "1e999", "yes"] {
+            assert_eq!(class_name(text), text);
+        }
+    }
+
+    #[test]
+    fn ids_keep_their_zeros() {
+        assert_eq!(Cell::Text(" 007 ").text(), "007");
+        assert_eq!(Cell::Number(7.0).text(), "7");
+        assert_eq!(Cell::Number(1e15).text(), "1000000000000000");
+    }
+
+    #[test]
+    fn long_values_are_shortened_and_escaped() {
+        assert_eq!(quoted("a\nb"), "a\\nb");
+        assert_eq!(quoted(&"x".repeat(41)), format!("{}...", "x".repeat(40)));
+    }
+}

@@ -1,0 +1,149 @@
+//! The last steps every format shares: count, judge the label, map the row, hand it over.
+
+use crate::cell::Cell;
+use crate::error::{CellFault, Fault, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot};
+use crate::input::Format;
+use crate::label::{Label, Labels, Verdict};
+use crate::options::ReadOptions;
+use crate::record::{FeatureNames, Features, Layout, Record, Sink};
+use crate::row_map::Mapped;
+use crate::schema::{Row, Schema};
+use crate::summary::{PrivateEvidence, Summary};
+
+/// One pass over a table.
+pub(crate) struct Delivery<'a> {
+    file: &'a str,
+    pub(crate) options: &'a ReadOptions,
+    sink: &'a mut dyn Sink,
+    labels: Option<Labels>,
+    position: u64,
+    kept: u64,
+    left_out: u64,
+    private: PrivateEvidence,
+}
+
+/// What became of a row so far.
+pub(crate) enum Admission {
+    /// It is kept, with its label where labels are read.
+    Kept(Option<Label>),
+    /// It is of another class.
+    LeftOut,
+}
+
+/// What a record carries besides features and label.
+#[derive(Default)]
+pub(crate) struct Keys<'c> {
+    pub(crate) id: Option<Cell<'c>>,
+    pub(crate) subject: Option<Cell<'c>>,
+}
+
+impl<'a> Delivery<'a> {
+    /// Checks the options that do not depend on the file.
+    pub(crate) fn new(
+        file: &'a str,
+        options: &'a ReadOptions,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, OptionFault> {
+        let norm = options.row_map.norm;
+        if !(norm.is_finite() && norm > 0.0) {
+            return Err(OptionFault::RowNorm { norm });
+        }
+        if options.width == Some(0) {
+            return Err(OptionFault::ZeroWidth);
+        }
+        let labels = Labels::new(options)?;
+        let labels = options.label_required.then_some(labels);
+        let private = PrivateEvidence::default();
+        Ok(Self { file, options, sink, labels, position: 0, kept: 0, left_out: 0, private })
+    }
+
+    /// Announces the layout.
+    pub(crate) fn begin(&mut self, columns: FeatureNames, sparse: bool) -> Result<(), ReadError> {
+        let limit = u64::from(self.options.limits.columns);
+        LimitFault::check("features", columns.len() as u64, limit)
+            .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
+        let width = columns.len() as u32;
+        let layout = Layout { columns, width, sparse };
+        self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
+    }
+
+    /// Counts a row and judges its label.
+    pub(crate) fn admit(
+        &mut self,
+        spot: Spot,
+        label: Option<(&str, Cell<'_>)>,
+    ) -> Result<Admission, ReadError> {
+        self.position += 1;
+        LimitFault::check("rows", self.position, self.options.limits.rows)
+            .map_err(|fault| self.fault(spot, fault))?;
+        let Some(labels) = &mut self.labels else { return Ok(Admission::Kept(None)) };
+        let Some((column, cell)) = label else {
+            return Err(self.fault(spot, LabelFault::Missing));
+        };
+        match labels.judge(cell) {
+            Ok(Verdict::Keep(label)) => Ok(Admission::Kept(Some(label))),
+            Ok(Verdict::LeaveOut) => {
+                self.left_out += 1;
+                Ok(Admission::LeftOut)
+            }
+            Err(fault) => Err(ReadError::at(Place::new(self.file, spot).column(column), fault)),
+        }
+    }
+
+    /// Maps an encoded row and hands it over.
+    pub(crate) fn deliver(
+        &mut self,
+        spot: Spot,
+        row: &mut Row,
+        label: Option<Label>,
+        keys: &Keys<'_>,
+    ) -> Result<(), ReadError> {
+        match self.options.row_map.apply(row.values_mut()) {
+            Ok(Mapped::Scaled) => self.private.rows_scaled += 1,
+            Ok(Mapped::Unchanged) => {}
+            Err(fault) => return Err(self.fault(spot, fault)),
+        }
+        let features: Features<'_> = row.features();
+        self.private.rows_zero += u64::from(features.values().iter().all(|&value| value == 0.0));
+        let id = keys.id.map(|cell| cell.text());
+        let subject = keys.subject.map(|cell| cell.text());
+        for (role, text) in [("id", &id), ("subject", &subject)] {
+            if text.as_ref().is_some_and(|text| text.is_empty()) {
+                return Err(self.fault(spot, CellFault::EmptyKey { role }));
+            }
+        }
+        let position = self.position;
+        let label = match (&self.labels, label) {
+            (Some(labels), Some(label)) => Some(labels.reference(label)),
+            _ => None,
+        };
+        let record =
+            Record { position, features, label, id: id.as_deref(), subject: subject.as_deref() };
+        self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// What was read.
+    pub(crate) fn finish(self, format: Format, schema: Schema) -> Summary {
+        Summary {
+            format,
+            rows_read: self.position,
+            rows_kept: self.kept,
+            rows_left_out: self.left_out,
+            classes: self.labels.and_then(Labels::table),
+            width: schema.width(),
+            schema,
+            private: self.private,
+        }
+    }
+
+    /// The file as the user named it.
+    pub(crate) fn file(&self) -> &'a str {
+        self.file
+    }
+
+    fn fault(&self, spot: Spot, fault: impl Into<Fault>) -> ReadError {
+        ReadError::at(Place::new(self.file, spot), fault)
+    }
+}

@@ -1,0 +1,158 @@
+//! Faults of options and of the match between a table's columns and their declared roles.
+
+use crate::input::Format;
+
+/// An option that cannot be obeyed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionFault {
+    /// The bound of the row map.
+    #[error("`row_map` needs a finite norm above 0, got {norm}")]
+    RowNorm {
+        /// The value got.
+        norm: f64,
+    },
+    /// The range of a regression's label.
+    #[error("the label range must be finite with low < high, got [{low}, {high}]")]
+    LabelRange {
+        /// The low end got.
+        low: f64,
+        /// The high end got.
+        high: f64,
+    },
+    /// Too few classes.
+    #[error("`classes` needs at least two classes, got {got}")]
+    FewClasses {
+        /// How many were given.
+        got: usize,
+    },
+    /// A class twice.
+    #[error("`classes` names `{name}` twice")]
+    ClassTwice {
+        /// The class.
+        name: String,
+    },
+    /// An empty class name.
+    #[error("`classes` holds an empty name")]
+    EmptyClass,
+    /// Classes for a regression.
+    #[error("`classes` belongs to classification, but the task is regression")]
+    ClassesForRegression,
+    /// A width of zero.
+    #[error("`width` must be at least 1, got 0")]
+    ZeroWidth,
+    /// An option this format has no use for.
+    #[error("`{option}` does not apply to {format} files")]
+    NotForFormat {
+        /// The option.
+        option: &'static str,
+        /// The format.
+        format: Format,
+    },
+    /// One column in two roles.
+    #[error("column `{column}` is named as {first} and as {second}")]
+    TwoRoles {
+        /// The column.
+        column: String,
+        /// The first role.
+        first: &'static str,
+        /// The second role.
+        second: &'static str,
+    },
+    /// LIBSVM on standard input without a width.
+    #[error(
+        "LIBSVM on standard input needs `width`, the largest index allowed: it cannot be read twice"
+    )]
+    WidthOnStdin,
+    /// A separate label file is needed or not wanted.
+    #[error("{format} files hold no labels; give them in a file of their own")]
+    LabelsFile {
+        /// The format.
+        format: Format,
+    },
+}
+
+/// Columns that do not fit what was declared of them.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnFault {
+    /// A column that options or schema name is not there.
+    #[error("no column `{column}`, named as {role}; the columns are {present}")]
+    Absent {
+        /// The column.
+        column: String,
+        /// Its role.
+        role: &'static str,
+        /// The columns there are, shortened.
+        present: String,
+    },
+    /// Two columns of one name.
+    #[error("two columns are named `{column}`")]
+    NameTwice {
+        /// The name.
+        column: String,
+    },
+    /// A column that the schema does not declare.
+    #[error("column `{column}` is not in the schema; declare it, if only as `ignored`")]
+    Undeclared {
+        /// The column.
+        column: String,
+    },
+    /// A file without header has another number of columns than the schema.
+    #[error("the file has no header and {got} columns, the schema declares {expected}")]
+    Count {
+        /// Columns in the file.
+        got: usize,
+        /// Columns in the schema.
+        expected: usize,
+    },
+    /// Schema and options disagree on a column's role.
+    #[error("the schema declares column `{column}` as {declared}, but it is named as {asked}")]
+    Disagree {
+        /// The column.
+        column: String,
+        /// Role in the schema.
+        declared: &'static str,
+        /// Role in the options.
+        asked: &'static str,
+    },
+    /// No label column although labels are needed.
+    #[error("no label column is named; name one of {present}")]
+    NoLabel {
+        /// The columns there are, shortened.
+        present: String,
+    },
+    /// Every column has a role other than feature.
+    #[error("no feature columns are left")]
+    NoFeatures,
+    /// A schema of named columns for an unnamed array, or the reverse.
+    #[error("the schema describes {schema}, the file holds {file}")]
+    SchemaShape {
+        /// What the schema describes.
+        schema: &'static str,
+        /// What the file holds.
+        file: &'static str,
+    },
+    /// The array has another width than declared.
+    #[error("rows have {got} features, {expected} are declared")]
+    Width {
+        /// Width of the file.
+        got: u64,
+        /// Width declared.
+        expected: u64,
+    },
+}
+
+/// The names shortened to one line, for a message.
+pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{}`", crate::cell::quoted(name.as_ref())))
+        .collect();
+    match names.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

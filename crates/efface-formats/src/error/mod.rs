@@ -1,0 +1,147 @@
+//! Why a table could not be read: a place and a rule.
+
+mod column;
+mod place;
+mod row;
+
+pub use column::{ColumnFault, OptionFault};
+pub use place::{Place, Spot};
+pub use row::{CellFault, LabelFault, RowFault};
+
+pub(crate) use column::listed;
+
+use std::io;
+
+use crate::format::arrays::ArrayFault;
+use crate::format::columnar::ColumnarFault;
+use crate::format::csv::CsvFault;
+use crate::format::idx::IdxFault;
+use crate::format::libsvm::LibsvmFault;
+use crate::format::npy::NpyFault;
+use crate::format::npz::NpzFault;
+use crate::input::Format;
+use crate::record::SinkError;
+use crate::schema::SchemaError;
+
+/// Why reading stopped. Messages name the file, the place in it and the rule that was broken;
+/// they may quote one value of the file, so they are private where the data is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system or the decompressor failed.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file as the user named it.
+        file: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// An option contradicts itself, another one, or the kind of input.
+    #[error("{0}")]
+    Option(#[from] OptionFault),
+    /// Neither name nor content tells the format.
+    #[error(
+        "{file}: the format is recognised neither by name nor by content; name one of csv, npy, \
+         npz, idx, libsvm, parquet, arrow"
+    )]
+    UnknownFormat {
+        /// The file as the user named it.
+        file: String,
+    },
+    /// The format is known, but this build cannot read it.
+    #[error("{file}: {format} needs a build with the `parquet` feature")]
+    NotBuilt {
+        /// The file as the user named it.
+        file: String,
+        /// The format asked for.
+        format: Format,
+    },
+    /// The schema contradicts itself.
+    #[error("{0}")]
+    Schema(#[from] SchemaError),
+    /// The content breaks a rule.
+    #[error("{0}")]
+    Malformed(Box<Malformed>),
+    /// The sink took no more rows.
+    #[error("row {position}: {source}")]
+    Sink {
+        /// The input position of the row, 0 before the first one.
+        position: u64,
+        /// The sink's reason.
+        source: SinkError,
+    },
+}
+
+/// A broken rule and where it was broken.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {fault}")]
+pub struct Malformed {
+    /// Where.
+    pub place: Place,
+    /// Which rule, and what was found instead.
+    pub fault: Fault,
+}
+
+/// The rule that was broken, by the stage that checks it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Fault {
+    #[error(transparent)]
+    Limit(#[from] LimitFault),
+    #[error(transparent)]
+    Column(#[from] ColumnFault),
+    #[error(transparent)]
+    Cell(#[from] CellFault),
+    #[error(transparent)]
+    Label(#[from] LabelFault),
+    #[error(transparent)]
+    Row(#[from] RowFault),
+    #[error(transparent)]
+    Csv(#[from] CsvFault),
+    #[error(transparent)]
+    Array(#[from] ArrayFault),
+    #[error(transparent)]
+    Npy(#[from] NpyFault),
+    #[error(transparent)]
+    Npz(#[from] NpzFault),
+    #[error(transparent)]
+    Idx(#[from] IdxFault),
+    #[error(transparent)]
+    Libsvm(#[from] LibsvmFault),
+    #[error(transparent)]
+    Columnar(#[from] ColumnarFault),
+}
+
+/// The input is larger than the limits allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("more than {limit} {what}, the limit")]
+pub struct LimitFault {
+    /// What there is too much of, in the plural.
+    pub what: &'static str,
+    /// The limit.
+    pub limit: u64,
+}
+
+impl LimitFault {
+    /// `Ok` while `got` is within `limit`.
+    pub(crate) fn check(what: &'static str, got: u64, limit: u64) -> Result<(), Self> {
+        if got <= limit { Ok(()) } else { Err(Self { what, limit }) }
+    }
+}
+
+impl ReadError {
+    /// A broken rule at a place.
+    pub(crate) fn at(place: Place, fault: impl Into<Fault>) -> Self {
+        Self::Malformed(Box::new(Malformed { place, fault: fault.into() }))
+    }
+
+    /// A failed read; a limit that the stream itself enforces becomes a broken rule.
+    pub(crate) fn io(file: &str, source: io::Error) -> Self {
+        let limit = source.get_ref().and_then(|inner| inner.downcast_ref::<LimitFault>()).copied();
+        match limit {
+            Some(limit) => Self::at(Place::file(file), limit),
+            None => Self::Io { file: file.to_owned(), source },
+        }
+    }
+}

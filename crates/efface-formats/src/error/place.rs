@@ -1,0 +1,58 @@
+//! Where in the input a rule was broken.
+
+use std::fmt;
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the user named it.
+    pub file: String,
+    /// The place inside.
+    pub spot: Spot,
+    /// The column or feature, if the fault is in one.
+    pub column: Option<String>,
+}
+
+/// A place inside a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// The file as a whole.
+    File,
+    /// A line of text.
+    Line(u64),
+    /// A row of a binary table.
+    Row(u64),
+}
+
+impl Place {
+    /// The file as a whole.
+    pub(crate) fn file(file: &str) -> Self {
+        Self::new(file, Spot::File)
+    }
+
+    /// A spot in a file.
+    pub(crate) fn new(file: &str, spot: Spot) -> Self {
+        Self { file: file.to_owned(), spot, column: None }
+    }
+
+    /// The same spot, in a column.
+    pub(crate) fn column(mut self, column: impl Into<String>) -> Self {
+        self.column = Some(column.into());
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.file)?;
+        match self.spot {
+            Spot::File => {}
+            Spot::Line(line) => write!(out, ", line {line}")?,
+            Spot::Row(row) => write!(out, ", row {row}")?,
+        }
+        match &self.column {
+            Some(column) => write!(out, ", column `{}`", crate::cell::quoted(column)),
+            None => Ok(()),
+        }
+    }
+}

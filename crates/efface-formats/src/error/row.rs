@@ -1,0 +1,126 @@
+//! Faults of one value, one label or one encoded row.
+
+/// A value that a column's declaration does not allow.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellFault {
+    /// A column of numbers holds a word, and no schema says what it means.
+    #[error(
+        "`{value}` is not a number; a column of words needs a schema: run `efface schema {file} \
+         -o schema.toml`"
+    )]
+    WordWithoutSchema {
+        /// The value.
+        value: String,
+        /// The file as the user named it.
+        file: String,
+    },
+    /// A value is missing, and no schema says what stands for it.
+    #[error(
+        "`{value}` is a missing value; only a schema can say what stands for it: run `efface \
+         schema {file} -o schema.toml`"
+    )]
+    MissingWithoutSchema {
+        /// The value.
+        value: String,
+        /// The file as the user named it.
+        file: String,
+    },
+    /// A column declared numeric holds a word.
+    #[error("`{value}` is not a number; the schema declares the column numeric")]
+    NotANumber {
+        /// The value.
+        value: String,
+    },
+    /// A value looks missing, but the column declares no such token.
+    #[error("`{value}` is not declared in `missing` of this column")]
+    UndeclaredMissing {
+        /// The value.
+        value: String,
+    },
+    /// NaN or an infinity.
+    #[error("numbers must be finite, got {value}")]
+    NotFinite {
+        /// The value.
+        value: f64,
+    },
+    /// A finite number that single precision cannot hold.
+    #[error("numbers must be at most 3.4e38 in size after encoding, got {value:e}")]
+    TooLarge {
+        /// The encoded value.
+        value: f64,
+    },
+    /// A categorical column holds a value outside its list.
+    #[error("`{value}` is not one of the {known} declared categories, and `other` is `refuse`")]
+    UnknownCategory {
+        /// The value.
+        value: String,
+        /// How many categories are declared.
+        known: usize,
+    },
+    /// An id or subject is empty.
+    #[error("the {role} is empty")]
+    EmptyKey {
+        /// `id` or `subject`.
+        role: &'static str,
+    },
+    /// The row has another number of values than the encoder has columns.
+    #[error("the row has {got} values, the schema {expected} feature columns")]
+    Count {
+        /// Values given.
+        got: usize,
+        /// Columns declared.
+        expected: usize,
+    },
+}
+
+/// A label that the task does not allow.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabelFault {
+    /// No label in this row.
+    #[error("the label is missing")]
+    Missing,
+    /// Regression: a word.
+    #[error("the label must be a number for regression, got `{value}`")]
+    NotANumber {
+        /// The value.
+        value: String,
+    },
+    /// Regression: NaN or an infinity. Classification: a binary label that is one of these.
+    #[error("the label must be finite, got {value}")]
+    NotFinite {
+        /// The value.
+        value: f64,
+    },
+    /// Regression: outside the declared range.
+    #[error("the label must be in [{low}, {high}], the declared range, got {value}")]
+    OutOfRange {
+        /// The value.
+        value: f64,
+        /// Least label declared.
+        low: f64,
+        /// Greatest label declared.
+        high: f64,
+    },
+    /// Classification: more classes than a classification has.
+    #[error("more than {limit} classes; is this a regression?")]
+    TooManyClasses {
+        /// The limit.
+        limit: u32,
+    },
+}
+
+/// An encoded row that the row map refuses.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowFault {
+    /// Longer than the bound, under `refuse`.
+    #[error("the row has norm {norm}, the bound is {bound}")]
+    TooLong {
+        /// The length, rounded up.
+        norm: f64,
+        /// The bound.
+        bound: f64,
+    },
+}

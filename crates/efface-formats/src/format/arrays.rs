@@ -1,0 +1,378 @@
+//! Arrays of numbers in binary files: what NPY and IDX have in common.
+
+use std::io::{BufRead, Read};
+
+use crate::cell::Cell;
+use crate::error::{Fault, LimitFault, Place, ReadError, Spot};
+use crate::limits::Limits;
+
+/// An array that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayFault {
+    /// The data end early.
+    #[error("the data end in row {row} of {rows}")]
+    Truncated {
+        /// The row, counted from 1.
+        row: u64,
+        /// The rows the header states.
+        rows: u64,
+    },
+    /// The data go on.
+    #[error("there are further bytes after the {rows} rows of the header")]
+    TrailingBytes {
+        /// The rows the header states.
+        rows: u64,
+    },
+    /// More elements than can be counted.
+    #[error("the shape has more elements than can be counted")]
+    Overflow,
+    /// Text where numbers are needed.
+    #[error("the elements are text, features must be numbers")]
+    TextFeatures,
+    /// The wrong number of axes for features.
+    #[error("features need 2 axes, rows and columns, got {got}")]
+    FeatureAxes {
+        /// Axes of the array.
+        got: usize,
+    },
+    /// The wrong number of axes for labels and keys.
+    #[error("labels, ids and subjects need one value per row, got shape {shape}")]
+    ColumnAxes {
+        /// The shape, as in NumPy.
+        shape: String,
+    },
+    /// Two arrays of one table with different lengths.
+    #[error("{got} rows, but the features have {expected}")]
+    Rows {
+        /// Rows of this array.
+        got: u64,
+        /// Rows of the features.
+        expected: u64,
+    },
+    /// A string that is not Unicode.
+    #[error("the string is not valid Unicode")]
+    NotUnicode,
+}
+
+/// What one element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bool,
+    /// Characters of four bytes, padded with zeros.
+    Unicode(u32),
+    /// Bytes, padded with zeros.
+    Bytes(u32),
+}
+
+impl Element {
+    /// Bytes of one element.
+    pub(crate) fn size(self) -> u64 {
+        match self {
+            Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 | Self::I64 | Self::U64 => 8,
+            Self::Unicode(characters) => u64::from(characters) * 4,
+            Self::Bytes(bytes) => u64::from(bytes),
+        }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Self::Unicode(_) | Self::Bytes(_))
+    }
+}
+
+/// The order of bytes in an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Endian {
+    Little,
+    Big,
+}
+
+/// What a header states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ArrayHeader {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) element: Element,
+    pub(crate) endian: Endian,
+    pub(crate) column_major: bool,
+}
+
+impl ArrayHeader {
+    fn rows(&self) -> u64 {
+        self.shape.first().copied().unwrap_or(1)
+    }
+
+    fn shape_text(&self) -> String {
+        let axes: Vec<String> = self.shape.iter().map(u64::to_string).collect();
+        format!("({})", axes.join(", "))
+    }
+}
+
+/// An open array, one row at a time.
+pub(crate) struct ArrayRows<'r> {
+    file: String,
+    input: Box<dyn BufRead + 'r>,
+    element: Element,
+    endian: Endian,
+    rows: u64,
+    width: usize,
+    row: u64,
+    bytes: Vec<u8>,
+    /// All bytes of an array stored column by column.
+    columns: Option<Vec<u8>>,
+    text: String,
+}
+
+impl<'r> ArrayRows<'r> {
+    /// An array of features, with two axes; `flatten` joins all axes but the first.
+    pub(crate) fn features(
+        file: &str,
+        header: &ArrayHeader,
+        input: Box<dyn BufRead + 'r>,
+        flatten: bool,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
+        let fault = |fault| ReadError::at(Place::file(file), fault);
+        let axes = header.shape.len();
+        if !(axes == 2 || flatten && axes > 2) {
+            return Err(fault(Fault::Array(ArrayFault::FeatureAxes { got: axes })));
+        }
+        if header.element.is_text() {
+            return Err(fault(Fault::Array(ArrayFault::TextFeatures)));
+        }
+        Self::open(file, header, input, limits)
+    }
+
+    /// An array of one value per row.
+    pub(crate) fn column(
+        file: &str,
+        header: &ArrayHeader,
+        input: Box<dyn BufRead + 'r>,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
+        if !matches!(header.shape.as_slice(), [_] | [_, 1]) {
+            let shape = header.shape_text();
+            return Err(ReadError::at(Place::file(file), ArrayFault::ColumnAxes { shape }));
+        }
+        Self::open(file, header, input, limits)
+    }
+
+    fn open(
+        file: &str,
+        header: &ArrayHeader,
+        input: Box<dyn BufRead + 'r>,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
+        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+        let rows = header.rows();
+        let width =
+            header.shape.iter().skip(1).try_fold(1_u64, |product, &axis| product.checked_mul(axis));
+        let (Some(width), size) = (width, header.element.size()) else {
+            return Err(fault(ArrayFault::Overflow.into()));
+        };
+        LimitFault::check("rows", rows, limits.rows)
+            .and_then(|()| LimitFault::check("columns", width, u64::from(limits.columns)))
+            .and_then(|()| {
+                LimitFault::check("bytes in one field", size, u64::from(limits.field_bytes))
+            })
+            .map_err(|limit| fault(limit.into()))?;
+        let total = width.checked_mul(size).and_then(|row| row.checked_mul(rows));
+        let Some(total) = total else { return Err(fault(ArrayFault::Overflow.into())) };
+        let mut array = Self {
+            file: file.to_owned(),
+            input,
+            element: header.element,
+            endian: header.endian,
+            rows,
+            width: width as usize,
+            row: 0,
+            bytes: Vec::new(),
+            columns: None,
+            text: String::new(),
+        };
+        if header.column_major && width > 1 && rows > 1 {
+            LimitFault::check("bytes in a column-major array", total, limits.held_bytes)
+                .map_err(|limit| fault(limit.into()))?;
+            let mut all = Vec::new();
+            array.fill(&mut all, total)?;
+            array.columns = Some(all);
+        }
+        Ok(array)
+    }
+
+    /// Numbers in a row.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Checks that this array has as many rows as the features.
+    pub(crate) fn expect_rows(&self, features: &Self) -> Result<(), ReadError> {
+        if self.rows == features.rows {
+            return Ok(());
+        }
+        let (got, expected) = (self.rows, features.rows);
+        Err(ReadError::at(Place::file(&self.file), ArrayFault::Rows { got, expected }))
+    }
+
+    /// Goes to the next row; `false` after the last, which must also end the file.
+    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+        if self.row == self.rows {
+            let more = self.input.fill_buf().map_err(|error| ReadError::io(&self.file, error))?;
+            return if more.is_empty() {
+                Ok(false)
+            } else {
+                let fault = ArrayFault::TrailingBytes { rows: self.rows };
+                Err(ReadError::at(Place::file(&self.file), fault))
+            };
+        }
+        let size = self.element.size() as usize;
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        match &self.columns {
+            None => self.fill(&mut bytes, (self.width * size) as u64)?,
+            Some(all) => {
+                for column in 0..self.width {
+                    let start = (column * self.rows as usize + self.row as usize) * size;
+                    bytes.extend_from_slice(all.get(start..start + size).unwrap_or_default());
+                }
+            }
+        }
+        self.bytes = bytes;
+        self.row += 1;
+        Ok(true)
+    }
+
+    /// The row, counted from 1.
+    pub(crate) fn spot(&self) -> Spot {
+        Spot::Row(self.row)
+    }
+
+    /// The numbers of the row.
+    pub(crate) fn numbers(&self, out: &mut Vec<f64>) {
+        out.clear();
+        decode(self.element, self.endian, &self.bytes, out);
+    }
+
+    /// The single value of the row of a column.
+    pub(crate) fn value(&mut self) -> Result<Cell<'_>, ReadError> {
+        let bytes = &self.bytes;
+        let integer = |negative: bool| {
+            let mut wide = [if negative { 0xff } else { 0 }; 16];
+            for (place, &byte) in wide.iter_mut().zip(ordered(self.endian, bytes)) {
+                *place = byte;
+            }
+            Cell::Integer(i128::from_le_bytes(wide))
+        };
+        let top = ordered(self.endian, bytes).last().copied().unwrap_or(0);
+        Ok(match self.element {
+            Element::U8 | Element::U16 | Element::U32 | Element::U64 => integer(false),
+            Element::Bool => Cell::Integer(i128::from(top != 0)),
+            Element::I8 | Element::I16 | Element::I32 | Element::I64 => integer(top >= 0x80),
+            Element::F32 | Element::F64 => {
+                let mut one = Vec::with_capacity(1);
+                decode(self.element, self.endian, bytes, &mut one);
+                Cell::Number(one.first().copied().unwrap_or(f64::NAN))
+            }
+            Element::Unicode(_) | Element::Bytes(_) => {
+                match text(self.element, self.endian, bytes) {
+                    Some(text) => self.text = text,
+                    None => {
+                        let place = Place::new(&self.file, self.spot());
+                        return Err(ReadError::at(place, ArrayFault::NotUnicode));
+                    }
+                }
+                Cell::Text(&self.text)
+            }
+        })
+    }
+
+    /// Reads exactly `wanted` bytes; memory grows only with what arrives.
+    fn fill(&mut self, bytes: &mut Vec<u8>, wanted: u64) -> Result<(), ReadError> {
+        let result = (&mut self.input).take(wanted).read_to_end(bytes);
+        let early = match result {
+            Ok(read) => (read as u64) < wanted,
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => true,
+            Err(error) => return Err(ReadError::io(&self.file, error)),
+        };
+        if !early {
+            return Ok(());
+        }
+        let row_bytes = (self.width as u64 * self.element.size()).max(1);
+        let row = if wanted > row_bytes { self.rows } else { self.row + 1 };
+        let fault = ArrayFault::Truncated { row, rows: self.rows };
+        Err(ReadError::at(Place::file(&self.file), fault))
+    }
+}
+
+fn ordered(endian: Endian, bytes: &[u8]) -> impl DoubleEndedIterator<Item = &u8> {
+    let (forward, backward) = match endian {
+        Endian::Little => (bytes, &[][..]),
+        Endian::Big => (&[][..], bytes),
+    };
+    forward.iter().chain(backward.iter().rev())
+}
+
+/// The elements in `N` bytes each.
+fn each<const N: usize>(
+    endian: Endian,
+    bytes: &[u8],
+    out: &mut Vec<f64>,
+    value: impl Fn([u8; N]) -> f64,
+) {
+    let (elements, _) = bytes.as_chunks::<N>();
+    match endian {
+        Endian::Little => out.extend(elements.iter().map(|&element| value(element))),
+        Endian::Big => out.extend(elements.iter().map(|&element| {
+            let mut element = element;
+            element.reverse();
+            value(element)
+        })),
+    }
+}
+
+fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
+    match element {
+        Element::F32 => each(endian, bytes, out, |b| f64::from(f32::from_le_bytes(b))),
+        Element::F64 => each(endian, bytes, out, f64::from_le_bytes),
+        Element::I8 => each(endian, bytes, out, |b| f64::from(i8::from_le_bytes(b))),
+        Element::I16 => each(endian, bytes, out, |b| f64::from(i16::from_le_bytes(b))),
+        Element::I32 => each(endian, bytes, out, |b| f64::from(i32::from_le_bytes(b))),
+        Element::I64 => each(endian, bytes, out, |b| i64::from_le_bytes(b) as f64),
+        Element::U8 => each(endian, bytes, out, |b| f64::from(u8::from_le_bytes(b))),
+        Element::U16 => each(endian, bytes, out, |b| f64::from(u16::from_le_bytes(b))),
+        Element::U32 => each(endian, bytes, out, |b| f64::from(u32::from_le_bytes(b))),
+        Element::U64 => each(endian, bytes, out, |b| u64::from_le_bytes(b) as f64),
+        Element::Bool => each(endian, bytes, out, |[b]: [u8; 1]| f64::from(u8::from(b != 0))),
+        Element::Unicode(_) | Element::Bytes(_) => {}
+    }
+}
+
+fn text(element: Element, endian: Endian, bytes: &[u8]) -> Option<String> {
+    let padded = match element {
+        Element::Unicode(_) => bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|&character| {
+                char::from_u32(match endian {
+                    Endian::Little => u32::from_le_bytes(character),
+                    Endian::Big => u32::from_be_bytes(character),
+                })
+            })
+            .collect::<Option<String>>()?,
+        _ => String::from_utf8(bytes.to_vec()).ok()?,
+    };
+    Some(padded.trim_end_matches('\0').to_owned())
+}

@@ -1,0 +1,140 @@
+//! A CSV file as a table of named columns.
+
+use crate::cell::Cell;
+use crate::error::{ReadError, Spot};
+use crate::format::csv::{CsvFault, records::Records};
+use crate::limits::Limits;
+use crate::lines::Lines;
+use crate::schema::{CsvShape, Header, Schema};
+use crate::source::Stream;
+use crate::table::Table;
+
+const DELIMITERS: [char; 3] = [',', ';', '\t'];
+
+/// A CSV file.
+pub(crate) struct CsvTable<'r> {
+    records: Records<'r>,
+    names: Vec<String>,
+    /// The first row, read to count the columns of a file without header.
+    waiting: bool,
+    /// How the file turned out to be laid out.
+    pub(crate) shape: CsvShape,
+}
+
+impl<'r> CsvTable<'r> {
+    /// Reads up to the header.
+    pub(crate) fn open(
+        file: &str,
+        stream: Stream<'r>,
+        schema: Option<&Schema>,
+        stated: CsvShape,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
+        let mut shape = schema.map_or(stated, |schema| schema.csv().or(stated));
+        let lines = Lines::new(file, stream.input, limits.line_bytes)?;
+        let comment = shape.comment.map(|sign| sign as u8);
+        let mut records = Records::new(lines, b',', comment, limits);
+        let Some(line) = records.peek_line()? else {
+            return Err(records.fault(CsvFault::Empty));
+        };
+        let delimiter = match shape.delimiter {
+            Some(delimiter) => delimiter,
+            None => match sniff(line) {
+                Ok(delimiter) => delimiter,
+                Err(fault) => return Err(records.fault(fault)),
+            },
+        };
+        shape.delimiter = Some(delimiter);
+        records.set_delimiter(delimiter as u8);
+        records.advance()?;
+        let waiting = shape.header == Some(Header::Absent);
+        let names = if waiting {
+            numbered(&records, schema)?
+        } else {
+            header(file, &records, shape.header)?
+        };
+        Ok(Self { records, names, waiting, shape })
+    }
+}
+
+impl Table for CsvTable<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        if !std::mem::take(&mut self.waiting) && !self.records.advance()? {
+            return Ok(false);
+        }
+        let (got, expected) = (self.records.len(), self.names.len());
+        if got == expected {
+            Ok(true)
+        } else {
+            Err(self.records.fault(CsvFault::Ragged { got, expected }))
+        }
+    }
+
+    fn spot(&self) -> Spot {
+        self.records.spot()
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self.records.field(column).map_or(Cell::Null, Cell::Text)
+    }
+}
+
+/// The delimiter that occurs most often outside quotes; a comma where there is none.
+fn sniff(line: &[u8]) -> Result<char, CsvFault> {
+    let mut counts = [0_usize; DELIMITERS.len()];
+    let mut inside = false;
+    for &byte in line {
+        inside ^= byte == b'"';
+        for (count, &delimiter) in counts.iter_mut().zip(&DELIMITERS) {
+            *count += usize::from(!inside && byte == delimiter as u8);
+        }
+    }
+    let most = counts.into_iter().max().unwrap_or(0);
+    let mut best = DELIMITERS.into_iter().zip(counts).filter(|&(_, count)| count == most);
+    match (best.next(), best.next()) {
+        (Some((first, _)), Some((second, _))) if most > 0 => {
+            Err(CsvFault::Delimiter { first, second })
+        }
+        (Some((first, _)), _) => Ok(first),
+        (None, _) => Ok(','),
+    }
+}
+
+fn header(
+    file: &str,
+    records: &Records<'_>,
+    stated: Option<Header>,
+) -> Result<Vec<String>, ReadError> {
+    let mut names = Vec::new();
+    for at in 0..records.len() {
+        let name = records.field(at).unwrap_or_default().trim();
+        let column = at + 1;
+        if name.is_empty() {
+            return Err(records.fault(CsvFault::Unnamed { column }));
+        }
+        if stated.is_none() && name.parse::<f64>().is_ok_and(f64::is_finite) {
+            let (value, file) = (crate::cell::quoted(name), file.to_owned());
+            return Err(records.fault(CsvFault::NumberInHeader { column, value, file }));
+        }
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+fn numbered(records: &Records<'_>, schema: Option<&Schema>) -> Result<Vec<String>, ReadError> {
+    let got = records.len();
+    match schema.map(Schema::columns) {
+        Some(columns) if !columns.is_empty() => {
+            let expected = columns.len();
+            if got != expected {
+                return Err(records.fault(CsvFault::Count { got, expected }));
+            }
+            Ok(columns.iter().map(|column| column.name.clone()).collect())
+        }
+        _ => Ok((1..=got).map(|at| format!("c{at}")).collect()),
+    }
+}

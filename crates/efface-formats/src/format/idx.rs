@@ -1,0 +1,73 @@
+//! IDX: the format of the MNIST files.
+//!
+//! Two zero bytes, the element type, the number of axes, the axes as big-endian 32-bit numbers,
+//! then the elements, row-major and big-endian. All axes but the first are joined; unsigned
+//! bytes are divided by 255, a map that is the same for every row.
+
+use std::io::{BufRead, Read};
+
+use crate::error::{Place, ReadError};
+use crate::format::arrays::{ArrayHeader, Element, Endian};
+
+/// An IDX file whose header breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdxFault {
+    /// Another file.
+    #[error("the file does not start with two zero bytes as IDX files do")]
+    Magic,
+    /// An element type that does not exist.
+    #[error("the element type must be 0x08, 0x09, 0x0b, 0x0c, 0x0d or 0x0e, got 0x{code:02x}")]
+    Element {
+        /// The third byte.
+        code: u8,
+    },
+    /// No axis at all.
+    #[error("the file has no axes")]
+    NoAxes,
+    /// The file ends inside the header.
+    #[error("the file ends inside its header")]
+    Truncated,
+}
+
+/// Whether these are the first bytes of an IDX file.
+pub(crate) fn recognise(head: &[u8]) -> bool {
+    matches!(head, [0, 0, 0x08 | 0x09 | 0x0b..=0x0e, 1..=8, ..])
+}
+
+/// Reads the header; the data follow in `input`.
+pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHeader, ReadError> {
+    let fault = |fault: IdxFault| ReadError::at(Place::file(file), fault);
+    let mut start = Vec::new();
+    (&mut *input).take(4).read_to_end(&mut start).map_err(|error| ReadError::io(file, error))?;
+    let &[0, 0, code, axes] = start.as_slice() else { return Err(fault(IdxFault::Magic)) };
+    let element = match code {
+        0x08 => Element::U8,
+        0x09 => Element::I8,
+        0x0b => Element::I16,
+        0x0c => Element::I32,
+        0x0d => Element::F32,
+        0x0e => Element::F64,
+        code => return Err(fault(IdxFault::Element { code })),
+    };
+    if axes == 0 {
+        return Err(fault(IdxFault::NoAxes));
+    }
+    let wanted = usize::from(axes) * 4;
+    let mut bytes = Vec::new();
+    (&mut *input)
+        .take(wanted as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|error| ReadError::io(file, error))?;
+    if bytes.len() < wanted {
+        return Err(fault(IdxFault::Truncated));
+    }
+    let (axes, _) = bytes.as_chunks::<4>();
+    let shape = axes.iter().map(|&axis| u64::from(u32::from_be_bytes(axis))).collect();
+    Ok(ArrayHeader { shape, element, endian: Endian::Big, column_major: false })
+}
+
+/// What the elements are divided by.
+pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
+    if header.element == Element::U8 { 255.0 } else { 1.0 }
+}

@@ -1,0 +1,210 @@
+//! The header of an NPY file.
+
+use std::io::{BufRead, Read};
+
+use super::{MAGIC, NpyFault};
+use crate::error::{Fault, LimitFault, Place, ReadError};
+use crate::format::arrays::{ArrayHeader, Element, Endian};
+use crate::limits::Limits;
+
+/// More axes than NumPy has.
+const MOST_AXES: usize = 64;
+
+/// Reads magic, version and dictionary; the data follow in `input`.
+pub(crate) fn read_header(
+    file: &str,
+    input: &mut dyn BufRead,
+    limits: &Limits,
+) -> Result<ArrayHeader, ReadError> {
+    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let mut take = |count: u64| {
+        let mut bytes = Vec::new();
+        match (&mut *input).take(count).read_to_end(&mut bytes) {
+            Ok(read) if read as u64 == count => Ok(bytes),
+            Ok(_) => Err(fault(NpyFault::Truncated.into())),
+            Err(error) => Err(ReadError::io(file, error)),
+        }
+    };
+    let start = take(MAGIC.len() as u64 + 2).map_err(|error| match error {
+        ReadError::Malformed(_) => fault(NpyFault::Magic.into()),
+        error => error,
+    })?;
+    let (magic, version) = start.split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(fault(NpyFault::Magic.into()));
+    }
+    let length = match version {
+        [1, 0] => take(2)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+        [2 | 3, 0] => take(4)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+        _ => {
+            let (major, minor) = (version[0], version[1]);
+            return Err(fault(NpyFault::Version { major, minor }.into()));
+        }
+    };
+    LimitFault::check("bytes in the header", length, u64::from(limits.header_bytes))
+        .map_err(|limit| fault(limit.into()))?;
+    let text = take(length)?;
+    Parser { text: &text, at: 0 }.header().map_err(|error| fault(error.into()))
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn header(&mut self) -> Result<ArrayHeader, NpyFault> {
+        let (mut descr, mut column_major, mut shape) = (None, None, None);
+        self.sign(b'{', "no `{`")?;
+        while !self.skip(b'}') {
+            let key = self.string()?;
+            self.sign(b':', "no `:`")?;
+            let first = match key.as_str() {
+                "descr" => descr.replace(self.descr()?).is_none(),
+                "fortran_order" => column_major.replace(self.boolean()?).is_none(),
+                "shape" => shape.replace(self.tuple()?).is_none(),
+                _ => return Err(self.wrong("an unknown key")),
+            };
+            if !first {
+                return Err(self.wrong("a key twice"));
+            }
+            if !self.skip(b',') {
+                self.sign(b'}', "neither `,` nor `}`")?;
+                break;
+            }
+        }
+        self.spaces();
+        if self.at != self.text.len() {
+            return Err(self.wrong("text after the `}`"));
+        }
+        match (descr, column_major, shape) {
+            (Some((element, endian)), Some(column_major), Some(shape)) => {
+                Ok(ArrayHeader { shape, element, endian, column_major })
+            }
+            _ => Err(self.wrong("a missing key")),
+        }
+    }
+
+    fn descr(&mut self) -> Result<(Element, Endian), NpyFault> {
+        self.spaces();
+        if self.text.get(self.at) == Some(&b'[') {
+            return Err(NpyFault::Structured);
+        }
+        let descr = self.string()?;
+        element(&descr)
+    }
+
+    fn string(&mut self) -> Result<String, NpyFault> {
+        self.spaces();
+        let quote = match self.text.get(self.at) {
+            Some(&quote @ (b'\'' | b'"')) => quote,
+            _ => return Err(self.wrong("no quoted word")),
+        };
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let Some(length) = rest.iter().position(|&byte| byte == quote) else {
+            return Err(self.wrong("a quote that is never closed"));
+        };
+        let word = &rest[..length];
+        if !word.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\') {
+            return Err(self.wrong("a word of other than plain characters"));
+        }
+        self.at += length + 1;
+        Ok(word.iter().map(|&byte| char::from(byte)).collect())
+    }
+
+    fn boolean(&mut self) -> Result<bool, NpyFault> {
+        self.spaces();
+        for (word, value) in [("True", true), ("False", false)] {
+            if self.text[self.at..].starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        Err(self.wrong("neither `True` nor `False`"))
+    }
+
+    fn tuple(&mut self) -> Result<Vec<u64>, NpyFault> {
+        self.sign(b'(', "no `(`")?;
+        let mut axes = Vec::new();
+        while !self.skip(b')') {
+            if axes.len() == MOST_AXES {
+                return Err(self.wrong("too many axes"));
+            }
+            axes.push(self.number()?);
+            if !self.skip(b',') {
+                self.sign(b')', "neither `,` nor `)`")?;
+                break;
+            }
+        }
+        Ok(axes)
+    }
+
+    fn number(&mut self) -> Result<u64, NpyFault> {
+        self.spaces();
+        let start = self.at;
+        let mut value = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.text.get(self.at) {
+            let next = value.checked_mul(10).and_then(|v| v.checked_add(u64::from(digit - b'0')));
+            let Some(next) = next else { return Err(self.wrong("a number beyond 64 bits")) };
+            value = next;
+            self.at += 1;
+        }
+        if self.at == start { Err(self.wrong("no whole number")) } else { Ok(value) }
+    }
+
+    fn sign(&mut self, sign: u8, what: &'static str) -> Result<(), NpyFault> {
+        if self.skip(sign) { Ok(()) } else { Err(self.wrong(what)) }
+    }
+
+    fn skip(&mut self, sign: u8) -> bool {
+        self.spaces();
+        let there = self.text.get(self.at) == Some(&sign);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn spaces(&mut self) {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    fn wrong(&self, what: &'static str) -> NpyFault {
+        NpyFault::Dictionary { what, byte: self.at }
+    }
+}
+
+fn element(descr: &str) -> Result<(Element, Endian), NpyFault> {
+    let unknown = || NpyFault::Element { descr: crate::cell::quoted(descr) };
+    let (order, rest) = descr.split_at_checked(1).ok_or_else(unknown)?;
+    let endian = match order {
+        "<" | "|" => Endian::Little,
+        ">" => Endian::Big,
+        "=" if cfg!(target_endian = "little") => Endian::Little,
+        "=" => Endian::Big,
+        _ => return Err(unknown()),
+    };
+    let (kind, size) = rest.split_at_checked(1).ok_or_else(unknown)?;
+    if kind == "O" {
+        return Err(NpyFault::Object);
+    }
+    let size: u32 = size.parse().map_err(|_| unknown())?;
+    let element = match (kind, size) {
+        ("f", 4) => Element::F32,
+        ("f", 8) => Element::F64,
+        ("i", 1) => Element::I8,
+        ("i", 2) => Element::I16,
+        ("i", 4) => Element::I32,
+        ("i", 8) => Element::I64,
+        ("u", 1) => Element::U8,
+        ("u", 2) => Element::U16,
+        ("u", 4) => Element::U32,
+        ("u", 8) => Element::U64,
+        ("b", 1) => Element::Bool,
+        ("U", 1..) => Element::Unicode(size),
+        ("S", 1..) => Element::Bytes(size),
+        _ => return Err(unknown()),
+    };
+    Ok((element, endian))
+}

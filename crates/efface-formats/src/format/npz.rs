@@ -1,0 +1,130 @@
+//! NPZ: a NumPy archive with arrays `X`, `y` and optionally `id`, `subject`.
+//!
+//! The options may give the last three other names. Entries are read side by side, each through
+//! its own view of the archive, so that nothing but one row is in memory.
+
+use std::io::{BufRead, BufReader};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::error::{Place, ReadError};
+use crate::format::arrays::ArrayRows;
+use crate::format::npy;
+use crate::limits::Limits;
+use crate::source::{Counted, ReadSeek, Source};
+
+/// The bytes every archive with an entry starts with.
+pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
+
+/// An archive that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpzFault {
+    /// Not a zip archive.
+    #[error("the file is no zip archive: {message}")]
+    Archive {
+        /// The reader's reason.
+        message: String,
+    },
+    /// An array is not there.
+    #[error("no array `{name}` in the archive; it holds {present}")]
+    Absent {
+        /// The array.
+        name: String,
+        /// The arrays there are, shortened.
+        present: String,
+    },
+    /// An entry cannot be unpacked.
+    #[error("entry `{name}` cannot be unpacked: {message}")]
+    Entry {
+        /// The entry.
+        name: String,
+        /// The reader's reason.
+        message: String,
+    },
+}
+
+/// An open archive.
+pub(crate) struct Archive {
+    file: String,
+    zip: ZipArchive<Box<dyn ReadSeek>>,
+}
+
+impl Archive {
+    /// Opens a view of the archive.
+    pub(crate) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Self, ReadError> {
+        let file = source.name().to_owned();
+        match ZipArchive::new(source.seekable(limits)?) {
+            Ok(zip) => Ok(Self { file, zip }),
+            Err(ZipError::Io(error)) => Err(ReadError::io(&file, error)),
+            Err(error) => {
+                let fault = NpzFault::Archive { message: error.to_string() };
+                Err(ReadError::at(Place::file(&file), fault))
+            }
+        }
+    }
+
+    /// Whether there is an array of that name.
+    pub(crate) fn holds(&self, array: &str) -> bool {
+        self.zip.index_for_name(&entry_name(array)).is_some()
+    }
+
+    /// The array as rows of features.
+    pub(crate) fn features(
+        &mut self,
+        array: &str,
+        limits: &Limits,
+    ) -> Result<ArrayRows<'_>, ReadError> {
+        let place = self.place(array);
+        let mut input = self.entry(array, limits)?;
+        let header = npy::read_header(&place, &mut input, limits)?;
+        ArrayRows::features(&place, &header, input, false, limits)
+    }
+
+    /// The array as one value per row.
+    pub(crate) fn column(
+        &mut self,
+        array: &str,
+        limits: &Limits,
+    ) -> Result<ArrayRows<'_>, ReadError> {
+        let place = self.place(array);
+        let mut input = self.entry(array, limits)?;
+        let header = npy::read_header(&place, &mut input, limits)?;
+        ArrayRows::column(&place, &header, input, limits)
+    }
+
+    /// The array's name in messages.
+    pub(crate) fn place(&self, array: &str) -> String {
+        format!("{}, array `{}`", self.file, crate::cell::quoted(array))
+    }
+
+    fn entry(&mut self, array: &str, limits: &Limits) -> Result<Box<dyn BufRead + '_>, ReadError> {
+        let name = entry_name(array);
+        let Some(index) = self.zip.index_for_name(&name) else {
+            let present: Vec<String> = self
+                .zip
+                .file_names()
+                .take(32)
+                .filter_map(|name| Some(name.ok()?.trim_end_matches(".npy").to_owned()))
+                .collect();
+            let present = crate::error::listed(&present);
+            let fault = NpzFault::Absent { name: crate::cell::quoted(array), present };
+            return Err(ReadError::at(Place::file(&self.file), fault));
+        };
+        let file = self.file.clone();
+        match self.zip.by_index(index) {
+            Ok(entry) => {
+                Ok(Box::new(BufReader::with_capacity(1 << 16, Counted::new(entry, limits))))
+            }
+            Err(error) => {
+                let fault = NpzFault::Entry { name, message: error.to_string() };
+                Err(ReadError::at(Place::file(&file), fault))
+            }
+        }
+    }
+}
+
+fn entry_name(array: &str) -> String {
+    format!("{array}.npy")
+}

@@ -1,0 +1,97 @@
+//! The format of a file: by name, else by content.
+
+use std::path::Path;
+
+use crate::format::{idx, npy, npz};
+use crate::input::Format;
+
+/// The format a file name tells, `.gz` left aside.
+pub(crate) fn by_name(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    if name.ends_with("-ubyte") {
+        return Some(Format::Idx);
+    }
+    match name.rsplit_once('.')?.1 {
+        "csv" | "tsv" | "tab" => Some(Format::Csv),
+        "npy" => Some(Format::Npy),
+        "npz" => Some(Format::Npz),
+        "idx" => Some(Format::Idx),
+        "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "ipc" | "feather" => Some(Format::ArrowIpc),
+        _ => None,
+    }
+}
+
+/// The format the first bytes tell.
+pub(crate) fn by_content(head: &[u8]) -> Option<Format> {
+    if head.starts_with(npy::MAGIC) {
+        return Some(Format::Npy);
+    }
+    if head.starts_with(npz::MAGIC) {
+        return Some(Format::Npz);
+    }
+    if head.starts_with(b"PAR1") {
+        return Some(Format::Parquet);
+    }
+    if head.starts_with(b"ARROW1") || head.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
+        return Some(Format::ArrowIpc);
+    }
+    if idx::recognise(head) {
+        return Some(Format::Idx);
+    }
+    by_line(head)
+}
+
+/// Text: LIBSVM where the second word of a line is `index:value`, CSV where a delimiter occurs.
+fn by_line(head: &[u8]) -> Option<Format> {
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&head[..error.valid_up_to()]).ok()?
+        }
+        Err(_) => return None,
+    };
+    let mut lines = valid.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.find(|line| !line.starts_with('#'))?;
+    let mut words = line.split_ascii_whitespace();
+    let first_is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+    let second_is_pair = words.next().is_some_and(|word| {
+        word.split_once(':').is_some_and(|(index, value)| {
+            index.parse::<u32>().is_ok() && value.parse::<f64>().is_ok()
+        })
+    });
+    if first_is_number && second_is_pair {
+        return Some(Format::Libsvm);
+    }
+    line.contains([',', ';', '\t']).then_some(Format::Csv)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        let by_name = |name: &str| by_name(Path::new(name));
+        assert_eq!(by_name("a/b.CSV.gz"), Some(Format::Csv));
+        assert_eq!(by_name("train-images-idx3-ubyte.gz"), Some(Format::Idx));
+        assert_eq!(by_name("X.npy"), Some(Format::Npy));
+        assert_eq!(by_name("a9a"), None);
+        assert_eq!(by_name("data.parquet"), Some(Format::Parquet));
+    }
+
+    #[test]
+    fn content_tells_the_format() {
+        assert_eq!(by_content(b"\x93NUMPY\x01\x00"), Some(Format::Npy));
+        assert_eq!(by_content(b"\0\0\x08\x03rest"), Some(Format::Idx));
+        assert_eq!(by_content(b"-1 3:1 11:1\n"), Some(Format::Libsvm));
+        assert_eq!(by_content(b"# note\n\n+1 3:1e-2\n"), Some(Format::Libsvm));
+        assert_eq!(by_content(b"age;y\n"), Some(Format::Csv));
+        assert_eq!(by_content(b"39, State-gov\n"), Some(Format::Csv));
+        assert_eq!(by_content(b"one word"), None);
+        assert_eq!(by_content(b"\xff\xfea\0,\0"), None);
+        assert_eq!(by_content("a,\u{e9}".as_bytes().split_last().unwrap().1), Some(Format::Csv));
+    }
+}

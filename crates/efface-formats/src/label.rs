@@ -1,0 +1,248 @@
+//! Labels: classes by name, numbers by range.
+
+use std::collections::HashMap;
+
+use crate::cell::{Cell, class_name};
+use crate::error::{LabelFault, OptionFault};
+use crate::options::{ReadOptions, Task};
+use crate::record::LabelRef;
+use crate::schema::Origin;
+use crate::summary::ClassTable;
+
+/// What a label decides about its row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Verdict {
+    /// The row is kept with this label.
+    Keep(Label),
+    /// The class is not one of the given ones.
+    LeaveOut,
+}
+
+/// A label without its name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Label {
+    Class(u32),
+    Value(f64),
+}
+
+/// Reads labels for one pass over a table.
+#[derive(Debug)]
+pub(crate) enum Labels {
+    Classes { names: Vec<String>, index: HashMap<String, u32>, origin: Origin, most: u32 },
+    Numbers { range: Option<(f64, f64)> },
+}
+
+impl Labels {
+    /// Checks the options that concern labels.
+    pub(crate) fn new(options: &ReadOptions) -> Result<Self, OptionFault> {
+        match (options.task, &options.classes) {
+            (Task::Regression { .. }, Some(_)) => Err(OptionFault::ClassesForRegression),
+            (Task::Regression { range: Some((low, high)) }, None)
+                if !(low.is_finite() && high.is_finite() && low < high) =>
+            {
+                Err(OptionFault::LabelRange { low, high })
+            }
+            (Task::Regression { range }, None) => Ok(Self::Numbers { range }),
+            (Task::Classification, given) => {
+                Self::classes(given.as_deref(), options.limits.classes)
+            }
+        }
+    }
+
+    fn classes(given: Option<&[String]>, most: u32) -> Result<Self, OptionFault> {
+        let origin = if given.is_some() { Origin::User } else { Origin::Data };
+        let mut index = HashMap::new();
+        let mut names = Vec::new();
+        for name in given.unwrap_or_default() {
+            let name = class_name(name).into_owned();
+            if name.is_empty() {
+                return Err(OptionFault::EmptyClass);
+            }
+            if index.insert(name.clone(), names.len() as u32).is_some() {
+                return Err(OptionFault::ClassTwice { name });
+            }
+            names.push(name);
+        }
+        match given {
+            Some(given) if given.len() < 2 => Err(OptionFault::FewClasses { got: given.len() }),
+            _ => Ok(Self::Classes { names, index, origin, most }),
+        }
+    }
+
+    /// Judges one label.
+    pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+        match self {
+            Self::Numbers { range } => number(cell, *range).map(|y| Verdict::Keep(Label::Value(y))),
+            Self::Classes { names, index, origin, most } => {
+                if let Cell::Number(value) = cell
+                    && !value.is_finite()
+                {
+                    return Err(LabelFault::NotFinite { value });
+                }
+                let name = cell.class_name();
+                if name.is_empty() || name.eq_ignore_ascii_case("nan") {
+                    return Err(LabelFault::Missing);
+                }
+                if let Some(&class) = index.get(name.as_ref()) {
+                    return Ok(Verdict::Keep(Label::Class(class)));
+                }
+                if *origin == Origin::User {
+                    return Ok(Verdict::LeaveOut);
+                }
+                let class = names.len() as u32;
+                if class >= *most {
+                    return Err(LabelFault::TooManyClasses { limit: *most });
+                }
+                names.push(name.clone().into_owned());
+                index.insert(name.into_owned(), class);
+                Ok(Verdict::Keep(Label::Class(class)))
+            }
+        }
+    }
+
+    /// The label as records carry it.
+    pub(crate) fn reference(&self, label: Label) -> LabelRef<'_> {
+        match (label, self) {
+            (Label::Value(value), _) => LabelRef::Value(value),
+            (Label::Class(index), Self::Classes { names, .. }) => {
+                let name = names.get(index as usize).map_or("", String::as_str);
+                LabelRef::Class { index, name }
+            }
+            (Label::Class(index), Self::Numbers { .. }) => LabelRef::Class { index, name: "" },
+        }
+    }
+
+    /// The classes in final order, `None` for numbers.
+    pub(crate) fn table(self) -> Option<ClassTable> {
+        let Self::Classes { names, origin, .. } = self else { return None };
+        let mut order: Vec<u32> = (0..names.len() as u32).collect();
+        if origin == Origin::Data {
+            let numbers: Option<Vec<f64>> = names.iter().map(|name| finite(name)).collect();
+            match numbers {
+                Some(numbers) => order.sort_by(|&a, &b| {
+                    numbers[a as usize]
+                        .total_cmp(&numbers[b as usize])
+                        .then_with(|| names[a as usize].cmp(&names[b as usize]))
+                }),
+                None => order.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize])),
+            }
+        }
+        let mut from_provisional = vec![0; names.len()];
+        for (last, &provisional) in order.iter().enumerate() {
+            from_provisional[provisional as usize] = last as u32;
+        }
+        let names = order.iter().map(|&index| names[index as usize].clone()).collect();
+        Some(ClassTable { names, origin, from_provisional })
+    }
+}
+
+fn finite(name: &str) -> Option<f64> {
+    name.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+fn number(cell: Cell<'_>, range: Option<(f64, f64)>) -> Result<f64, LabelFault> {
+    let text = cell.text();
+    if text.is_empty() {
+        return Err(LabelFault::Missing);
+    }
+    let value = cell
+        .number()
+        .ok_or_else(|| LabelFault::NotANumber { value: crate::cell::quoted(&text) })?;
+    if !value.is_finite() {
+        return Err(LabelFault::NotFinite { value });
+    }
+    match range {
+        Some((low, high)) if !(low..=high).contains(&value) => {
+            Err(LabelFault::OutOfRange { value, low, high })
+        }
+        _ => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes(names: &[&str]) -> ReadOptions {
+        let classes = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        ReadOptions { classes, ..ReadOptions::default() }
+    }
+
+    fn regression(range: Option<(f64, f64)>) -> ReadOptions {
+        ReadOptions { task: Task::Regression { range }, ..ReadOptions::default() }
+    }
+
+    #[test]
+    fn collected_classes_are_sorted_by_value() {
+        let mut labels = Labels::new(&ReadOptions::default()).unwrap();
+        for text in ["10", "9", "-1", "9.0"] {
+            labels.judge(Cell::Text(text)).unwrap();
+        }
+        let table = labels.table().unwrap();
+        assert_eq!(table.names, ["-1", "9", "10"]);
+        assert_eq!(table.from_provisional, [2, 1, 0]);
+        assert_eq!(table.origin, Origin::Data);
+        assert_eq!((table.remap(0), table.remap(3)), (Some(2), None));
+    }
+
+    #[test]
+    fn words_are_sorted_as_text() {
+        let mut labels = Labels::new(&ReadOptions::default()).unwrap();
+        for text in [">50K", "<=50K", "10"] {
+            labels.judge(Cell::Text(text)).unwrap();
+        }
+        assert_eq!(labels.table().unwrap().names, ["10", "<=50K", ">50K"]);
+    }
+
+    #[test]
+    fn given_classes_keep_their_order_and_leave_others_out() {
+        let mut labels = Labels::new(&classes(&["8", "3"])).unwrap();
+        assert_eq!(labels.judge(Cell::Integer(3)), Ok(Verdict::Keep(Label::Class(1))));
+        assert_eq!(labels.judge(Cell::Number(8.0)), Ok(Verdict::Keep(Label::Class(0))));
+        assert_eq!(labels.judge(Cell::Text("4")), Ok(Verdict::LeaveOut));
+        let table = labels.table().unwrap();
+        assert_eq!((table.names[0].as_str(), table.origin), ("8", Origin::User));
+        assert_eq!(table.from_provisional, [0, 1]);
+    }
+
+    #[test]
+    fn bad_class_lists_are_refused() {
+        let refused = |names: &[&str]| Labels::new(&classes(names)).unwrap_err().to_string();
+        assert_eq!(refused(&["1"]), "`classes` needs at least two classes, got 1");
+        assert_eq!(refused(&["1", "1.0"]), "`classes` names `1` twice");
+        assert_eq!(refused(&["1", " "]), "`classes` holds an empty name");
+    }
+
+    #[test]
+    fn regression_labels_are_checked() {
+        let mut labels = Labels::new(&regression(Some((0.0, 1.0)))).unwrap();
+        assert_eq!(labels.judge(Cell::Text("0.5")), Ok(Verdict::Keep(Label::Value(0.5))));
+        let refused = |labels: &mut Labels, text| labels.judge(Cell::Text(text)).unwrap_err();
+        assert_eq!(
+            refused(&mut labels, "2").to_string(),
+            "the label must be in [0, 1], the declared range, got 2"
+        );
+        assert_eq!(refused(&mut labels, "").to_string(), "the label is missing");
+        assert_eq!(refused(&mut labels, "nan").to_string(), "the label must be finite, got NaN");
+        assert_eq!(
+            refused(&mut labels, "x").to_string(),
+            "the label must be a number for regression, got `x`"
+        );
+        let upside_down = Labels::new(&regression(Some((1.0, 0.0)))).unwrap_err();
+        assert_eq!(
+            upside_down.to_string(),
+            "the label range must be finite with low < high, got [1, 0]"
+        );
+    }
+
+    #[test]
+    fn too_many_classes_hint_at_regression() {
+        let mut options = ReadOptions::default();
+        options.limits.classes = 2;
+        let mut labels = Labels::new(&options).unwrap();
+        labels.judge(Cell::Integer(1)).unwrap();
+        labels.judge(Cell::Integer(2)).unwrap();
+        let error = labels.judge(Cell::Integer(3)).unwrap_err();
+        assert_eq!(error.to_string(), "more than 2 classes; is this a regression?");
+    }
+}

@@ -1,0 +1,68 @@
+//! How to read: roles of columns, labels, row map, limits.
+
+use crate::limits::Limits;
+use crate::row_map::{RowMap, RowMapMode};
+use crate::schema::{CsvShape, Schema};
+
+/// What the label is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Task {
+    /// The label names a class.
+    Classification,
+    /// The label is a number.
+    Regression {
+        /// Least and greatest label accepted, both included; `None` accepts any finite number.
+        range: Option<(f64, f64)>,
+    },
+}
+
+/// How to read a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// The label column, or in an NPZ file the label array (`y` if not given).
+    pub label: Option<String>,
+    /// The column (NPZ: array) whose text becomes the record's id.
+    pub id: Option<String>,
+    /// The column (NPZ: array) that names the person a record belongs to.
+    pub subject: Option<String>,
+    /// Columns that are left aside.
+    pub ignore: Vec<String>,
+    /// How columns become numbers; `None` takes every other column as a number.
+    pub schema: Option<Schema>,
+    /// Classification: the classes in order, the positive one last. Rows of any other class are
+    /// left out and counted. `None` collects the classes from the data.
+    pub classes: Option<Vec<String>>,
+    /// What the label is.
+    pub task: Task,
+    /// `false` does not look at labels at all, as for prediction.
+    pub label_required: bool,
+    /// LIBSVM: the number of features, that is the largest index allowed. `None` takes it from
+    /// the schema, else from the data.
+    pub width: Option<u32>,
+    /// What is done to each encoded row.
+    pub row_map: RowMap,
+    /// CSV: header, delimiter and comment sign, where the schema does not say.
+    pub csv: CsvShape,
+    /// What is accepted at most.
+    pub limits: Limits,
+}
+
+impl Default for ReadOptions {
+    /// Classification with classes from the data, no named columns, rows clipped to norm 1.
+    fn default() -> Self {
+        Self {
+            label: None,
+            id: None,
+            subject: None,
+            ignore: Vec::new(),
+            schema: None,
+            classes: None,
+            task: Task::Classification,
+            label_required: true,
+            width: None,
+            row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
+            csv: CsvShape::default(),
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! From an input to the reader of its format.
+
+use std::io::Read;
+
+use crate::cell::Cell;
+use crate::delivery::{Admission, Delivery, Keys};
+use crate::error::{ColumnFault, OptionFault, Place, ReadError, Spot};
+use crate::format::arrays::ArrayRows;
+use crate::format::csv::CsvTable;
+use crate::format::libsvm::{LibsvmLines, largest_index};
+use crate::format::npz::Archive;
+use crate::format::{idx, npy, recognise};
+use crate::input::{Format, Input};
+use crate::matrix::{self, Arrays};
+use crate::options::ReadOptions;
+use crate::record::Sink;
+use crate::schema::{Body, Matrix, Origin, Row, Schema, Storage};
+use crate::source::{Source, Stream};
+use crate::summary::Summary;
+use crate::table;
+
+/// Reads a table row by row into `sink`.
+///
+/// One row is in memory at a time, except for column-major arrays and for archives and columnar
+/// files on standard input, which are held as they are, within [`crate::Limits::held_bytes`].
+/// After an error everything the sink was given is void: the fault may lie behind it.
+pub fn read(
+    input: &Input,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Summary, ReadError> {
+    let labels = input.labels.as_deref().map(Source::path);
+    dispatch(Source::new(&input.path), labels, input.format, options, sink)
+}
+
+/// As [`read`], from any reader; `name` stands for the file in messages.
+///
+/// The reader is read once, so LIBSVM needs a width.
+pub fn read_from<'r>(
+    name: &str,
+    reader: impl Read + 'r,
+    format: Option<Format>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Summary, ReadError> {
+    dispatch(Source::reader(name, Box::new(reader)), None, format, options, sink)
+}
+
+/// An input whose format is known, opened unless the format needs random access.
+pub(crate) enum Opened<'r> {
+    Stream(Format, Stream<'r>),
+    Seekable(Format),
+}
+
+/// Finds the format by what was stated, by name or by content, in this order.
+pub(crate) fn open<'r>(
+    source: &mut Source<'r>,
+    stated: Option<Format>,
+    options: &ReadOptions,
+) -> Result<Opened<'r>, ReadError> {
+    let stream = source.open(&options.limits)?;
+    let format = stated
+        .or_else(|| source.as_path().and_then(recognise::by_name))
+        .or_else(|| recognise::by_content(&stream.head))
+        .ok_or_else(|| ReadError::UnknownFormat { file: source.name().to_owned() })?;
+    match format {
+        Format::Npz | Format::Parquet | Format::ArrowIpc => {
+            if source.as_path().is_none() {
+                source.hold_stream(stream, &options.limits)?;
+            }
+            Ok(Opened::Seekable(format))
+        }
+        Format::Csv | Format::Npy | Format::Idx | Format::Libsvm => {
+            Ok(Opened::Stream(format, stream))
+        }
+    }
+}
+
+fn dispatch(
+    mut source: Source<'_>,
+    labels: Option<Source<'_>>,
+    stated: Option<Format>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Summary, ReadError> {
+    let file = source.name().to_owned();
+    let delivery = Delivery::new(&file, options, sink)?;
+    let opened = open(&mut source, stated, options)?;
+    let format = match &opened {
+        Opened::Stream(format, _) | Opened::Seekable(format) => *format,
+    };
+    check_options(format, labels.is_some(), options)?;
+    match (format, opened) {
+        (Format::Csv, Opened::Stream(_, stream)) => {
+            let schema = options.schema.as_ref();
+            let mut csv = CsvTable::open(&file, stream, schema, options.csv, &options.limits)?;
+            table::deliver(&mut csv, format, delivery)
+        }
+        (Format::Libsvm, Opened::Stream(_, stream)) => libsvm(&mut source, stream, delivery),
+        (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),
+        (Format::Npz, Opened::Seekable(_)) => npz(&mut source, delivery),
+        (_, Opened::Seekable(_)) => Err(ReadError::NotBuilt { file, format }),
+    }
+}
+
+/// Refuses options that the format has no use for.
+fn check_options(
+    format: Format,
+    labels_file: bool,
+    options: &ReadOptions,
+) -> Result<(), OptionFault> {
+    let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
+    let named_arrays = format == Format::Npz;
+    let bare = matches!(format, Format::Npy | Format::Idx);
+    let refused = [
+        ("label", options.label.is_some() && !named_columns && !named_arrays),
+        ("id", options.id.is_some() && !named_columns && !named_arrays),
+        ("subject", options.subject.is_some() && !named_columns && !named_arrays),
+        ("ignore", !options.ignore.is_empty() && !named_columns),
+        ("width", options.width.is_some() && format != Format::Libsvm),
+        ("labels", labels_file && !bare),
+    ];
+    if let Some((option, _)) = refused.into_iter().find(|(_, refused)| *refused) {
+        return Err(OptionFault::NotForFormat { option, format });
+    }
+    if bare && options.label_required && !labels_file {
+        return Err(OptionFault::LabelsFile { format });
+    }
+    Ok(())
+}
+
+fn array(
+    stream: Stream<'_>,
+    labels: Option<Source<'_>>,
+    format: Format,
+    delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    let limits = &delivery.options.limits;
+    let (features, divide) = array_features(delivery.file(), stream, format, delivery.options)?;
+    let label = match labels {
+        Some(mut source) if delivery.options.label_required => {
+            let mut stream = source.open(limits)?;
+            let header = if idx::recognise(&stream.head) {
+                idx::read_header(source.name(), &mut stream.input)?
+            } else {
+                npy::read_header(source.name(), &mut stream.input, limits)?
+            };
+            Some(ArrayRows::column(source.name(), &header, stream.input, limits)?)
+        }
+        _ => None,
+    };
+    let arrays = Arrays { features, label, id: None, subject: None };
+    matrix::deliver(arrays, divide, format, delivery)
+}
+
+/// The features of a bare array, and what they are divided by without a schema.
+pub(crate) fn array_features<'r>(
+    file: &str,
+    mut stream: Stream<'r>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(ArrayRows<'r>, f64), ReadError> {
+    let limits = &options.limits;
+    let (header, divide) = if format == Format::Idx {
+        let header = idx::read_header(file, &mut stream.input)?;
+        let divide = idx::divisor(&header);
+        (header, divide)
+    } else {
+        (npy::read_header(file, &mut stream.input, limits)?, 1.0)
+    };
+    let flatten = format == Format::Idx;
+    Ok((ArrayRows::features(file, &header, stream.input, flatten, limits)?, divide))
+}
+
+fn npz(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadError> {
+    let options = delivery.options;
+    let limits = &options.limits;
+    let mut features = Archive::open(source, limits)?;
+    let label = options.label.as_deref().unwrap_or("y");
+    let id = options.id.as_deref().or_else(|| features.holds("id").then_some("id"));
+    let subject =
+        options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
+    let label = options.label_required.then_some(label);
+    let mut views = [
+        view(source, label, options)?,
+        view(source, id, options)?,
+        view(source, subject, options)?,
+    ];
+    let [label_view, id_view, subject_view] = &mut views;
+    let arrays = Arrays {
+        features: features.features("X", limits)?,
+        label: column(label_view, label, options)?,
+        id: column(id_view, id, options)?,
+        subject: column(subject_view, subject, options)?,
+    };
+    matrix::deliver(arrays, 1.0, Format::Npz, delivery)
+}
+
+fn view(
+    source: &mut Source<'_>,
+    array: Option<&str>,
+    options: &ReadOptions,
+) -> Result<Option<Archive>, ReadError> {
+    array.map(|_| Archive::open(source, &options.limits)).transpose()
+}
+
+fn column<'v>(
+    view: &'v mut Option<Archive>,
+    array: Option<&str>,
+    options: &ReadOptions,
+) -> Result<Option<ArrayRows<'v>>, ReadError> {
+    match (view, array) {
+        (Some(archive), Some(array)) => archive.column(array, &options.limits).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn libsvm<'r>(
+    source: &mut Source<'r>,
+    stream: Stream<'r>,
+    mut delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    let options = delivery.options;
+    let file = delivery.file();
+    let fault = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+    let (matrix, stream) = match options.schema.as_ref().map(Schema::body) {
+        Some(Body::Columns { .. }) => {
+            let (schema, file) = ("named columns", "an array without names");
+            return Err(fault(ColumnFault::SchemaShape { schema, file }));
+        }
+        Some(Body::Matrix(matrix)) => match options.width {
+            Some(width) if width != matrix.width => {
+                let (got, expected) = (u64::from(width), u64::from(matrix.width));
+                return Err(fault(ColumnFault::Width { got, expected }));
+            }
+            _ => (*matrix, stream),
+        },
+        None => libsvm_width(source, stream, options)?,
+    };
+    let schema = Schema::matrix(matrix)?;
+    delivery.begin(schema.feature_names(), true)?;
+    let mut row = Row::new(Storage::Sparse);
+    let mut lines = LibsvmLines::open(file, stream, &options.limits)?;
+    while lines.advance()? {
+        let spot = Spot::Line(lines.number());
+        let (label, pairs) = lines.parts(options.label_required)?;
+        let label = label.map(|text| ("label", Cell::Text(text)));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        pairs.encode(matrix.width, matrix.divide, &mut row).map_err(|fault| lines.fault(fault))?;
+        delivery.deliver(spot, &mut row, label, &Keys::default())?;
+    }
+    Ok(delivery.finish(Format::Libsvm, schema))
+}
+
+/// The width as declared, else from a first pass over a file.
+pub(crate) fn libsvm_width<'r>(
+    source: &mut Source<'r>,
+    stream: Stream<'r>,
+    options: &ReadOptions,
+) -> Result<(Matrix, Stream<'r>), ReadError> {
+    let shape = |width, origin| Matrix { width, origin, first: 1, divide: 1.0 };
+    if let Some(width) = options.width {
+        return Ok((shape(width, Origin::User), stream));
+    }
+    if source.as_path().is_none() {
+        return Err(OptionFault::WidthOnStdin.into());
+    }
+    let width = largest_index(source.name(), stream, &options.limits)?;
+    Ok((shape(width, Origin::Data), source.open(&options.limits)?))
+}

@@ -1,0 +1,150 @@
+//! What a reader hands over: the layout once, then one record at a time.
+
+use std::borrow::Cow;
+use std::error::Error;
+
+/// The name of one number of an encoded row, for example `age` or `workclass=Private`.
+pub type FeatureName = String;
+
+/// The names of the numbers of an encoded row, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeatureNames {
+    /// Each name on its own.
+    Listed(Vec<FeatureName>),
+    /// `x` followed by a running number: arrays and LIBSVM files, which may be very wide.
+    Numbered {
+        /// The number of the first column.
+        first: u32,
+        /// How many columns there are.
+        count: u32,
+    },
+}
+
+impl FeatureNames {
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Listed(names) => names.len(),
+            Self::Numbered { count, .. } => *count as usize,
+        }
+    }
+
+    /// Whether there is no name at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name at a position counted from 0.
+    pub fn name(&self, index: usize) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Listed(names) => names.get(index).map(|name| Cow::Borrowed(name.as_str())),
+            Self::Numbered { first, count } => (index < *count as usize)
+                .then(|| Cow::Owned(format!("x{}", u64::from(*first) + index as u64))),
+        }
+    }
+}
+
+/// The shape of every row, known before the first one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// The names of the features.
+    pub columns: FeatureNames,
+    /// The number of features, `columns.len()`.
+    pub width: u32,
+    /// Whether rows arrive as [`Features::Sparse`]; else all are [`Features::Dense`].
+    pub sparse: bool,
+}
+
+/// The features of one row, finite numbers all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Features<'a> {
+    /// Every number, `width` of them.
+    Dense(&'a [f32]),
+    /// The numbers that are not zero.
+    Sparse {
+        /// Positions counted from 0, strictly ascending, below `width`.
+        indices: &'a [u32],
+        /// The number at each position.
+        values: &'a [f32],
+    },
+}
+
+impl<'a> Features<'a> {
+    /// The stored numbers: all of a dense row, the non-zero ones of a sparse row.
+    pub fn values(&self) -> &'a [f32] {
+        match *self {
+            Self::Dense(values) | Self::Sparse { values, .. } => values,
+        }
+    }
+}
+
+/// The label of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LabelRef<'a> {
+    /// Classification.
+    Class {
+        /// The index of the class: final when the classes were given; else provisional, in order
+        /// of appearance, and [`crate::ClassTable::remap`] gives the final one after the last row.
+        index: u32,
+        /// The name of the class.
+        name: &'a str,
+    },
+    /// Regression: a finite number within the declared range.
+    Value(f64),
+}
+
+/// One row of the table, valid until the next one is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Record<'a> {
+    /// Place in the input counted from 1, rows that were left out included.
+    pub position: u64,
+    /// The encoded features, after the row map.
+    pub features: Features<'a>,
+    /// The label; `None` where labels are not read.
+    pub label: Option<LabelRef<'a>>,
+    /// The text of the id column, never empty; `None` without such a column.
+    pub id: Option<&'a str>,
+    /// The text of the subject column, never empty; `None` without such a column.
+    pub subject: Option<&'a str>,
+}
+
+/// Takes the rows as they are read.
+pub trait Sink {
+    /// Called once, before the first record.
+    fn begin(&mut self, layout: &Layout) -> Result<(), SinkError>;
+
+    /// Called for every record that is kept, in input order. Ids may repeat: whether that is an
+    /// error is the sink's to say.
+    fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
+}
+
+/// Why a sink took no more rows; reading stops with it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SinkError(#[source] Box<dyn Error + Send + Sync>);
+
+impl SinkError {
+    /// Wraps the sink's own error or message.
+    pub fn new(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The sink's own error.
+    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbered_names_count_from_first() {
+        let names = FeatureNames::Numbered { first: 1, count: 2 };
+        assert_eq!(names.name(0).unwrap(), "x1");
+        assert_eq!(names.name(1).unwrap(), "x2");
+        assert_eq!(names.name(2), None);
+        assert_eq!(names.len(), 2);
+    }
+}

@@ -1,0 +1,186 @@
+//! The row map: a bound on the length of every stored row, computed from that row alone.
+
+use crate::error::RowFault;
+
+/// What is done with a row whose length is not the bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RowMapMode {
+    /// Longer rows are shortened to the bound; others stay.
+    Clip,
+    /// Every row is scaled to the bound; a row of zeros stays.
+    Unit,
+    /// A longer row is an error.
+    Refuse,
+}
+
+impl RowMapMode {
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clip => "clip",
+            Self::Unit => "unit",
+            Self::Refuse => "refuse",
+        }
+    }
+
+    /// The mode of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Clip, Self::Unit, Self::Refuse].into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// The map applied to each encoded row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowMap {
+    /// What is done.
+    pub mode: RowMapMode,
+    /// The bound on the Euclidean length, finite and positive.
+    pub norm: f64,
+}
+
+/// Whether a row map changed a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapped {
+    /// The row is stored as encoded.
+    Unchanged,
+    /// The row was scaled.
+    Scaled,
+}
+
+impl RowMap {
+    /// Applies the map to the stored numbers of one row (for a sparse row the non-zero ones).
+    ///
+    /// Afterwards [`row_norm`] of the values is at most `norm`, and so is the length that plain
+    /// `f64` arithmetic computes from them. Errs for [`RowMapMode::Refuse`] and a longer row.
+    pub fn apply(&self, values: &mut [f32]) -> Result<Mapped, RowFault> {
+        let norm = row_norm(values);
+        match self.mode {
+            RowMapMode::Refuse if norm > self.norm => {
+                Err(RowFault::TooLong { norm, bound: self.norm })
+            }
+            RowMapMode::Refuse => Ok(Mapped::Unchanged),
+            RowMapMode::Clip if norm <= self.norm => Ok(Mapped::Unchanged),
+            RowMapMode::Unit if norm == 0.0 || norm == self.norm => Ok(Mapped::Unchanged),
+            RowMapMode::Clip | RowMapMode::Unit => {
+                scale_to(values, norm, self.norm);
+                Ok(Mapped::Scaled)
+            }
+        }
+    }
+}
+
+/// Scales to just within the bound: the factor shrinks until the rounded values obey it.
+fn scale_to(values: &mut [f32], norm: f64, bound: f64) {
+    let wanted: Vec<f64> = values.iter().map(|&value| f64::from(value) / norm).collect();
+    let mut factor = bound;
+    let mut shrink = f64::from(f32::EPSILON) / 64.0;
+    loop {
+        for (value, &wanted) in values.iter_mut().zip(&wanted) {
+            *value = (wanted * factor) as f32;
+        }
+        if row_norm(values) <= bound {
+            return;
+        }
+        factor *= 1.0 - shrink;
+        shrink = (shrink * 2.0).min(0.5);
+    }
+}
+
+/// The Euclidean length of a row, in `f64`, never below the true one.
+///
+/// Squares of `f32` are exact in `f64`. Where every partial sum is exact too, only the root is
+/// rounded (upwards); else the result also covers the rounding of any order of summation, a
+/// relative `len * 2^-52` at most. NaN or infinite values give NaN or infinity.
+pub fn row_norm(values: &[f32]) -> f64 {
+    let mut sum = 0.0_f64;
+    let mut exact = true;
+    for &value in values {
+        let square = f64::from(value) * f64::from(value);
+        let next = sum + square;
+        let back = next - sum;
+        exact &= (sum - (next - back)) + (square - back) == 0.0;
+        sum = next;
+    }
+    if !exact {
+        sum = (sum * (1.0 + (values.len() as f64 + 4.0) * f64::EPSILON)).next_up();
+    }
+    let root = sum.sqrt();
+    if root.mul_add(root, -sum) < 0.0 { root.next_up() } else { root }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plain_norm(values: &[f32]) -> f64 {
+        values.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn exact_rows_are_left_alone() {
+        let map = RowMap { mode: RowMapMode::Clip, norm: 1.0 };
+        let mut row = [0.0, 1.0, 0.0];
+        assert_eq!(map.apply(&mut row).unwrap(), Mapped::Unchanged);
+        assert_eq!(row, [0.0, 1.0, 0.0]);
+        assert_eq!(row_norm(&[3.0, 4.0]), 5.0);
+        assert_eq!(row_norm(&[]), 0.0);
+    }
+
+    #[test]
+    fn zero_row_stays_zero_under_unit() {
+        let map = RowMap { mode: RowMapMode::Unit, norm: 1.0 };
+        let mut row = [0.0; 4];
+        assert_eq!(map.apply(&mut row).unwrap(), Mapped::Unchanged);
+    }
+
+    #[test]
+    fn refuse_names_the_length() {
+        let map = RowMap { mode: RowMapMode::Refuse, norm: 1.0 };
+        let error = map.apply(&mut [3.0, 4.0]).unwrap_err().to_string();
+        assert_eq!(error, "the row has norm 5, the bound is 1");
+    }
+
+    #[test]
+    fn extreme_values_stay_finite() {
+        for mode in [RowMapMode::Clip, RowMapMode::Unit] {
+            for value in [f32::MAX, f32::MIN_POSITIVE, 1e-45] {
+                let mut row = [value; 7];
+                RowMap { mode, norm: 1.0 }.apply(&mut row).unwrap();
+                assert!(row.iter().all(|v| v.is_finite()) && row_norm(&row) <= 1.0);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn mapped_rows_obey_the_bound(
+            mut row in prop::collection::vec(-1e3_f32..1e3, 0..40),
+            norm in 1e-3_f64..10.0,
+            unit in any::<bool>(),
+        ) {
+            let mode = if unit { RowMapMode::Unit } else { RowMapMode::Clip };
+            let before = row.clone();
+            let mapped = RowMap { mode, norm }.apply(&mut row).unwrap();
+            prop_assert!(row_norm(&row) <= norm);
+            prop_assert!(plain_norm(&row) <= norm);
+            row.reverse();
+            prop_assert!(plain_norm(&row) <= norm);
+            if mapped == Mapped::Scaled && plain_norm(&before) > 0.0 {
+                prop_assert!(plain_norm(&row) >= norm * (1.0 - 1e-6));
+            } else {
+                row.reverse();
+                prop_assert_eq!(before, row);
+            }
+        }
+
+        #[test]
+        fn the_norm_is_never_below_the_true_one(row in prop::collection::vec(-10_i32..10, 0..30)) {
+            let squares: i64 = row.iter().map(|&v| i64::from(v) * i64::from(v)).sum();
+            let row: Vec<f32> = row.iter().map(|&v| v as f32).collect();
+            let norm = row_norm(&row);
+            prop_assert!(norm.mul_add(norm, -(squares as f64)) >= 0.0);
+            prop_assert!((norm - (squares as f64).sqrt()).abs() <= 1e-14);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! One declared column and the numbers it becomes.
+
+use serde::{Deserialize, Serialize};
+
+use super::Origin;
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// The name, unique in the schema.
+    pub name: String,
+    /// What the column is.
+    pub kind: Kind,
+    /// Values that mean "no value", compared without regard to case; `""` is the empty field and
+    /// the null of columnar files. Where there are any, the column gets a further feature,
+    /// `NAME=missing`, which is 1 for such a value and else 0.
+    pub missing: Vec<String>,
+    /// Numeric columns: the encoded number that stands for a missing value. A missing value of
+    /// any other column is encoded as zeros.
+    pub fill: f64,
+    /// Where the declaration comes from.
+    pub origin: Origin,
+}
+
+/// What a column is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A number, one feature.
+    Numeric(Scaling),
+    /// A word of a list: one feature per category, 1 at the word's place and else 0.
+    Categorical {
+        /// The list.
+        categories: Vec<String>,
+        /// What any other word is.
+        other: Other,
+    },
+    /// Any text, at a place among `width` features given by a fixed hash, with its sign.
+    Hashed {
+        /// Features.
+        width: u32,
+    },
+    /// The label.
+    Label,
+    /// The record's id.
+    Id,
+    /// The person a record belongs to.
+    Subject,
+    /// Left aside.
+    Ignored,
+}
+
+/// How a number is scaled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scaling {
+    /// Not at all.
+    AsIs,
+    /// Divided by a constant.
+    Divide(f64),
+    /// `low` to `high` are mapped linearly onto an interval; what is outside goes to its end.
+    Range {
+        /// Least value.
+        low: f64,
+        /// Greatest value.
+        high: f64,
+        /// The interval.
+        onto: Onto,
+    },
+}
+
+/// The interval a range is mapped onto.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Onto {
+    /// From -1 to 1.
+    #[default]
+    Symmetric,
+    /// From 0 to 1.
+    Unit,
+}
+
+/// What a word outside the list of categories is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Other {
+    /// An error.
+    #[default]
+    Refuse,
+    /// Zero at every category.
+    Zero,
+}
+
+impl Kind {
+    /// The name used in schemas.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Numeric(_) => "numeric",
+            Self::Categorical { .. } => "categorical",
+            Self::Hashed { .. } => "hashed",
+            Self::Label => "label",
+            Self::Id => "id",
+            Self::Subject => "subject",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    /// Whether the column becomes features.
+    pub fn is_feature(&self) -> bool {
+        matches!(self, Self::Numeric(_) | Self::Categorical { .. } | Self::Hashed { .. })
+    }
+
+    /// Features without the one for missing values.
+    pub(crate) fn width(&self) -> u32 {
+        match self {
+            Self::Numeric(_) => 1,
+            Self::Categorical { categories, .. } => categories.len() as u32,
+            Self::Hashed { width } => *width,
+            Self::Label | Self::Id | Self::Subject | Self::Ignored => 0,
+        }
+    }
+}
+
+impl Column {
+    /// A column without missing values.
+    pub(crate) fn new(name: impl Into<String>, kind: Kind, origin: Origin) -> Self {
+        Self { name: name.into(), kind, missing: Vec::new(), fill: 0.0, origin }
+    }
+
+    /// How many features the column becomes.
+    pub fn width(&self) -> u32 {
+        let indicator = u32::from(self.kind.is_feature() && !self.missing.is_empty());
+        self.kind.width() + indicator
+    }
+
+    /// The names of these features: the column's, `NAME=category`, `NAME#3` for hashed ones, and
+    /// last `NAME=missing` (`NAME=missing value` if a category is called `missing`).
+    pub fn feature_names(&self) -> Vec<String> {
+        let name = &self.name;
+        let mut names: Vec<String> = match &self.kind {
+            Kind::Numeric(_) => vec![name.clone()],
+            Kind::Categorical { categories, .. } => {
+                categories.iter().map(|category| format!("{name}={category}")).collect()
+            }
+            Kind::Hashed { width } => (0..*width).map(|place| format!("{name}#{place}")).collect(),
+            Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => return Vec::new(),
+        };
+        if !self.missing.is_empty() {
+            let plain = format!("{name}=missing");
+            let taken = names.contains(&plain);
+            names.push(if taken { format!("{plain} value") } else { plain });
+        }
+        names
+    }
+
+    /// The values that shape the features, with their origin.
+    pub(crate) fn origins(&self) -> Vec<(String, Origin)> {
+        let value = |what: &str| (format!("{}.{what}", self.name), self.origin);
+        let mut values = match &self.kind {
+            Kind::Numeric(Scaling::AsIs) => vec![value("kind")],
+            Kind::Numeric(Scaling::Divide(_)) => vec![value("divide")],
+            Kind::Numeric(Scaling::Range { .. }) => vec![value("range")],
+            Kind::Categorical { .. } => vec![value("categories")],
+            Kind::Hashed { .. } => vec![value("width")],
+            Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => return Vec::new(),
+        };
+        if !self.missing.is_empty() {
+            values.push(value("missing"));
+        }
+        values
+    }
+}

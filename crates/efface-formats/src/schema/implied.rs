@@ -1,0 +1,23 @@
+//! The schema of a table that needs none: every column a number, taken as it is.
+
+use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, SchemaError, Storage};
+
+impl Schema {
+    /// Columns that are numbers except for those with another role.
+    pub(crate) fn implied<'a>(
+        columns: impl Iterator<Item = (&'a str, Option<Kind>)>,
+    ) -> Result<Self, SchemaError> {
+        let columns = columns
+            .map(|(name, role)| {
+                let kind = role.unwrap_or(Kind::Numeric(Scaling::AsIs));
+                Column::new(name, kind, Origin::Default)
+            })
+            .collect();
+        Self::new(CsvShape::default(), Body::Columns { storage: Storage::Dense, columns })
+    }
+
+    /// An array of numbers.
+    pub(crate) fn matrix(matrix: Matrix) -> Result<Self, SchemaError> {
+        Self::new(CsvShape::default(), Body::Matrix(matrix))
+    }
+}

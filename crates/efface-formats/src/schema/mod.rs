@@ -1,0 +1,225 @@
+//! The schema: how each column becomes numbers, written down before a row is read.
+//!
+//! A schema is TOML. Every value in it either comes from the user, is a default, or was taken
+//! from data (`origin = "data"`), in which case it depends on the rows and a certificate lists
+//! it as not covered.
+//!
+//! ```toml
+//! version = 1
+//!
+//! [csv]
+//! header = "present"
+//!
+//! [[column]]
+//! name = "age"
+//! kind = "numeric"
+//! range = [0.0, 120.0]   # maps 0 to -1 and 120 to 1, values outside to the nearer end
+//!
+//! [[column]]
+//! name = "work"
+//! kind = "categorical"
+//! categories = ["private", "state"]
+//! missing = ["?"]
+//! ```
+
+mod column;
+mod draft;
+mod encoder;
+mod hashing;
+mod implied;
+mod plan;
+mod render;
+mod text;
+
+pub use column::{Column, Kind, Onto, Other, Scaling};
+pub use draft::{draft, draft_from};
+pub use encoder::{Row, RowEncoder};
+pub use text::SchemaError;
+
+pub(crate) use encoder::single;
+pub(crate) use plan::Plan;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::FeatureNames;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The user stated it.
+    #[default]
+    User,
+    /// It follows from a rule of this crate or from the file's header, not from any row.
+    Default,
+    /// It was computed from the rows.
+    Data,
+}
+
+impl Origin {
+    /// The name used in schemas and certificates.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Default => "default",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// Whether a CSV file's first line names the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Header {
+    /// It does.
+    Present,
+    /// It is the first row; the columns are `c1`, `c2`... or, in order, those of the schema.
+    Absent,
+}
+
+/// How a CSV file is laid out, as far as it is stated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CsvShape {
+    /// Whether there is a header; unstated, there must be one, and one that holds a number is
+    /// refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<Header>,
+    /// What separates fields: one ASCII character; unstated, that of `,` `;` and tab which
+    /// occurs in the first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// Lines that begin with this ASCII character are skipped; unstated, none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<char>,
+    /// Where these values come from.
+    #[serde(default)]
+    pub origin: Origin,
+}
+
+impl CsvShape {
+    /// The values stated here, completed from `other`.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            header: self.header.or(other.header),
+            delimiter: self.delimiter.or(other.delimiter),
+            comment: self.comment.or(other.comment),
+            origin: self.origin,
+        }
+    }
+}
+
+/// Whether encoded rows are kept whole or without their zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Storage {
+    /// Every number.
+    #[default]
+    Dense,
+    /// The numbers that are not zero: for wide one-hot and hashed rows.
+    Sparse,
+}
+
+/// What a schema describes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Named columns: CSV, Parquet, Arrow.
+    Columns {
+        /// How rows are stored.
+        storage: Storage,
+        /// Every column, those that are no features included.
+        columns: Vec<Column>,
+    },
+    /// An array of numbers without names: NPY, NPZ, IDX, LIBSVM.
+    Matrix(Matrix),
+}
+
+/// An array of numbers that all mean the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Matrix {
+    /// Numbers in a row.
+    pub width: u32,
+    /// Where the width comes from: `data` only where it is the largest index found.
+    #[serde(default)]
+    pub origin: Origin,
+    /// The number of the first column: 1 for LIBSVM, else 0.
+    #[serde(default)]
+    pub first: u32,
+    /// What every number is divided by: 255 for the bytes of IDX images.
+    #[serde(default = "one")]
+    pub divide: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A checked schema. It serialises as what a schema file holds, and reads back only if it is
+/// consistent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "text::SchemaText", into = "text::SchemaText")]
+pub struct Schema {
+    csv: CsvShape,
+    body: Body,
+}
+
+impl Schema {
+    /// How CSV files of this schema are laid out, as far as it says.
+    pub fn csv(&self) -> CsvShape {
+        self.csv
+    }
+
+    /// What the schema describes.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The named columns, none for an array.
+    pub fn columns(&self) -> &[Column] {
+        match &self.body {
+            Body::Columns { columns, .. } => columns,
+            Body::Matrix(_) => &[],
+        }
+    }
+
+    /// Numbers in an encoded row.
+    pub fn width(&self) -> u32 {
+        match &self.body {
+            Body::Columns { columns, .. } => columns.iter().map(Column::width).sum(),
+            Body::Matrix(matrix) => matrix.width,
+        }
+    }
+
+    /// How encoded rows are stored by readers that have a choice; arrays are dense and LIBSVM
+    /// rows sparse whatever the schema.
+    pub fn storage(&self) -> Storage {
+        match &self.body {
+            Body::Columns { storage, .. } => *storage,
+            Body::Matrix(_) => Storage::Dense,
+        }
+    }
+
+    /// The names of the numbers of an encoded row.
+    pub fn feature_names(&self) -> FeatureNames {
+        match &self.body {
+            Body::Columns { columns, .. } => {
+                FeatureNames::Listed(columns.iter().flat_map(Column::feature_names).collect())
+            }
+            Body::Matrix(matrix) => {
+                FeatureNames::Numbered { first: matrix.first, count: matrix.width }
+            }
+        }
+    }
+
+    /// Every value that shapes the features, with its origin: for a certificate's constants.
+    pub fn origins(&self) -> Vec<(String, Origin)> {
+        match &self.body {
+            Body::Columns { columns, .. } => columns.iter().flat_map(Column::origins).collect(),
+            Body::Matrix(matrix) => vec![
+                ("features.width".to_owned(), matrix.origin),
+                ("features.divide".to_owned(), Origin::Default),
+            ],
+        }
+    }
+}

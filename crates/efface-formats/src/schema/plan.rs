@@ -1,0 +1,188 @@
+//! Which column of a file feeds which part of a record.
+
+use std::collections::HashMap;
+
+use super::{Body, Column, Kind, Origin, RowEncoder, Schema};
+use crate::error::{CellFault, ColumnFault, OptionFault, Place, ReadError, listed};
+use crate::options::ReadOptions;
+
+/// The match between the columns of a file and the schema in force.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) schema: Schema,
+    pub(crate) encoder: RowEncoder,
+    /// File column of each rule of the encoder.
+    pub(crate) features: Vec<usize>,
+    pub(crate) label: Option<usize>,
+    pub(crate) id: Option<usize>,
+    pub(crate) subject: Option<usize>,
+    implied: bool,
+}
+
+/// A column that the options give a role.
+struct Named<'a> {
+    column: &'a str,
+    kind: Kind,
+}
+
+impl Plan {
+    /// Matches the file's column names with schema and options.
+    pub(crate) fn new(
+        file: &str,
+        names: &[String],
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let named = named_columns(options)?;
+        let fault = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+        let mut places = HashMap::new();
+        for (at, name) in names.iter().enumerate() {
+            if places.insert(name.as_str(), at).is_some() {
+                return Err(fault(ColumnFault::NameTwice { column: name.clone() }));
+            }
+        }
+        for Named { column, kind } in &named {
+            let may_lack = !options.label_required && matches!(kind, Kind::Label | Kind::Ignored);
+            if !places.contains_key(column) && !may_lack {
+                return Err(fault(absent(column, kind, names)));
+            }
+        }
+        let (schema, implied) = match &options.schema {
+            None => (
+                implied_schema(names, &named).map_err(|error| match error {
+                    super::SchemaError::NoFeatures => fault(ColumnFault::NoFeatures),
+                    error => ReadError::Schema(error),
+                })?,
+                true,
+            ),
+            Some(schema) => (
+                extend(schema, names, &named).map_err(|error| match error {
+                    Extension::Column(column) => fault(column),
+                    Extension::Schema(error) => ReadError::Schema(error),
+                })?,
+                false,
+            ),
+        };
+        let encoder = RowEncoder::new(&schema).ok_or_else(|| {
+            let (schema, file) = ("an array without names", "named columns");
+            fault(ColumnFault::SchemaShape { schema, file })
+        })?;
+        let mut plan = Self {
+            schema,
+            encoder,
+            features: Vec::new(),
+            label: None,
+            id: None,
+            subject: None,
+            implied,
+        };
+        for column in plan.schema.columns() {
+            let place = places.get(column.name.as_str()).copied();
+            let needed = match column.kind {
+                Kind::Ignored => false,
+                Kind::Label | Kind::Id | Kind::Subject => options.label_required,
+                Kind::Numeric(_) | Kind::Categorical { .. } | Kind::Hashed { .. } => true,
+            };
+            let Some(place) = place else {
+                if needed {
+                    return Err(fault(absent(&column.name, &column.kind, names)));
+                }
+                continue;
+            };
+            match column.kind {
+                Kind::Ignored => {}
+                Kind::Label => plan.label = options.label_required.then_some(place),
+                Kind::Id => plan.id = Some(place),
+                Kind::Subject => plan.subject = Some(place),
+                Kind::Numeric(_) | Kind::Categorical { .. } | Kind::Hashed { .. } => {
+                    plan.features.push(place);
+                }
+            }
+        }
+        if options.label_required && plan.label.is_none() {
+            return Err(fault(ColumnFault::NoLabel { present: listed(names) }));
+        }
+        Ok(plan)
+    }
+
+    /// A fault of a feature column, with the way out where there is no schema yet.
+    pub(crate) fn explain(&self, file: &str, fault: CellFault) -> CellFault {
+        let file = file.to_owned();
+        match fault {
+            CellFault::NotANumber { value } if self.implied => {
+                CellFault::WordWithoutSchema { value, file }
+            }
+            CellFault::UndeclaredMissing { value } if self.implied => {
+                CellFault::MissingWithoutSchema { value, file }
+            }
+            fault => fault,
+        }
+    }
+}
+
+fn absent(column: &str, kind: &Kind, names: &[String]) -> ColumnFault {
+    ColumnFault::Absent { column: column.to_owned(), role: kind.name(), present: listed(names) }
+}
+
+/// The roles that the options give, each column once.
+fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
+    let roles =
+        [(&options.label, Kind::Label), (&options.id, Kind::Id), (&options.subject, Kind::Subject)];
+    let single = roles.into_iter().filter_map(|(name, kind)| Some((name.as_deref()?, kind)));
+    let ignored = options.ignore.iter().map(|name| (name.as_str(), Kind::Ignored));
+    let mut named: Vec<Named<'_>> = Vec::new();
+    for (column, kind) in single.chain(ignored) {
+        match named.iter().find(|other| other.column == column) {
+            Some(other) if other.kind != kind => {
+                let (first, second) = (other.kind.name(), kind.name());
+                return Err(OptionFault::TwoRoles { column: column.to_owned(), first, second });
+            }
+            Some(_) => {}
+            None => named.push(Named { column, kind }),
+        }
+    }
+    Ok(named)
+}
+
+fn implied_schema(names: &[String], named: &[Named<'_>]) -> Result<Schema, super::SchemaError> {
+    let roles: HashMap<&str, &Kind> =
+        named.iter().map(|named| (named.column, &named.kind)).collect();
+    Schema::implied(
+        names
+            .iter()
+            .map(|name| (name.as_str(), roles.get(name.as_str()).map(|&kind| kind.clone()))),
+    )
+}
+
+enum Extension {
+    Column(ColumnFault),
+    Schema(super::SchemaError),
+}
+
+/// The schema with the roles of the options added; every column of the file must be in it.
+fn extend(schema: &Schema, names: &[String], named: &[Named<'_>]) -> Result<Schema, Extension> {
+    let Body::Columns { storage, columns } = schema.body() else { return Ok(schema.clone()) };
+    let mut columns = columns.clone();
+    let mut known: HashMap<String, &'static str> =
+        columns.iter().map(|column| (column.name.clone(), column.kind.name())).collect();
+    for Named { column, kind } in named {
+        match known.get(*column) {
+            None => {
+                columns.push(Column::new(*column, kind.clone(), Origin::User));
+                known.insert((*column).to_owned(), kind.name());
+            }
+            Some(declared) if *declared != kind.name() => {
+                return Err(Extension::Column(ColumnFault::Disagree {
+                    column: (*column).to_owned(),
+                    declared,
+                    asked: kind.name(),
+                }));
+            }
+            Some(_) => {}
+        }
+    }
+    if let Some(column) = names.iter().find(|name| !known.contains_key(*name)) {
+        return Err(Extension::Column(ColumnFault::Undeclared { column: column.clone() }));
+    }
+    let storage = *storage;
+    Schema::new(schema.csv(), Body::Columns { storage, columns }).map_err(Extension::Schema)
+}

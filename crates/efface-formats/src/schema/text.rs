@@ -1,0 +1,423 @@
+//! The schema as written, and the checks that make it a [`Schema`].
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Body, Column, CsvShape, Kind, Matrix, Onto, Origin, Other, Scaling, Schema, Storage};
+
+/// The version written and read.
+const VERSION: u32 = 1;
+/// Bytes of the longest schema text.
+const LONGEST: usize = 1 << 24;
+
+/// Why a schema was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// Not TOML, or a key that schemas do not have; the message names the line.
+    #[error("schema: {message}")]
+    Syntax {
+        /// The parser's message.
+        message: String,
+    },
+    /// Text beyond any honest schema.
+    #[error("schema: the text has {got} bytes, at most {LONGEST} are read")]
+    TooLong {
+        /// Its length.
+        got: usize,
+    },
+    /// A version of another release.
+    #[error("schema: `version` must be {VERSION}, got {got}")]
+    Version {
+        /// The version got.
+        got: u32,
+    },
+    /// Neither columns nor a matrix, or both.
+    #[error("schema: either `column` tables or one `matrix` table must be given")]
+    Body,
+    /// A column's name twice.
+    #[error("schema: column `{column}` is declared twice")]
+    ColumnTwice {
+        /// The name.
+        column: String,
+    },
+    /// A column without a name.
+    #[error("schema: a column has an empty name")]
+    EmptyName,
+    /// Two columns of a role that only one can have.
+    #[error("schema: only one column can be the {role}, got `{first}` and `{second}`")]
+    RoleTwice {
+        /// The role.
+        role: &'static str,
+        /// The first column.
+        first: String,
+        /// The second column.
+        second: String,
+    },
+    /// A key that this kind of column does not have.
+    #[error("schema: column `{column}`: `{key}` does not apply to a {kind} column")]
+    KeyNotApplicable {
+        /// The column.
+        column: String,
+        /// The key.
+        key: &'static str,
+        /// The kind.
+        kind: &'static str,
+    },
+    /// A key that this kind of column needs.
+    #[error("schema: column `{column}`: a {kind} column needs `{key}`")]
+    KeyMissing {
+        /// The column.
+        column: String,
+        /// The key.
+        key: &'static str,
+        /// The kind.
+        kind: &'static str,
+    },
+    /// A value out of range.
+    #[error("schema: {place}: `{key}` must be {rule}, got {got}")]
+    Value {
+        /// The column or table.
+        place: String,
+        /// The key.
+        key: &'static str,
+        /// The rule.
+        rule: &'static str,
+        /// The value.
+        got: String,
+    },
+    /// A category or missing token twice, or one that is both.
+    #[error("schema: column `{column}`: `{value}` is listed twice")]
+    ValueTwice {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+    },
+    /// No column becomes a feature.
+    #[error("schema: no column is numeric, categorical or hashed")]
+    NoFeatures,
+    /// More features than can be counted.
+    #[error("schema: the columns become more than {} features", u32::MAX)]
+    TooWide,
+}
+
+/// The schema as written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SchemaText {
+    version: u32,
+    #[serde(default, skip_serializing_if = "is_unstated")]
+    csv: CsvShape,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    storage: Option<Storage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    matrix: Option<Matrix>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    column: Vec<ColumnText>,
+}
+
+fn is_unstated(csv: &CsvShape) -> bool {
+    *csv == CsvShape::default()
+}
+
+/// A column as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ColumnText {
+    name: String,
+    kind: KindText,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    onto: Option<Onto>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    divide: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    categories: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    other: Option<Other>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    width: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fill: Option<f64>,
+    #[serde(default)]
+    origin: Origin,
+}
+
+/// A kind as written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KindText {
+    #[default]
+    Numeric,
+    Categorical,
+    Hashed,
+    Label,
+    Id,
+    Subject,
+    Ignored,
+}
+
+impl Schema {
+    /// Reads a schema file's text.
+    pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > LONGEST {
+            return Err(SchemaError::TooLong { got: text.len() });
+        }
+        let written: SchemaText = toml::from_str(text).map_err(|error| SchemaError::Syntax {
+            message: match error.span() {
+                Some(span) => format!("line {}: {}", line_of(text, span.start), error.message()),
+                None => error.message().to_owned(),
+            },
+        })?;
+        Self::try_from(written)
+    }
+
+    /// Checks a body of columns or a matrix.
+    pub(crate) fn new(csv: CsvShape, body: Body) -> Result<Self, SchemaError> {
+        check_csv(csv)?;
+        match &body {
+            Body::Columns { columns, .. } => check_columns(columns)?,
+            Body::Matrix(matrix) => check_matrix(matrix)?,
+        }
+        Ok(Self { csv, body })
+    }
+}
+
+fn line_of(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|&b| b == b'\n').count()
+}
+
+impl TryFrom<SchemaText> for Schema {
+    type Error = SchemaError;
+
+    fn try_from(written: SchemaText) -> Result<Self, SchemaError> {
+        if written.version != VERSION {
+            return Err(SchemaError::Version { got: written.version });
+        }
+        let body = match (written.matrix, written.column.is_empty(), written.storage) {
+            (Some(matrix), true, None) => Body::Matrix(matrix),
+            (None, false, storage) => {
+                let columns: Result<_, _> =
+                    written.column.into_iter().map(Column::try_from).collect();
+                Body::Columns { storage: storage.unwrap_or_default(), columns: columns? }
+            }
+            _ => return Err(SchemaError::Body),
+        };
+        Self::new(written.csv, body)
+    }
+}
+
+impl TryFrom<ColumnText> for Column {
+    type Error = SchemaError;
+
+    fn try_from(mut written: ColumnText) -> Result<Self, SchemaError> {
+        let kind = match written.kind {
+            KindText::Numeric => Kind::Numeric(written.take_scaling()?),
+            KindText::Categorical => Kind::Categorical {
+                categories: written.categories.take().ok_or_else(|| written.needs("categories"))?,
+                other: written.other.take().unwrap_or_default(),
+            },
+            KindText::Hashed => {
+                Kind::Hashed { width: written.width.take().ok_or_else(|| written.needs("width"))? }
+            }
+            KindText::Label => Kind::Label,
+            KindText::Id => Kind::Id,
+            KindText::Subject => Kind::Subject,
+            KindText::Ignored => Kind::Ignored,
+        };
+        let left_over = [
+            ("range", written.range.is_some()),
+            ("onto", written.onto.is_some()),
+            ("divide", written.divide.is_some()),
+            ("categories", written.categories.is_some()),
+            ("other", written.other.is_some()),
+            ("width", written.width.is_some()),
+            ("missing", !written.missing.is_empty() && !kind.is_feature()),
+            ("fill", written.fill.is_some() && !matches!(kind, Kind::Numeric(_))),
+            ("fill", written.fill.is_some() && written.missing.is_empty()),
+        ];
+        if let Some((key, _)) = left_over.into_iter().find(|(_, present)| *present) {
+            let column = written.name;
+            return Err(SchemaError::KeyNotApplicable { column, key, kind: kind.name() });
+        }
+        let ColumnText { name, missing, fill, origin, .. } = written;
+        Ok(Self { name, kind, missing, fill: fill.unwrap_or(0.0), origin })
+    }
+}
+
+impl ColumnText {
+    fn take_scaling(&mut self) -> Result<Scaling, SchemaError> {
+        match (self.range.take(), self.divide.take()) {
+            (None, None) => Ok(Scaling::AsIs),
+            (None, Some(divisor)) => Ok(Scaling::Divide(divisor)),
+            (Some([low, high]), None) => {
+                Ok(Scaling::Range { low, high, onto: self.onto.take().unwrap_or_default() })
+            }
+            (Some(_), Some(_)) => Err(SchemaError::KeyNotApplicable {
+                column: self.name.clone(),
+                key: "divide",
+                kind: "numeric (`range`)",
+            }),
+        }
+    }
+
+    fn needs(&self, key: &'static str) -> SchemaError {
+        let kind = if key == "width" { "hashed" } else { "categorical" };
+        SchemaError::KeyMissing { column: self.name.clone(), key, kind }
+    }
+}
+
+impl From<Schema> for SchemaText {
+    fn from(schema: Schema) -> Self {
+        let (storage, matrix, column) = match schema.body {
+            Body::Columns { storage, columns } => {
+                (Some(storage), None, columns.into_iter().map(ColumnText::from).collect())
+            }
+            Body::Matrix(matrix) => (None, Some(matrix), Vec::new()),
+        };
+        Self { version: VERSION, csv: schema.csv, storage, matrix, column }
+    }
+}
+
+impl From<Column> for ColumnText {
+    fn from(column: Column) -> Self {
+        let fill = (column.fill != 0.0).then_some(column.fill);
+        let Column { name, kind, missing, origin, .. } = column;
+        let mut written = Self { name, missing, fill, origin, ..Self::default() };
+        written.kind = match kind {
+            Kind::Numeric(scaling) => {
+                match scaling {
+                    Scaling::AsIs => {}
+                    Scaling::Divide(divisor) => written.divide = Some(divisor),
+                    Scaling::Range { low, high, onto } => {
+                        written.range = Some([low, high]);
+                        written.onto = Some(onto);
+                    }
+                }
+                KindText::Numeric
+            }
+            Kind::Categorical { categories, other } => {
+                written.categories = Some(categories);
+                written.other = Some(other);
+                KindText::Categorical
+            }
+            Kind::Hashed { width } => {
+                written.width = Some(width);
+                KindText::Hashed
+            }
+            Kind::Label => KindText::Label,
+            Kind::Id => KindText::Id,
+            Kind::Subject => KindText::Subject,
+            Kind::Ignored => KindText::Ignored,
+        };
+        written
+    }
+}
+
+fn check_csv(csv: CsvShape) -> Result<(), SchemaError> {
+    let rule = "one ASCII character other than a quote, a letter, a digit or a line end";
+    for (key, sign) in [("delimiter", csv.delimiter), ("comment", csv.comment)] {
+        let Some(sign) = sign else { continue };
+        let fits = sign.is_ascii() && !sign.is_ascii_alphanumeric() && !"\"\r\n".contains(sign);
+        if !fits {
+            let (place, got) = ("`csv`".to_owned(), format!("{sign:?}"));
+            return Err(SchemaError::Value { place, key, rule, got });
+        }
+    }
+    match (csv.delimiter, csv.comment) {
+        (Some(delimiter), Some(comment)) if delimiter == comment => Err(SchemaError::Value {
+            place: "`csv`".to_owned(),
+            key: "comment",
+            rule: "another character than `delimiter`",
+            got: format!("{comment:?}"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_matrix(matrix: &Matrix) -> Result<(), SchemaError> {
+    let refuse =
+        |key, rule, got| Err(SchemaError::Value { place: "`matrix`".to_owned(), key, rule, got });
+    if matrix.width == 0 {
+        return refuse("width", "at least 1", "0".to_owned());
+    }
+    if !(matrix.divide.is_finite() && matrix.divide > 0.0) {
+        return refuse("divide", "finite and above 0", matrix.divide.to_string());
+    }
+    Ok(())
+}
+
+fn check_columns(columns: &[Column]) -> Result<(), SchemaError> {
+    let mut names = HashSet::new();
+    for column in columns {
+        if column.name.trim().is_empty() {
+            return Err(SchemaError::EmptyName);
+        }
+        if !names.insert(column.name.as_str()) {
+            return Err(SchemaError::ColumnTwice { column: column.name.clone() });
+        }
+        check_column(column)?;
+    }
+    for role in ["label", "id", "subject"] {
+        let mut holders = columns.iter().filter(|column| column.kind.name() == role);
+        if let (Some(first), Some(second)) = (holders.next(), holders.next()) {
+            let (first, second) = (first.name.clone(), second.name.clone());
+            return Err(SchemaError::RoleTwice { role, first, second });
+        }
+    }
+    let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
+    match u32::try_from(width) {
+        Ok(0) => Err(SchemaError::NoFeatures),
+        Ok(_) => Ok(()),
+        Err(_) => Err(SchemaError::TooWide),
+    }
+}
+
+fn check_column(column: &Column) -> Result<(), SchemaError> {
+    let refuse = |key, rule, got: String| {
+        Err(SchemaError::Value { place: format!("column `{}`", column.name), key, rule, got })
+    };
+    match &column.kind {
+        Kind::Numeric(Scaling::Divide(divisor)) if !(divisor.is_finite() && *divisor > 0.0) => {
+            return refuse("divide", "finite and above 0", divisor.to_string());
+        }
+        Kind::Numeric(Scaling::Range { low, high, .. })
+            if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) =>
+        {
+            let rule = "finite with low < high and a finite difference";
+            return refuse("range", rule, format!("[{low}, {high}]"));
+        }
+        Kind::Categorical { categories, .. } if categories.is_empty() => {
+            return refuse("categories", "a list of at least one", "none".to_owned());
+        }
+        Kind::Hashed { width: 0 } => return refuse("width", "at least 1", "0".to_owned()),
+        _ => {}
+    }
+    if !(column.fill as f32).is_finite() {
+        return refuse("fill", "a finite single-precision number", column.fill.to_string());
+    }
+    let twice = |value: &String| {
+        Err(SchemaError::ValueTwice { column: column.name.clone(), value: value.clone() })
+    };
+    let mut seen = HashSet::new();
+    for token in &column.missing {
+        if !seen.insert(token.trim().to_ascii_lowercase()) {
+            return twice(token);
+        }
+    }
+    if let Kind::Categorical { categories, .. } = &column.kind {
+        let mut known = HashSet::new();
+        for category in categories {
+            let trimmed = category.trim();
+            if seen.contains(&trimmed.to_ascii_lowercase()) || !known.insert(trimmed) {
+                return twice(category);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Bytes from a file, from standard input or from any reader: unpacked, counted, seekable where
+//! a format needs it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::error::{LimitFault, ReadError};
+use crate::input::PathOrStdin;
+use crate::limits::Limits;
+
+/// Bytes looked at to recognise a format.
+const HEAD: u64 = 1 << 16;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Something that can be opened, once or several times.
+pub(crate) struct Source<'r> {
+    name: String,
+    kind: Kind<'r>,
+}
+
+enum Kind<'r> {
+    Path(PathBuf),
+    Once(Option<Box<dyn Read + 'r>>),
+    Held(Arc<[u8]>),
+}
+
+/// An open stream of unpacked bytes.
+pub(crate) struct Stream<'r> {
+    /// The first bytes, which are also still in `input`.
+    pub(crate) head: Vec<u8>,
+    pub(crate) input: Box<dyn BufRead + 'r>,
+}
+
+/// A reader that can be opened at any byte.
+pub(crate) trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+impl<'r> Source<'r> {
+    /// A path or standard input.
+    pub(crate) fn new(path: &PathOrStdin) -> Self {
+        let kind = match path {
+            PathOrStdin::Path(path) => Kind::Path(path.clone()),
+            PathOrStdin::Stdin => Kind::Once(Some(Box::new(io::stdin().lock()))),
+        };
+        Self { name: path.to_string(), kind }
+    }
+
+    /// A file.
+    pub(crate) fn path(path: &Path) -> Self {
+        Self { name: path.display().to_string(), kind: Kind::Path(path.to_path_buf()) }
+    }
+
+    /// Any reader, named for messages.
+    pub(crate) fn reader(name: &str, reader: Box<dyn Read + 'r>) -> Self {
+        Self { name: name.to_owned(), kind: Kind::Once(Some(reader)) }
+    }
+
+    /// The name as the user gave it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The path, if it is one.
+    pub(crate) fn as_path(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Path(path) => Some(path),
+            Kind::Once(_) | Kind::Held(_) => None,
+        }
+    }
+
+    /// Opens the bytes, unpacked if they are gzipped. A reader can be opened once.
+    pub(crate) fn open(&mut self, limits: &Limits) -> Result<Stream<'r>, ReadError> {
+        let raw: Box<dyn Read + 'r> = match &mut self.kind {
+            Kind::Path(path) => match File::open(path) {
+                Ok(file) => Box::new(file),
+                Err(error) => return Err(ReadError::io(&self.name, error)),
+            },
+            Kind::Once(reader) => match reader.take() {
+                Some(reader) => reader,
+                None => {
+                    let error = io::Error::other("the input can be read only once");
+                    return Err(ReadError::io(&self.name, error));
+                }
+            },
+            Kind::Held(bytes) => Box::new(Cursor::new(bytes.clone())),
+        };
+        self.unpack(raw, limits).map_err(|error| ReadError::io(&self.name, error))
+    }
+
+    fn unpack(&self, raw: Box<dyn Read + 'r>, limits: &Limits) -> io::Result<Stream<'r>> {
+        let (magic, raw) = peek(raw, GZIP.len() as u64)?;
+        let plain: Box<dyn Read + 'r> = if magic == GZIP {
+            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, raw)))
+        } else {
+            raw
+        };
+        let counted = Counted::new(plain, limits);
+        let (head, input) = peek(Box::new(counted), HEAD)?;
+        Ok(Stream { head, input: Box::new(BufReader::with_capacity(1 << 16, input)) })
+    }
+
+    /// Opens for random access: a plain file as it is, anything else held in memory.
+    pub(crate) fn seekable(&mut self, limits: &Limits) -> Result<Box<dyn ReadSeek>, ReadError> {
+        if let Kind::Path(path) = &self.kind {
+            let io = |error| ReadError::io(&self.name, error);
+            let mut file = File::open(path).map_err(io)?;
+            let mut magic = Vec::new();
+            (&mut file).take(2).read_to_end(&mut magic).map_err(io)?;
+            if magic != GZIP {
+                file.seek(SeekFrom::Start(0)).map_err(io)?;
+                return Ok(Box::new(BufReader::with_capacity(1 << 16, file)));
+            }
+        }
+        Ok(Box::new(Cursor::new(self.hold(limits)?)))
+    }
+
+    /// Reads everything into memory, within `held_bytes`; later openings use that.
+    pub(crate) fn hold(&mut self, limits: &Limits) -> Result<Arc<[u8]>, ReadError> {
+        if let Kind::Held(bytes) = &self.kind {
+            return Ok(bytes.clone());
+        }
+        let stream = self.open(limits)?;
+        self.hold_stream(stream, limits)
+    }
+
+    /// As [`Source::hold`], for a stream already open.
+    pub(crate) fn hold_stream(
+        &mut self,
+        stream: Stream<'r>,
+        limits: &Limits,
+    ) -> Result<Arc<[u8]>, ReadError> {
+        let held: Arc<[u8]> = read_all(stream.input, "bytes held in memory", limits.held_bytes)
+            .map_err(|error| ReadError::io(&self.name, error))?
+            .into();
+        self.kind = Kind::Held(held.clone());
+        Ok(held)
+    }
+}
+
+/// Reads to the end; memory grows only with what arrives, and stops at the limit.
+pub(crate) fn read_all(input: impl Read, what: &'static str, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    LimitFault::check(what, read as u64, limit).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+/// The first bytes, and a reader that starts before them.
+fn peek<'r>(
+    mut reader: Box<dyn Read + 'r>,
+    bytes: u64,
+) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+    let mut head = Vec::new();
+    (&mut reader).take(bytes).read_to_end(&mut head)?;
+    let again = Cursor::new(head.clone()).chain(reader);
+    Ok((head, Box::new(again)))
+}
+
+/// Stops a stream that yields more unpacked bytes than the limits allow.
+pub(crate) struct Counted<R> {
+    inner: R,
+    left: u64,
+    limit: u64,
+}
+
+impl<R> Counted<R> {
+    /// Counts from here.
+    pub(crate) fn new(inner: R, limits: &Limits) -> Self {
+        Self { inner, left: limits.decoded_bytes, limit: limits.decoded_bytes }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => {
+                self.left = left;
+                Ok(read)
+            }
+            None => Err(io::Error::other(LimitFault { what: "bytes", limit: self.limit })),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What was read, after the last row.
+
+use crate::input::Format;
+use crate::schema::{Origin, Schema};
+
+/// What was read, in the data owner's hands; `private` must not enter anything published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The format that was read.
+    pub format: Format,
+    /// Rows of the input.
+    pub rows_read: u64,
+    /// Rows given to the sink.
+    pub rows_kept: u64,
+    /// Rows of other classes than the given ones.
+    pub rows_left_out: u64,
+    /// Classification: the classes. `None` for regression and where labels are not read.
+    pub classes: Option<ClassTable>,
+    /// The schema in force, given or implied; it encodes later rows the same way.
+    pub schema: Schema,
+    /// Numbers in an encoded row.
+    pub width: u32,
+    /// Facts that depend on single rows.
+    pub private: PrivateEvidence,
+}
+
+/// Facts computed from the rows: they may not be published with a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PrivateEvidence {
+    /// Rows that the row map scaled.
+    pub rows_scaled: u64,
+    /// Rows whose features are all zero.
+    pub rows_zero: u64,
+}
+
+/// The classes of a classification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassTable {
+    /// Names in final order: as given, else sorted (by value if all are numbers, else as text).
+    pub names: Vec<String>,
+    /// `user` if given, `data` if collected from the rows.
+    pub origin: Origin,
+    /// The final index of each provisional one.
+    pub from_provisional: Vec<u32>,
+}
+
+impl ClassTable {
+    /// The final index of the index a record carried; `None` for an index never handed out.
+    pub fn remap(&self, provisional: u32) -> Option<u32> {
+        self.from_provisional.get(usize::try_from(provisional).ok()?).copied()
+    }
+}

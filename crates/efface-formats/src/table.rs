@@ -1,0 +1,61 @@
+//! Tables of named columns: what CSV, Parquet and Arrow have in common.
+
+use crate::cell::Cell;
+use crate::delivery::{Admission, Delivery, Keys};
+use crate::error::{Place, ReadError, Spot};
+use crate::input::Format;
+use crate::record::FeatureNames;
+use crate::schema::{Plan, Storage};
+use crate::summary::Summary;
+
+/// Rows of named columns, one at a time.
+pub(crate) trait Table {
+    /// The column names.
+    fn names(&self) -> &[String];
+
+    /// Goes to the next row; `false` after the last.
+    fn advance(&mut self) -> Result<bool, ReadError>;
+
+    /// Where the row is.
+    fn spot(&self) -> Spot;
+
+    /// A value of the row, `Null` beyond the last column.
+    fn cell(&self, column: usize) -> Cell<'_>;
+}
+
+/// Encodes and hands over all rows.
+pub(crate) fn deliver(
+    table: &mut dyn Table,
+    format: Format,
+    mut delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    let file = delivery.file();
+    let plan = Plan::new(file, table.names(), delivery.options)?;
+    let width = plan.encoder.width();
+    let sparse = plan.schema.storage() == Storage::Sparse;
+    delivery.begin(FeatureNames::Listed(listed(&plan)), sparse)?;
+    let label_name = plan.label.and_then(|at| table.names().get(at).cloned()).unwrap_or_default();
+    let mut row = plan.encoder.buffer();
+    while table.advance()? {
+        let spot = table.spot();
+        let label = plan.label.map(|at| (label_name.as_str(), table.cell(at)));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        row.clear(width);
+        for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
+            rule.encode(table.cell(at), &mut row).map_err(|fault| {
+                let place = Place::new(file, spot).column(rule.name());
+                ReadError::at(place, plan.explain(file, fault))
+            })?;
+        }
+        let keys = Keys {
+            id: plan.id.map(|at| table.cell(at)),
+            subject: plan.subject.map(|at| table.cell(at)),
+        };
+        delivery.deliver(spot, &mut row, label, &keys)?;
+    }
+    Ok(delivery.finish(format, plan.schema))
+}
+
+fn listed(plan: &Plan) -> Vec<String> {
+    plan.schema.columns().iter().flat_map(|column| column.feature_names()).collect()
+}

@@ -1,0 +1,93 @@
+//! A sink that keeps everything, and short ways to read bytes into it.
+
+use efface_formats::{
+    Features, Format, LabelRef, Layout, ReadOptions, Record, RowMap, RowMapMode, Sink, SinkError,
+    Summary, read_from,
+};
+
+/// Everything a reader handed over.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Collected {
+    pub(crate) names: Vec<String>,
+    pub(crate) sparse: bool,
+    pub(crate) rows: Vec<Vec<f32>>,
+    pub(crate) entries: usize,
+    pub(crate) labels: Vec<f64>,
+    pub(crate) ids: Vec<String>,
+    pub(crate) subjects: Vec<String>,
+    pub(crate) positions: Vec<u64>,
+}
+
+impl Sink for Collected {
+    fn begin(&mut self, layout: &Layout) -> Result<(), SinkError> {
+        assert_eq!(layout.columns.len(), layout.width as usize);
+        let all = 0..layout.columns.len().min(2000);
+        self.names = all.map(|at| layout.columns.name(at).unwrap().into_owned()).collect();
+        self.sparse = layout.sparse;
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
+        let row = match record.features {
+            Features::Dense(values) => values.to_vec(),
+            Features::Sparse { indices, values } => {
+                assert!(indices.windows(2).all(|pair| pair[0] < pair[1]));
+                let mut row = vec![0.0; self.names.len()];
+                for (&at, &value) in indices.iter().zip(values) {
+                    assert_ne!(value, 0.0);
+                    row[at as usize] = value;
+                }
+                row
+            }
+        };
+        self.entries += record.features.values().len();
+        self.rows.push(row);
+        self.positions.push(record.position);
+        match record.label {
+            Some(LabelRef::Class { index, name }) => {
+                assert!(!name.is_empty());
+                self.labels.push(f64::from(index));
+            }
+            Some(LabelRef::Value(value)) => self.labels.push(value),
+            None => {}
+        }
+        self.ids.extend(record.id.map(str::to_owned));
+        self.subjects.extend(record.subject.map(str::to_owned));
+        Ok(())
+    }
+}
+
+/// Options that leave rows as they are, with label `y`.
+pub(crate) fn plain() -> ReadOptions {
+    ReadOptions {
+        label: Some("y".into()),
+        row_map: RowMap { mode: RowMapMode::Clip, norm: 1e300 },
+        ..ReadOptions::default()
+    }
+}
+
+/// Options that leave rows as they are and do not look at labels.
+pub(crate) fn unlabelled() -> ReadOptions {
+    ReadOptions { label: None, label_required: false, ..plain() }
+}
+
+/// Reads bytes of a known format.
+pub(crate) fn collect(
+    format: Format,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Collected, Summary), String> {
+    let mut collected = Collected::default();
+    let name = format!("data.{format}");
+    read_from(&name, bytes, Some(format), options, &mut collected)
+        .map(|summary| (collected, summary))
+        .map_err(|error| error.to_string())
+}
+
+/// The error of reading bytes of a known format.
+pub(crate) fn refused(format: Format, bytes: &[u8], options: &ReadOptions) -> String {
+    match collect(format, bytes, options) {
+        Ok((collected, _)) => panic!("was read: {collected:?}"),
+        Err(message) => message,
+    }
+}

@@ -1,0 +1,17 @@
+//! Every format through the public functions.
+// The lint knows test functions, not the functions that tests share.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod collect;
+mod csv;
+mod csv_oracle;
+mod encoding;
+mod gzip;
+mod idx;
+mod libsvm;
+mod mutation;
+mod npy;
+mod npz;
+mod options;
+mod real;
+mod schema;

@@ -1,0 +1,146 @@
+//! NPZ: what is read, and one test per malformation.
+
+use std::io::{Cursor, Write as _};
+
+use efface_formats::{Format, ReadOptions};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::collect::{collect, plain, refused, unlabelled};
+use super::npy::{npy, raw};
+
+pub(crate) fn npz(entries: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        let options = SimpleFileOptions::default().compression_method(method).large_file(true);
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn features() -> Vec<u8> {
+    npy(&[2, 2], npyz::Order::C, &[1.0_f32, 2.0, 3.0, 4.0])
+}
+
+fn strings(words: &[&str]) -> Vec<u8> {
+    let width = words.iter().map(|word| word.chars().count()).max().unwrap();
+    let count = words.len();
+    let header = format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({count},), }}");
+    let mut data = Vec::new();
+    for word in words {
+        let padding = std::iter::repeat_n('\0', width - word.chars().count());
+        data.extend(word.chars().chain(padding).flat_map(|c| u32::from(c).to_le_bytes()));
+    }
+    raw(&header, &data)
+}
+
+fn options() -> ReadOptions {
+    ReadOptions { label: None, ..plain() }
+}
+
+#[test]
+fn arrays_are_read_side_by_side() {
+    let entries = [
+        ("y.npy", strings(&["yes", "no"])),
+        ("X.npy", features()),
+        ("id.npy", npy(&[2], npyz::Order::C, &[u64::MAX, 5])),
+        ("subject.npy", strings(&["\u{e9}va", "bob"])),
+    ];
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        let (read, summary) = collect(Format::Npz, &npz(&entries, method), &options()).unwrap();
+        assert_eq!(read.rows, [[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(read.ids, ["18446744073709551615", "5"]);
+        assert_eq!(read.subjects, ["\u{e9}va", "bob"]);
+        assert_eq!(summary.classes.unwrap().names, ["no", "yes"]);
+    }
+}
+
+#[test]
+fn labels_have_other_names_and_types() {
+    let bytes_array = raw("{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", b"no\0yes");
+    for (bytes, names) in [
+        (npy(&[2, 1], npyz::Order::C, &[true, false]), ["0", "1"]),
+        (npy(&[2], npyz::Order::C, &[2.0_f64, 0.5]), ["0.5", "2"]),
+        (bytes_array, ["no", "yes"]),
+    ] {
+        let entries = [("X.npy", features()), ("target.npy", bytes)];
+        let archive = npz(&entries, CompressionMethod::Stored);
+        let options = ReadOptions { label: Some("target".into()), ..plain() };
+        let (_, summary) = collect(Format::Npz, &archive, &options).unwrap();
+        assert_eq!(summary.classes.unwrap().names, names);
+    }
+}
+
+#[test]
+fn no_labels_for_prediction() {
+    let archive = npz(&[("X.npy", features())], CompressionMethod::Stored);
+    assert_eq!(collect(Format::Npz, &archive, &unlabelled()).unwrap().0.rows.len(), 2);
+}
+
+#[test]
+fn not_an_archive() {
+    let message = refused(Format::Npz, b"PK\x03\x04 and no more", &options());
+    assert!(message.starts_with("data.npz: the file is no zip archive: "), "{message}");
+}
+
+#[test]
+fn absent_arrays() {
+    let archive = npz(&[("X.npy", features()), ("a.npy", features())], CompressionMethod::Stored);
+    assert_eq!(
+        refused(Format::Npz, &archive, &options()),
+        "data.npz: no array `y` in the archive; it holds `X`, `a`"
+    );
+    let archive = npz(&[("y.npy", features())], CompressionMethod::Stored);
+    assert!(refused(Format::Npz, &archive, &options()).contains("no array `X`"));
+}
+
+#[test]
+fn lengths_that_differ() {
+    let entries = [("X.npy", features()), ("y.npy", npy(&[1], npyz::Order::C, &[1_i64]))];
+    let archive = npz(&entries, CompressionMethod::Stored);
+    assert_eq!(
+        refused(Format::Npz, &archive, &options()),
+        "data.npz, array `y`: 1 rows, but the features have 2"
+    );
+}
+
+#[test]
+fn strings_that_are_not_unicode() {
+    let bad = raw("{'descr': '<U1', 'fortran_order': False, 'shape': (2,)}", &[0xff; 8]);
+    let archive = npz(&[("X.npy", features()), ("y.npy", bad)], CompressionMethod::Stored);
+    assert_eq!(
+        refused(Format::Npz, &archive, &options()),
+        "data.npz, array `y`, row 1: the string is not valid Unicode"
+    );
+}
+
+#[test]
+fn strings_beyond_the_limit() {
+    let bad = raw("{'descr': '<U4000000000', 'fortran_order': False, 'shape': (2,)}", &[]);
+    let archive = npz(&[("X.npy", features()), ("y.npy", bad)], CompressionMethod::Stored);
+    assert_eq!(
+        refused(Format::Npz, &archive, &options()),
+        "data.npz, array `y`: more than 1048576 bytes in one field, the limit"
+    );
+}
+
+#[test]
+fn broken_checksum() {
+    let mut archive = npz(&[("X.npy", features())], CompressionMethod::Stored);
+    let at = archive.windows(4).position(|bytes| bytes == 4.0_f32.to_le_bytes()).unwrap();
+    archive[at] ^= 1;
+    let message = refused(Format::Npz, &archive, &unlabelled());
+    assert!(message.starts_with("data.npz"), "{message}");
+}
+
+#[test]
+fn bombs_stop_at_the_limit() {
+    let zeros = npy(&[1 << 16, 16], npyz::Order::C, &vec![0.0_f64; 1 << 20]);
+    let archive = npz(&[("X.npy", zeros)], CompressionMethod::Deflated);
+    let mut options = unlabelled();
+    options.limits.decoded_bytes = 1 << 20;
+    assert!(archive.len() < 1 << 16);
+    let message = refused(Format::Npz, &archive, &options);
+    assert_eq!(message, "data.npz, array `X`: more than 1048576 bytes, the limit");
+}
