@@ -70,7 +70,7 @@ SOLVED = {
     "distance": "0.0015",
     "noise": "0.01",
     "grid": "7.275957614183426e-12",
-    "failure": "1e-17",
+    "failure": "0",
     "state": "perfect",
     "joint_releases": 1,
     "releases": 3,
@@ -155,7 +155,6 @@ def certificate(event: dict[str, Any]) -> dict[str, Any]:
     else:
         constants |= {"eta": event["step"], "step-noise": event["noise"]}
         constants["steps"] = event["learning"]
-    questions = [q for q in QUESTIONS if not (solved and q["notion"] == verify.RENYI)]
     return seal(
         {
             "schema": verify.SCHEMA,
@@ -171,7 +170,7 @@ def certificate(event: dict[str, Any]) -> dict[str, Any]:
                 "received_at": "2026-01-02T03:04:05Z",
             },
             "model": {"digest_before": "00", "digest_after": "11", "version": 4},
-            "claims": [claim_for(event, question) for question in questions],
+            "claims": [claim_for(event, question) for question in QUESTIONS],
             "event": copy.deepcopy(event),
             "constants": [
                 {"name": name, "value": str(value), "origin": "user"}
@@ -320,10 +319,10 @@ class Accounting(unittest.TestCase):
 
     def test_the_two_ways_to_a_tail_agree_where_they_meet(self) -> None:
         edge = Decimal(6)
-        series = verify.upper_tail(edge)
-        fraction = verify.upper_tail(edge + Decimal("1e-60"))
-        slope = (-edge * edge / 2).exp() / (2 * verify.PI).sqrt()
-        self.close(series - slope * Decimal("1e-60"), str(fraction), "1e-62")
+        series = verify.mills(edge)
+        fraction = verify.mills(edge + Decimal("1e-60"))
+        slope = edge * series - 1
+        self.close(series + slope * Decimal("1e-60"), str(fraction), "1e-62")
 
     def test_extreme_mu_and_delta(self) -> None:
         for mu in ("1e-8", "1e-3", "1", "30", "100"):
@@ -427,6 +426,9 @@ class Certificates(unittest.TestCase):
             self.fails(self.descended, "claim 1", put(change, "event"))
         last = {"only_then": 1}
         self.fails(self.descended, "claim 1", put(last, "event", "phases", 2))
+
+    def test_a_run_that_may_fail_has_no_renyi_form(self) -> None:
+        self.fails(self.solved, "claim 2", put({"failure": "1e-30"}, "event"))
 
     def test_fields_that_follow_from_the_event_cannot_be_embellished(self) -> None:
         for change in (
