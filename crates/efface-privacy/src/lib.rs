@@ -1,5 +1,14 @@
 //! Accounting, noise, events and certificates of certified machine unlearning.
 #![forbid(unsafe_code)]
 
+pub mod accountant;
+pub mod advantage;
+pub mod certificate;
+pub mod claim;
 pub mod event;
+pub mod gaussian;
+mod outward;
 pub mod quantity;
+pub mod rdp;
+pub mod sampler;
+pub mod special;

@@ -1,0 +1,55 @@
+#![doc = include_str!("output_noise.md")]
+
+use super::check::{self, malformed};
+use super::{AccountantError, World};
+use crate::event::{OutputNoise, State};
+use crate::outward;
+use crate::quantity::Mu;
+
+/// mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
+/// 1e-9.
+///
+/// `failure` is not part of mu and must be taken off delta by the caller. The derivation is in
+/// this module's documentation.
+///
+/// # Errors
+/// When a number of the event is out of range, several joint releases are claimed in `perfect`
+/// state, deletion-privacy is asked of `secret` state, or the normaliser lacks what DP needs.
+pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, AccountantError> {
+    let setting = check::setting(&event.setting)?;
+    let strong_convexity = check::positive("strong_convexity", event.setting.strong_convexity)?;
+    let distance = check::nonnegative("distance", event.distance)?;
+    let noise = check::positive("noise", event.noise)?;
+    let spread = check::grid(event.grid, noise)? * setting.root_parameters;
+    check::probability("failure", event.failure)?;
+    check::records(&event.setting, event.records)?;
+    let releases = check::count("releases", event.releases)?;
+    let joint = check::count("joint_releases", event.joint_releases)?;
+    if event.state == State::Perfect && event.joint_releases != 1 {
+        return Err(malformed("joint_releases", "1 in `perfect` state", event.joint_releases));
+    }
+    let sensitivity = |adjacency| {
+        let relative = check::group_sensitivity(&event.setting, adjacency, world.notion())?;
+        Ok::<_, AccountantError>(setting.lipschitz * relative / strong_convexity)
+    };
+    let mu = match world {
+        World::Retraining => joint.sqrt() * ((2.0 * distance + spread) / noise),
+        World::DeletionPrivacy(_) => {
+            if event.state == State::Secret {
+                return Err(AccountantError::Unsupported {
+                    notion: world.notion(),
+                    reason: "what is kept in `secret` state saw the deleted records",
+                });
+            }
+            (distance + spread) / noise
+        }
+        World::DifferentialPrivacyOneRelease(adjacency) => {
+            (sensitivity(adjacency)? + 2.0 * distance + spread) / noise
+        }
+        World::DifferentialPrivacyAllReleases(adjacency) => {
+            let one = (sensitivity(adjacency)? + 2.0 * distance + spread) / noise;
+            releases.max(joint).sqrt() * one
+        }
+    };
+    Ok(outward::mu(outward::up(mu)))
+}
