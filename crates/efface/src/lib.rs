@@ -1,2 +1,53 @@
-//! The engine: trains models that can forget, serves deletion requests and certifies each
+//! The engine of efface: trains linear models that can forget, serves deletion requests and
+//! issues a certificate for each.
+//!
+//! A model lives in one file, its vault. [`train`] makes it, [`delete`], [`add`], [`update`] and
+//! [`refresh`] change it, each in one transaction that ends with a signed certificate; [`verify`]
+//! and [`verify_ledger`] recompute what certificates say; [`predict`], [`evaluate`] and [`export`]
+//! use the model. Clock, randomness and keys come in through [`Surroundings`].
 #![forbid(unsafe_code)]
+
+mod add;
+mod annex;
+mod certify;
+mod delete;
+mod error;
+mod export;
+mod outcome;
+mod plan;
+mod predict;
+mod random;
+mod report;
+mod rows;
+mod run;
+mod serve;
+mod settings;
+mod show;
+mod source;
+mod status;
+mod store;
+mod surroundings;
+mod train;
+mod verify;
+
+pub use add::{add, update};
+pub use delete::{Delete, Which, delete, delete_dry_run};
+pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
+pub use efface_privacy::claim::{Claim, Notion};
+pub use efface_vault::{Keyring, KeyringError};
+pub use error::{Error, Kind, Result};
+pub use export::{ExportFormat, export};
+pub use outcome::{
+    DryRun, Entry, Evaluation, ExportNote, NotionStatus, Prediction, Served, Status, Work,
+};
+pub use plan::{MechanismName, Plan, Target};
+pub use predict::{evaluate, predict};
+pub use report::report;
+pub use serve::refresh;
+pub use settings::Settings;
+pub use show::show;
+pub use source::{Source, schema};
+pub use status::{certificate, entries, status};
+pub use surroundings::{Progress, Surroundings};
+pub use train::train;
+pub use verify::{verify, verify_ledger};

@@ -1,0 +1,236 @@
+//! Additions and updates of records.
+
+use std::path::Path;
+
+use efface_privacy::certificate::RequestKind;
+use efface_vault::{Transaction, Vault};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::outcome::Served;
+use crate::plan::{Ids, Plan, Task};
+use crate::rows::encode;
+use crate::serve::{Effect, name_request, serve, served_before, since};
+use crate::source::{Source, Table, read_table};
+use crate::store::Current;
+use crate::surroundings::Surroundings;
+use crate::train::{check_ids, insert_rows_as};
+
+/// Adds the records of a table and certifies the new model.
+///
+/// Without an id column, new ids are `vV:P`: the model's version and the position in the table.
+///
+/// # Errors
+/// Rows that break the plan's rules, ids that are in use or were deleted, more records than the
+/// capacity, a vault in use, an interruption.
+pub fn add(
+    path: &Path,
+    source: &Source,
+    request_id: Option<&str>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    bring(path, source, RequestKind::Add, request_id, surroundings)
+}
+
+/// Replaces records by new contents under the same ids: the old contents are deleted, the new
+/// ones added, in one request.
+///
+/// # Errors
+/// As [`add`]; also ids that the model does not have.
+pub fn update(
+    path: &Path,
+    source: &Source,
+    request_id: Option<&str>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    bring(path, source, RequestKind::Update, request_id, surroundings)
+}
+
+fn bring(
+    path: &Path,
+    source: &Source,
+    kind: RequestKind,
+    request_id: Option<&str>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
+    let mut vault = Vault::open_for(path, purpose)?;
+    let current = Current::of(&vault)?;
+    current.check_keyring(surroundings.keyring)?;
+    let plan = &current.plan;
+    let table = read(source, plan, surroundings)?;
+    let rows = table.data.rows() as u64;
+    if rows == 0 {
+        return Err(Error::input("data", "the table has no records of the model's classes"));
+    }
+    check_ids(table.ids.as_deref())?;
+    let private: Vec<&str> = [&table.ids, &table.subjects]
+        .into_iter()
+        .flatten()
+        .flat_map(|list| list.iter().map(AsRef::as_ref))
+        .collect();
+    let named = name_request(
+        request_id,
+        kind,
+        &current.genesis.vault_id,
+        &body(&table),
+        &private,
+        surroundings,
+    )?;
+    if let Some(served) = served_before(&vault, &current, &named, kind)? {
+        return Ok(served);
+    }
+    let version = current.version + 1;
+    let prefix = format!("v{version}:");
+    let mut notices = Vec::new();
+    if table.left_out > 0 {
+        notices.push(format!("{} rows of other classes were left out", table.left_out));
+    }
+    let vault_id = current.genesis.vault_id.clone();
+    let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
+    let mut transaction = vault.begin()?;
+    let deleted_since = match (kind, &table.ids) {
+        (RequestKind::Update, Some(ids)) => withdraw(&mut transaction, ids)?,
+        (RequestKind::Update, None) => {
+            return Err(Error::input("ids", "an update needs the ids of the records it replaces")
+                .hint("name the id column with `--id`"));
+        }
+        (_, Some(_)) if plan.ids == Ids::Position => {
+            return Err(Error::refused(
+                "ids",
+                "this model was trained without an id column, so additions have none either",
+            )
+            .hint("leave out `--id`"));
+        }
+        (_, None) if plan.ids == Ids::Column => {
+            return Err(Error::input(
+                "ids",
+                "this model's records have ids, so additions need them",
+            )
+            .hint("name the id column with `--id`"));
+        }
+        (_, Some(ids)) => {
+            refuse_known(&transaction, ids, hmac)?;
+            Vec::new()
+        }
+        (_, None) => {
+            notices.push(format!("new ids are `{prefix}1` and so on, by position in the table"));
+            Vec::new()
+        }
+    };
+    insert_rows_as(&mut transaction, &table, version, &prefix)?;
+    if let Some(limit) = plan.group_limit() {
+        let largest = transaction.largest_subject()?;
+        if largest > limit {
+            return Err(Error::refused(
+                "max-group",
+                format!("a subject would have {largest} records, `max-group` is {limit}"),
+            )
+            .hint("add fewer rows of each person"));
+        }
+    }
+    let effect = Effect {
+        kind,
+        records: rows,
+        deleted_since,
+        added: rows,
+        tombstones: Vec::new(),
+        subject: None,
+        clipped: Some(table.private.rows_scaled),
+        notices,
+    };
+    drop(table);
+    serve(transaction, &current, named, effect, surroundings)
+}
+
+fn read(source: &Source, plan: &Plan, surroundings: &mut Surroundings<'_>) -> Result<Table> {
+    let options = source.options_for(plan, true)?;
+    let range = match &plan.task {
+        Task::Range(low, high) => Some((low.0, high.0)),
+        Task::Classes(_) => None,
+    };
+    let table = read_table(source, &options, plan.rows.intercept.0, range, &mut |progress| {
+        surroundings.tell(progress)
+    })?;
+    if table.features != plan.rows.features || table.sparse != plan.rows.sparse {
+        let shape = |features, sparse| {
+            format!("{features} {} features", if sparse { "sparse" } else { "dense" })
+        };
+        return Err(Error::refused(
+            "data",
+            format!(
+                "rows must have {} like the model's, got {}",
+                shape(plan.rows.features, plan.rows.sparse),
+                shape(table.features, table.sparse)
+            ),
+        ));
+    }
+    Ok(table)
+}
+
+/// A digest of the whole table, so that a request id is never reused for other rows.
+fn body(table: &Table) -> String {
+    let mut hasher = Sha256::new();
+    let mut bytes = Vec::new();
+    for row in 0..table.data.rows() {
+        encode(table.data.x().row(row), &mut bytes);
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(&bytes);
+        hasher.update(table.data.y()[row].to_le_bytes());
+        for list in [&table.ids, &table.subjects] {
+            let text = list.as_ref().map_or("", |list| list[row].as_ref());
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+    }
+    hex::encode(hasher.finalize())
+}
+
+/// Takes out the records that an update replaces; since when each was there.
+fn withdraw(transaction: &mut Transaction<'_>, ids: &[Box<str>]) -> Result<Vec<u64>> {
+    let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    let lookup = transaction.find_ids(&names)?;
+    if let Some(id) = lookup.missing.first() {
+        return Err(Error::refused(
+            "unknown-record",
+            format!(
+                "{} of {} ids are unknown, such as `{id}`; nothing was changed",
+                lookup.missing.len(),
+                ids.len()
+            ),
+        )
+        .hint("add new records with `efface add`"));
+    }
+    let identities = transaction.identities(&lookup.found)?;
+    transaction.delete_records(&lookup.found)?;
+    Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
+}
+
+/// Ids are never reused, not even after a deletion.
+fn refuse_known(vault: &Vault, ids: &[Box<str>], hmac: impl Fn(&str) -> [u8; 32]) -> Result<()> {
+    let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    let lookup = vault.find_ids(&names)?;
+    if !lookup.found.is_empty() {
+        return Err(Error::refused(
+            "duplicate-id",
+            format!(
+                "{} of {} ids are in the model already; nothing was added",
+                lookup.found.len(),
+                ids.len()
+            ),
+        )
+        .hint("use `efface update` to replace records"));
+    }
+    for id in &lookup.missing {
+        if vault.tombstone(&hmac(id))?.is_some() {
+            return Err(Error::refused(
+                "duplicate-id",
+                format!(
+                    "`{id}` was deleted before, and ids are never used again; nothing was added"
+                ),
+            )
+            .hint("give the record a new id"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! From a release to its certificate: claims, constants, scope, chain and signature.
+
+use efface_privacy::certificate::{
+    Certificate, Chain, GENESIS, ModelRef, Noise, Request, RequestKind, SCHEMA, Scope, Signature,
+    seal,
+};
+use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, scope};
+use efface_privacy::event::{Event, State};
+use efface_privacy::quantity::Decimal;
+use efface_vault::Keyring;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// What a certificate says beyond event and plan.
+pub(crate) struct Facts<'a> {
+    pub(crate) vault: &'a str,
+    pub(crate) now: &'a str,
+    pub(crate) request_id: &'a str,
+    pub(crate) kind: RequestKind,
+    pub(crate) received_at: &'a str,
+    /// Records touched.
+    pub(crate) records: u64,
+    /// Keyed HMAC of the subject.
+    pub(crate) subject: Option<String>,
+    pub(crate) digest_before: Option<String>,
+    pub(crate) digest_after: String,
+    pub(crate) version: u64,
+    /// Position and previous hash.
+    pub(crate) index: u64,
+    pub(crate) previous: Option<String>,
+    /// Commitment to the private annex.
+    pub(crate) annex: String,
+}
+
+/// A sealed ledger entry.
+pub(crate) struct Sealed {
+    pub(crate) text: String,
+    pub(crate) hash: String,
+    pub(crate) hash_bytes: [u8; 32],
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// Claims an event earns under a plan: the one asked for first, then what else holds.
+pub(crate) fn claims(
+    plan: &Plan,
+    event: &Event,
+    kind: RequestKind,
+    records: u64,
+) -> Result<Vec<Claim>> {
+    let target = &plan.target;
+    let wanted = target.question();
+    let mut questions = vec![wanted];
+    let delta = target.delta.0;
+    let steps = matches!(event, Event::NoisyGd(_));
+    // Where counts are private, the phases of noisy-gd state none, so nothing follows from them.
+    if target.notion != Notion::IndistinguishableFromRetraining && !(steps && plan.hides_counts()) {
+        questions.push(Question::Indistinguishable { delta });
+    }
+    // In noisy-gd the number of steps follows the size of the request unless it is fixed, and the
+    // claim is for the public maximal group.
+    let group = !steps || plan.fixed_removal().is_some() && records <= plan.setting.group;
+    let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
+    if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
+    {
+        questions.push(Question::Deletion {
+            order: target.order.0,
+            adjacency: target.adjacency,
+            requests: Requests::NonAdaptive,
+        });
+    }
+    if target.notion != Notion::DifferentialPrivacy {
+        questions.push(Question::Differential { delta, adjacency: target.adjacency });
+    }
+    let mut claims = Vec::new();
+    for (position, question) in questions.iter().enumerate() {
+        match evaluate(event, question) {
+            Ok(claim) => claims.push(claim),
+            // The claim asked for must hold; the others are extra and left out where the event
+            // does not carry them (DP under `mean` without a public minimum).
+            Err(error) if position == 0 => {
+                return Err(Error::refused("accounting", error.to_string()));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(claims)
+}
+
+/// The first claim must meet the plan's target.
+pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
+    let Some(first) = claims.first() else {
+        return Err(Error::refused("accounting", "the release supports no claim"));
+    };
+    let allowed = plan.target.epsilon.0;
+    if first.epsilon.0 <= allowed {
+        return Ok(());
+    }
+    Err(Error::refused(
+        "budget-exhausted",
+        format!(
+            "this request would end at epsilon {} for {}, the model promises {allowed}",
+            first.epsilon,
+            first.notion.name()
+        ),
+    )
+    .hint(
+        "delete fewer records per request, give more removal steps to a new model, or train anew",
+    ))
+}
+
+/// Builds and seals a certificate.
+pub(crate) fn certificate(
+    plan: &Plan,
+    event: Event,
+    facts: Facts<'_>,
+    keyring: &Keyring,
+) -> Result<Sealed> {
+    let claims = claims(plan, &event, facts.kind, facts.records)?;
+    within_target(plan, &claims)?;
+    let (covers, does_not_cover) = scope(&event);
+    let grid = match &event {
+        Event::OutputNoise(e) => e.grid,
+        Event::NoisyGd(e) => e.grid,
+    };
+    let certificate = Certificate {
+        schema: SCHEMA.to_owned(),
+        id: format!("{}/{}", facts.vault, facts.index),
+        vault: facts.vault.to_owned(),
+        issued_at: facts.now.to_owned(),
+        not_for_release: plan.not_for_release,
+        request: Request {
+            id: facts.request_id.to_owned(),
+            kind: facts.kind,
+            records: if plan.hides_counts() {
+                "not stated".to_owned()
+            } else {
+                facts.records.to_string()
+            },
+            subject: facts.subject,
+            received_at: facts.received_at.to_owned(),
+        },
+        model: ModelRef {
+            digest_before: facts.digest_before,
+            digest_after: facts.digest_after,
+            version: facts.version,
+        },
+        claims: claims.clone(),
+        noise: noise(plan, grid),
+        event,
+        constants: plan.constants.clone(),
+        assumptions: plan.assumptions.clone(),
+        scope: Scope { covers, does_not_cover },
+        annex: facts.annex,
+        chain: Chain {
+            index: facts.index,
+            previous: facts.previous.unwrap_or_else(|| GENESIS.to_owned()),
+            hash: String::new(),
+        },
+        signature: Signature {
+            key_id: String::new(),
+            public_key: String::new(),
+            value: String::new(),
+        },
+    };
+    let document = serde_json::to_value(&certificate)
+        .map_err(|error| Error::storage("certificate", error.to_string()))?;
+    let (text, hash) = sealed(document, keyring)?;
+    let hash_bytes = hash_bytes(&hash)?;
+    Ok(Sealed { text, hash, hash_bytes, claims })
+}
+
+/// Seals any ledger entry.
+pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(String, String)> {
+    seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes))
+        .map_err(|error| Error::storage("certificate", error.to_string()))
+}
+
+fn noise(plan: &Plan, grid: Decimal) -> Noise {
+    Noise {
+        sampler: "exact-grid".to_owned(),
+        generator: if plan.not_for_release { "chacha20-user-seed" } else { "chacha20" }.to_owned(),
+        grid,
+    }
+}
+
+/// The 32 bytes of a hash in hexadecimal.
+pub(crate) fn hash_bytes(hash: &str) -> Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(hash, &mut bytes)
+        .map_err(|error| Error::storage("certificate", error.to_string()))?;
+    Ok(bytes)
+}
+
+/// SHA-256 of the bytes of the weights (little-endian f64).
+pub(crate) fn digest_bytes(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

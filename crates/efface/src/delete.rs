@@ -1,0 +1,247 @@
+//! Deletion of records and of whole subjects.
+
+use std::path::Path;
+
+use efface_learn::mechanism::Change;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::event::Event;
+use efface_vault::{Keyring, RecordId, Vault};
+
+use crate::certify;
+use crate::error::{Error, Result};
+use crate::outcome::{DryRun, Served};
+use crate::plan::Plan;
+use crate::run::{planned_event, removal_steps};
+use crate::serve::{
+    Effect, check_releases, name_request, replay, serve, served_before, since, takes_steps,
+};
+use crate::store::{Current, kept};
+use crate::surroundings::Surroundings;
+
+/// What is to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// Records, by their ids.
+    Ids(Vec<String>),
+    /// All records of these subjects.
+    Subjects(Vec<String>),
+}
+
+impl Which {
+    fn names(&self) -> &[String] {
+        match self {
+            Self::Ids(names) | Self::Subjects(names) => names,
+        }
+    }
+
+    /// The label its tombstones are made under.
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Ids(_) => "record",
+            Self::Subjects(_) => "subject",
+        }
+    }
+}
+
+/// A deletion request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delete {
+    /// What is to go.
+    pub what: Which,
+    /// The caller's name for the request; a fresh one if none.
+    pub request_id: Option<String>,
+}
+
+/// Names resolved against the vault.
+struct Resolved {
+    live: Vec<RecordId>,
+    /// Names that were deleted before, with the index of their certificate.
+    gone: Vec<(String, u64)>,
+}
+
+/// Deletes records and certifies it.
+///
+/// Ids that are unknown refuse the whole request; ids that were deleted before are passed over,
+/// and if there are no others the certificate of their deletion is returned again.
+///
+/// # Errors
+/// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
+pub fn delete(
+    path: &Path,
+    request: &Delete,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    check_names(&request.what)?;
+    let mut vault = Vault::open_for(path, "efface delete")?;
+    let current = Current::of(&vault)?;
+    current.check_keyring(surroundings.keyring)?;
+    let kind = RequestKind::Delete;
+    let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
+    let named = name_request(
+        request.request_id.as_deref(),
+        kind,
+        &current.genesis.vault_id,
+        &body(&request.what),
+        &private,
+        surroundings,
+    )?;
+    if let Some(served) = served_before(&vault, &current, &named, kind)? {
+        return Ok(served);
+    }
+    let resolved = resolve(&vault, &current, &request.what, surroundings.keyring)?;
+    if resolved.live.is_empty() {
+        let index = resolved.gone.iter().map(|(_, index)| *index).max().unwrap_or(0);
+        return replay(&vault, &current, index, kind);
+    }
+    let identities = vault.identities(&resolved.live)?;
+    let hmac = |label: &str, name: &str| {
+        surroundings.keyring.hmac(&current.genesis.vault_id, label, name.as_bytes())
+    };
+    let mut tombstones: Vec<[u8; 32]> =
+        identities.iter().map(|identity| hmac("record", &identity.id)).collect();
+    let subject = match &request.what {
+        Which::Ids(_) => None,
+        Which::Subjects(names) => {
+            tombstones.extend(names.iter().map(|name| hmac("subject", name)));
+            let mut hashes: Vec<String> =
+                names.iter().map(|name| hex::encode(hmac("subject", name))).collect();
+            hashes.sort_unstable();
+            Some(hashes.join(","))
+        }
+    };
+    let mut notices = Vec::new();
+    if !resolved.gone.is_empty() {
+        notices.push(format!("{} of the names were deleted before", resolved.gone.len()));
+    }
+    let effect = Effect {
+        kind,
+        records: resolved.live.len() as u64,
+        deleted_since: identities.iter().map(|identity| since(identity.added_version)).collect(),
+        added: 0,
+        tombstones,
+        subject,
+        clipped: None,
+        notices,
+    };
+    let mut transaction = vault.begin()?;
+    transaction.delete_records(&resolved.live)?;
+    serve(transaction, &current, named, effect, surroundings)
+}
+
+/// Says what a deletion would do, without doing it.
+///
+/// # Errors
+/// As [`delete`], as far as they can be known beforehand.
+pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
+    check_names(&request.what)?;
+    let vault = Vault::open_read_only(path)?;
+    let current = Current::of(&vault)?;
+    current.check_keyring(keyring)?;
+    let resolved = resolve(&vault, &current, &request.what, keyring)?;
+    let plan = &current.plan;
+    let records = resolved.live.len() as u64;
+    let remaining = vault.counts()?.records.saturating_sub(records);
+    let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
+    if records == 0 {
+        let none = DryRun { records, remaining, already_deleted, steps: None, claims: Vec::new() };
+        return Ok(none);
+    }
+    check_releases(plan, &current, false, kept(&vault, plan)?.map(|kept| kept.releases))?;
+    let identities = vault.identities(&resolved.live)?;
+    let deleted_since: Vec<u64> = identities.iter().map(|i| since(i.added_version)).collect();
+    let change = Change { deleted_since: &deleted_since, added: 0 };
+    let rows = remaining as usize;
+    let steps = removal_steps(plan, &current.event, &change, rows)?;
+    let event = next_event(plan, &current, &change, steps, rows)?;
+    let claims = certify::claims(plan, &event, RequestKind::Delete, records)?;
+    certify::within_target(plan, &claims)?;
+    let steps = takes_steps(&event).then_some(steps);
+    Ok(DryRun { records, remaining, already_deleted, steps, claims })
+}
+
+/// The event the request would have.
+fn next_event(
+    plan: &Plan,
+    current: &Current,
+    change: &Change<'_>,
+    steps: u64,
+    records: usize,
+) -> Result<Event> {
+    match &current.event {
+        Event::NoisyGd(_) => planned_event(plan, &current.event, change, steps, records),
+        Event::OutputNoise(event) => {
+            let mut event = event.clone();
+            event.releases += 1;
+            event.records = event.records.map(|_| records as u64);
+            Ok(Event::OutputNoise(event))
+        }
+    }
+}
+
+fn check_names(which: &Which) -> Result<()> {
+    if which.names().is_empty() {
+        return Err(Error::input("ids", "nothing to delete was named")
+            .hint("give `--record`, `--subject` or `--ids FILE`"));
+    }
+    if which.names().iter().any(String::is_empty) {
+        return Err(Error::input("ids", "an id or subject must not be empty"));
+    }
+    Ok(())
+}
+
+/// What was asked, in a form that does not depend on the order.
+fn body(which: &Which) -> String {
+    let mut names: Vec<&str> = which.names().iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let list: Vec<String> = names.iter().map(|name| format!("{}:{name}", name.len())).collect();
+    format!("{}\n{}", which.label(), list.join("\n"))
+}
+
+fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -> Result<Resolved> {
+    let (live, missing) = match which {
+        Which::Ids(names) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let lookup = vault.find_ids(&names)?;
+            (lookup.found, lookup.missing)
+        }
+        Which::Subjects(names) => {
+            let (mut live, mut missing) = (Vec::new(), Vec::new());
+            let mut asked: Vec<&String> = names.iter().collect();
+            asked.sort_unstable();
+            asked.dedup();
+            for name in asked {
+                let rows = vault.find_subject(name)?;
+                if rows.is_empty() {
+                    missing.push(name.clone());
+                }
+                live.extend(rows);
+            }
+            (live, missing)
+        }
+    };
+    let (mut gone, mut unknown) = (Vec::new(), Vec::new());
+    for name in missing {
+        let hmac = keyring.hmac(&current.genesis.vault_id, which.label(), name.as_bytes());
+        match vault.tombstone(&hmac)? {
+            Some(index) => gone.push((name, index)),
+            None => unknown.push(name),
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(Resolved { live, gone });
+    }
+    let count = unknown.len();
+    let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
+    let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
+    Err(Error::refused(
+        "unknown-record",
+        format!(
+            "{count} of {} {}s are unknown: {}{more}; nothing was deleted",
+            which.names().len(),
+            which.label(),
+            shown.join(", ")
+        ),
+    )
+    .hint("correct or leave out the unknown ones and ask again"))
+}

@@ -1,0 +1,150 @@
+//! The one error of the engine: a stable code, a message, a hint.
+
+use std::fmt;
+
+/// What kind of failure it is; the command line's exit code follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Understood and refused; nothing was changed (exit 1).
+    Refused,
+    /// Wrong usage or wrong input; nothing was changed (exit 2).
+    Input,
+    /// The disk or the vault failed; the vault is as it was (exit 2).
+    Storage,
+    /// The work was interrupted; the vault is as it was (exit 2).
+    Interrupted,
+}
+
+/// An error of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// A refusal: the request was understood and will not be served.
+    #[must_use]
+    pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Refused, code, message: message.into(), hint: None }
+    }
+
+    /// Wrong usage or input.
+    #[must_use]
+    pub fn input(code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Input, code, message: message.into(), hint: None }
+    }
+
+    /// A failure of disk or vault.
+    #[must_use]
+    pub fn storage(code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Storage, code, message: message.into(), hint: None }
+    }
+
+    /// The user interrupted.
+    #[must_use]
+    pub fn interrupted() -> Self {
+        Self {
+            kind: Kind::Interrupted,
+            code: "interrupted",
+            message: "interrupted; nothing was changed".into(),
+            hint: None,
+        }
+    }
+
+    /// The same error with what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What happened: the value got and the rule.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do, where something can be done.
+    #[must_use]
+    pub fn what_to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "; {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Result of the engine's operations.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<efface_vault::OpenError> for Error {
+    fn from(error: efface_vault::OpenError) -> Self {
+        use efface_vault::OpenError as E;
+        let code = match &error {
+            E::NotFound { .. } => "not-found",
+            E::Lock(_) => "in-use",
+            E::NotAVault { .. } | E::NotAFile { .. } => "not-a-vault",
+            E::Newer { .. } => "newer",
+            _ => "vault",
+        };
+        Self::storage(code, error.to_string())
+    }
+}
+
+impl From<efface_vault::ReadError> for Error {
+    fn from(error: efface_vault::ReadError) -> Self {
+        Self::storage("vault", error.to_string())
+    }
+}
+
+impl From<efface_vault::WriteError> for Error {
+    fn from(error: efface_vault::WriteError) -> Self {
+        use efface_vault::WriteError as E;
+        let text = error.to_string();
+        match error {
+            E::DuplicateId { .. } => Self::refused("duplicate-id", text),
+            E::RequestConflict { .. } => {
+                Self::input("request-conflict", text).hint("use a new request id for a new request")
+            }
+            _ => Self::storage("vault", text),
+        }
+    }
+}
+
+impl From<efface_vault::CreateError> for Error {
+    fn from(error: efface_vault::CreateError) -> Self {
+        use efface_vault::CreateError as E;
+        let text = error.to_string();
+        match error {
+            E::AlreadyExists { .. } => {
+                Self::storage("exists", text).hint("give another name, or remove it yourself")
+            }
+            E::Lock(_) => Self::storage("in-use", text),
+            _ => Self::storage("vault", text),
+        }
+    }
+}

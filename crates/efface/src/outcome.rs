@@ -1,0 +1,179 @@
+//! What operations give back to the faces, ready to be shown or written as JSON.
+
+use efface_privacy::claim::Claim;
+use serde::Serialize;
+
+/// A served request (or the first training).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Served {
+    /// The request's id.
+    pub request_id: String,
+    /// `train`, `delete`, `add`, `update` or `refresh`.
+    pub kind: String,
+    /// Version of the model after.
+    pub version: u64,
+    /// Records touched.
+    pub records: u64,
+    /// Records left in the model.
+    pub remaining: u64,
+    /// True when nothing new was done: the request (or each of its records) was served before.
+    pub replayed: bool,
+    /// Position of the certificate in the ledger.
+    pub index: u64,
+    /// Hash of the ledger's head after; keep it elsewhere to notice a restored old vault.
+    pub head: String,
+    /// Claims of the certificate.
+    pub claims: Vec<Claim>,
+    /// The certificate, canonical JSON.
+    #[serde(skip)]
+    pub certificate: String,
+    /// Private: work done and what was measured. Not part of the public certificate.
+    pub work: Option<Work>,
+    /// Things the user should know.
+    pub notices: Vec<String>,
+}
+
+/// What a request cost and reached; private, since it depends on the data.
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct Work {
+    /// Passes over the data for gradients.
+    pub passes: u64,
+    /// Passes that built a Hessian.
+    pub hessians: u64,
+    /// Hessian-vector products.
+    pub hessian_products: u64,
+    /// Noisy steps taken.
+    pub steps: u64,
+    /// Bound reached on the distance to the optimum; none for `noisy-gd`.
+    pub distance: Option<f64>,
+    /// The solver that finished.
+    pub solver: Option<String>,
+    /// Rows whose norm was above the bound and was shortened.
+    pub clipped: Option<u64>,
+}
+
+/// What a delete request would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DryRun {
+    /// Records it would delete.
+    pub records: u64,
+    /// Records that would remain.
+    pub remaining: u64,
+    /// Ids that were deleted before.
+    pub already_deleted: Vec<String>,
+    /// Steps per request of `noisy-gd` it would take.
+    pub steps: Option<u64>,
+    /// Claims it would earn.
+    pub claims: Vec<Claim>,
+}
+
+/// `efface status`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// Identifier of the vault.
+    pub vault: String,
+    /// When it was made.
+    pub created_at: String,
+    /// The mechanism, loss and state by name.
+    pub mechanism: String,
+    /// The loss.
+    pub loss: String,
+    /// `perfect` or `secret`.
+    pub state: String,
+    /// True when a seed was given.
+    pub not_for_release: bool,
+    /// Records in the model now.
+    pub records: u64,
+    /// Distinct subjects now.
+    pub subjects: u64,
+    /// The most records it may have.
+    pub capacity: Option<u64>,
+    /// Version of the model.
+    pub version: u64,
+    /// Parameters.
+    pub parameters: u64,
+    /// Requests served, by kind.
+    pub requests: Vec<(String, u64)>,
+    /// Exports, newest last.
+    pub exports: Vec<ExportNote>,
+    /// Releases left before a refresh, in `secret` state or under DP.
+    pub releases_left: Option<u64>,
+    /// Claims of the latest certificate.
+    pub claims: Vec<Claim>,
+    /// For each notion, whether further requests can be served, and why not.
+    pub notions: Vec<NotionStatus>,
+    /// Index and hash of the ledger's head.
+    pub head: (u64, String),
+    /// Short name of the signing key.
+    pub key_id: String,
+}
+
+/// Whether a notion can still be served.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NotionStatus {
+    /// The notion.
+    pub notion: String,
+    /// Whether the next request can earn it.
+    pub available: bool,
+    /// What is spent, or why not.
+    pub note: String,
+}
+
+/// One export, as the ledger remembers it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExportNote {
+    /// Version exported.
+    pub version: u64,
+    /// When.
+    pub at: String,
+    /// The format.
+    pub format: String,
+}
+
+/// One ledger entry.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Position.
+    pub index: u64,
+    /// `train`, `delete`, ... or `export`.
+    pub kind: String,
+    /// When.
+    pub at: String,
+    /// Version of the model after.
+    pub version: u64,
+    /// The request's id, for certificates.
+    pub request_id: Option<String>,
+    /// Hash.
+    pub hash: String,
+}
+
+/// One prediction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Prediction {
+    /// 1-based position in the input.
+    pub position: u64,
+    /// The id, where the input has one.
+    pub id: Option<String>,
+    /// The class label, or the number.
+    pub prediction: String,
+    /// Probability of each class, in the order of the model's classes; empty for regression and
+    /// hinge.
+    pub probabilities: Vec<f64>,
+}
+
+/// Quality on a table with labels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Rows.
+    pub rows: u64,
+    /// Share of right classes.
+    pub accuracy: Option<f64>,
+    /// Mean negative log-likelihood, in nats.
+    pub log_loss: Option<f64>,
+    /// Area under the ROC curve.
+    pub auc: Option<f64>,
+    /// Root mean squared error, in units of y.
+    pub rmse: Option<f64>,
+    /// Mean absolute error, in units of y.
+    pub mae: Option<f64>,
+}

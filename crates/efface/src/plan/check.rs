@@ -1,0 +1,264 @@
+//! Settings checked for themselves, before any data is read.
+
+use efface_learn::Loss;
+use efface_learn::solver::Solver;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::State;
+use efface_privacy::quantity::{Delta, RenyiOrder};
+
+use super::MechanismName;
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+
+/// Settings whose names are known and whose numbers are in range.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    pub(crate) settings: Settings,
+    pub(crate) mechanism: MechanismName,
+    pub(crate) loss: &'static str,
+    pub(crate) notion: Notion,
+    pub(crate) state: State,
+    pub(crate) mean: bool,
+    pub(crate) lambda: f64,
+    pub(crate) row_norm: f64,
+    pub(crate) row_map: &'static str,
+    pub(crate) intercept: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) order: f64,
+    pub(crate) releases: u64,
+    pub(crate) max_group: u64,
+}
+
+impl Choices {
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// A name that is unknown, a number out of range, or settings that exclude each other.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let s = &settings;
+        let mechanism = match s.mechanism.as_deref().unwrap_or("solve") {
+            "solve" => MechanismName::Solve,
+            "retrain" => MechanismName::Retrain,
+            "noisy-gd" => MechanismName::NoisyGd,
+            other => return Err(unknown("mechanism", other, &["solve", "retrain", "noisy-gd"])),
+        };
+        let name = s.loss.as_deref().unwrap_or("logistic");
+        let loss = known("loss", name, &Loss::NAMES)?;
+        let notion_names = Notion::ALL.map(Notion::name);
+        let notion = match s.notion.as_deref() {
+            None => Notion::IndistinguishableFromRetraining,
+            Some(name) => {
+                Notion::from_name(name).ok_or_else(|| unknown("notion", name, &notion_names))?
+            }
+        };
+        let state = match known(
+            "state",
+            s.state.as_deref().unwrap_or("perfect"),
+            &["perfect", "secret"],
+        )? {
+            "secret" => State::Secret,
+            _ => State::Perfect,
+        };
+        if let Some(name) = s.solver.as_deref() {
+            known("solver", name, &Solver::NAMES)?;
+        }
+        let normalizer =
+            known("normalizer", s.normalizer.as_deref().unwrap_or("fixed"), &["fixed", "mean"])?;
+        let choices = Self {
+            mechanism,
+            loss,
+            notion,
+            state,
+            mean: normalizer == "mean",
+            lambda: positive("lambda", s.lambda.unwrap_or(1e-3))?,
+            row_norm: positive("row-norm", s.row_norm.unwrap_or(1.0))?,
+            row_map: known(
+                "row-map",
+                s.row_map.as_deref().unwrap_or("clip"),
+                &["clip", "unit", "refuse"],
+            )?,
+            intercept: at_least_zero("intercept", s.intercept.unwrap_or(1.0))?,
+            epsilon: positive("epsilon", s.epsilon.unwrap_or(1.0))?,
+            order: RenyiOrder::new(s.order.unwrap_or(2.0)).map_err(range)?.get(),
+            releases: count("releases", s.releases.unwrap_or(1))?,
+            max_group: count("max-group", s.max_group.unwrap_or(1))?,
+            settings,
+        };
+        choices.numbers()?;
+        choices.together()?;
+        Ok(choices)
+    }
+
+    fn numbers(&self) -> Result<()> {
+        let s = &self.settings;
+        if let Some(delta) = s.delta {
+            Delta::new(delta).map_err(range)?;
+        }
+        for (name, value) in [
+            ("noise", s.noise),
+            ("excess-risk", s.excess_risk),
+            ("eta", s.eta),
+            ("clip", s.clip),
+            ("hinge-width", s.hinge_width),
+        ] {
+            value.map(|x| positive(name, x)).transpose()?;
+        }
+        for (name, value) in [
+            ("public-n", s.public_n),
+            ("capacity", s.capacity),
+            ("minimum", s.minimum),
+            ("steps", s.steps),
+            ("removal-steps", s.removal_steps),
+        ] {
+            value.map(|x| count(name, x)).transpose()?;
+        }
+        if let Some((low, high)) = s.target_range
+            && !(low < high && low.is_finite() && high.is_finite())
+        {
+            return Err(Error::input(
+                "target-range",
+                format!(
+                    "`target-range` must be two finite numbers, low then high, got {low},{high}"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Settings that exclude or need each other.
+    fn together(&self) -> Result<()> {
+        let s = &self.settings;
+        let steps = self.mechanism == MechanismName::NoisyGd;
+        let clash = |what: &str, rule: &str, hint: &str| {
+            Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+        };
+        if steps && self.state == State::Secret {
+            return clash(
+                "`noisy-gd` with `--state secret`",
+                "is not offered: its last iterate is what it publishes, so it keeps no secret",
+                "leave out `--state`",
+            );
+        }
+        if self.mechanism == MechanismName::Retrain && self.state == State::Secret {
+            return clash(
+                "`retrain` with `--state secret`",
+                "is not offered: it starts afresh and keeps nothing",
+                "leave out `--state`, or use `--mechanism solve`",
+            );
+        }
+        if !steps {
+            for (name, given) in [
+                ("eta", s.eta.is_some()),
+                ("steps", s.steps.is_some()),
+                ("removal-steps", s.removal_steps.is_some()),
+            ] {
+                if given {
+                    return clash(
+                        &format!("`--{name}`"),
+                        "is a setting of `noisy-gd` only",
+                        "leave it out, or use `--mechanism noisy-gd`",
+                    );
+                }
+            }
+        }
+        if steps && s.excess_risk.is_some() {
+            return clash(
+                "`--excess-risk`",
+                "is a setting of `solve` and `retrain` only",
+                "give `--noise` to `noisy-gd`",
+            );
+        }
+        if s.noise.is_some() && s.excess_risk.is_some() {
+            return clash("`--noise` and `--excess-risk`", "exclude each other", "give one");
+        }
+        if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
+            return clash(
+                "`deletion-privacy` with `--state secret`",
+                "cannot hold: what is kept has seen the deleted records",
+                "use `--state perfect`",
+            );
+        }
+        if self.releases > 1
+            && self.state == State::Perfect
+            && self.notion != Notion::DifferentialPrivacy
+        {
+            return clash(
+                "`--releases` above 1",
+                "is for `--state secret` or `--notion differential-privacy`: in `perfect` state \
+                 every release stands by itself",
+                "leave it out",
+            );
+        }
+        if s.interactions.is_some() && self.notion != Notion::DeletionPrivacy {
+            return clash(
+                "`--interactions`",
+                "is a setting of `--notion deletion-privacy`",
+                "leave it out",
+            );
+        }
+        if self.mean && s.capacity.is_some() {
+            return clash(
+                "`--capacity`",
+                "has no meaning under `--normalizer mean`",
+                "leave it out",
+            );
+        }
+        if !self.mean && s.minimum.is_some() {
+            return clash(
+                "`--minimum`",
+                "has no meaning under `--normalizer fixed`",
+                "leave it out",
+            );
+        }
+        let regression = self.loss == "squared";
+        if regression && s.target_range.is_none() {
+            return Err(Error::input("target-range", "`squared` needs the declared range of y")
+                .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
+        }
+        if !regression && (s.target_range.is_some() || s.clip.is_some()) {
+            return clash(
+                "`--target-range` and `--clip`",
+                "belong to `--loss squared`",
+                "leave them out",
+            );
+        }
+        if self.loss != "huber-hinge" && s.hinge_width.is_some() {
+            return clash("`--hinge-width`", "belongs to `--loss huber-hinge`", "leave it out");
+        }
+        Ok(())
+    }
+}
+
+fn range(error: efface_privacy::quantity::QuantityError) -> Error {
+    Error::input("range", error.to_string())
+}
+
+fn unknown(what: &'static str, got: &str, names: &[&str]) -> Error {
+    let shown: String = got.chars().take(60).collect();
+    Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
+}
+
+fn known(what: &'static str, got: &str, names: &[&'static str]) -> Result<&'static str> {
+    names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
+}
+
+fn positive(name: &'static str, x: f64) -> Result<f64> {
+    if x > 0.0 && x.is_finite() {
+        Ok(x)
+    } else {
+        Err(Error::input("range", format!("`{name}` must be finite and above 0, got {x}")))
+    }
+}
+
+fn at_least_zero(name: &'static str, x: f64) -> Result<f64> {
+    if x == 0.0 { Ok(x) } else { positive(name, x) }
+}
+
+/// Counts fit a f64 exactly, so that no later arithmetic rounds them.
+fn count(name: &'static str, x: u64) -> Result<u64> {
+    if (1..=1 << 52).contains(&x) {
+        Ok(x)
+    } else {
+        Err(Error::input("range", format!("`{name}` must be in 1..=2^52, got {x}")))
+    }
+}

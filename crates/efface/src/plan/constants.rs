@@ -1,0 +1,39 @@
+//! The list of public constants with their origins.
+
+use efface_privacy::certificate::{Constant, Origin};
+
+/// Collects constants; what is computed from a data-derived constant is data-derived itself.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    list: Vec<Constant>,
+}
+
+impl Constants {
+    /// Adds a constant.
+    pub(super) fn add(&mut self, name: &str, value: impl ToString, origin: Origin) {
+        self.list.push(Constant { name: name.to_owned(), value: value.to_string(), origin });
+    }
+
+    /// The list.
+    pub(super) fn into_list(self) -> Vec<Constant> {
+        self.list
+    }
+}
+
+/// `user` if given, else computed: `data` if any source is, else `default`.
+pub(super) fn origin(given: bool, sources: &[Origin]) -> Origin {
+    if given {
+        Origin::User
+    } else if sources.contains(&Origin::Data) {
+        Origin::Data
+    } else {
+        Origin::Default
+    }
+}
+
+impl Constants {
+    /// Whether any constant was computed from the data.
+    pub(super) fn any_from_data(&self) -> bool {
+        self.list.iter().any(|c| c.origin == Origin::Data)
+    }
+}

@@ -1,0 +1,248 @@
+//! The plan of a model: settings as checked, with every public constant fixed for its life.
+
+mod calibrate;
+mod check;
+mod constants;
+mod resolve;
+mod schedule;
+
+pub(crate) use calibrate::{least_steps, meets};
+pub(crate) use check::Choices;
+pub(crate) use resolve::Facts;
+
+use efface_privacy::certificate::{Assumption, Constant};
+use efface_privacy::claim::{Notion, Question, Requests};
+use efface_privacy::event::{Adjacency, Normalizer, Setting, State};
+use efface_privacy::quantity::Decimal;
+use serde::{Deserialize, Serialize};
+
+use efface_learn::solver::Solver;
+use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+
+use crate::error::{Error, Result};
+
+/// The mechanisms users can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MechanismName {
+    /// Solve again from a data-independent start for every request.
+    Retrain,
+    /// Solve from the published model to a measured distance.
+    Solve,
+    /// Noisy gradient descent.
+    NoisyGd,
+}
+
+/// Everything fixed about a model when it is first trained. Stored in the vault.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The mechanism.
+    pub mechanism: MechanismName,
+    /// The loss, by the name users type.
+    pub loss: String,
+    /// The clip of `squared` or the width of `huber-hinge`.
+    pub loss_width: Option<Decimal>,
+    /// What is learnt.
+    pub task: Task,
+    /// What a row looks like.
+    pub rows: Rows,
+    /// Public constants of the objective.
+    pub setting: Setting,
+    /// What (epsilon, delta) is wanted for.
+    pub target: Target,
+    /// What is kept after a request.
+    pub state: State,
+    /// Releases to be covered jointly.
+    pub releases: u64,
+    /// Noise, and what else the mechanism needs.
+    pub schedule: Schedule,
+    /// The solver of `solve` and `retrain`.
+    pub solver: Option<String>,
+    /// Where ids come from.
+    pub ids: Ids,
+    /// True when the first release was drawn from a user's seed: everything after it is a test.
+    pub not_for_release: bool,
+    /// Every constant with its origin, as certificates list them.
+    pub constants: Vec<Constant>,
+    /// What claims rest on beyond mathematics.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// What is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Class labels; the positive class of two is the last.
+    Classes(Vec<String>),
+    /// A number, mapped from this range to [-1, 1].
+    Range(Decimal, Decimal),
+}
+
+/// What a row looks like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rows {
+    /// Features after encoding, the intercept not counted.
+    pub features: u64,
+    /// True for sparse storage.
+    pub sparse: bool,
+    /// The constant appended to each row; 0 for none.
+    pub intercept: Decimal,
+    /// r: bound on the norm of a row before the intercept.
+    pub norm: Decimal,
+    /// How rows are made to obey it.
+    pub map: String,
+    /// The schema in force, in its text form.
+    pub schema: String,
+}
+
+/// Where record ids come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ids {
+    /// A column of the data.
+    Column,
+    /// The position in the input, counted on by additions.
+    Position,
+}
+
+/// What the user wants to hold for every request.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The notion.
+    pub notion: Notion,
+    /// epsilon at most.
+    pub epsilon: Decimal,
+    /// delta.
+    pub delta: Decimal,
+    /// Order of the Rényi notions.
+    pub order: Decimal,
+    /// Releases a requester may have seen; none for non-adaptive requests.
+    pub interactions: Option<u64>,
+    /// What worlds differ in, for DP and deletion-privacy.
+    pub adjacency: Adjacency,
+}
+
+/// The public constants of the mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// `solve` and `retrain`.
+    Output {
+        /// tau.
+        distance: Decimal,
+        /// sigma.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+    },
+    /// `noisy-gd`.
+    Steps {
+        /// eta.
+        step: Decimal,
+        /// s: noise of one step.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+        /// Probability that the public bound on |w| ever fails.
+        failure: Decimal,
+        /// T.
+        learning: u64,
+        /// K; none: the least that meets the target for each request.
+        removal: Option<u64>,
+    },
+}
+
+impl Target {
+    /// The question whose epsilon must not exceed the target.
+    #[must_use]
+    pub fn question(&self) -> Question {
+        match self.notion {
+            Notion::IndistinguishableFromRetraining => {
+                Question::Indistinguishable { delta: self.delta.0 }
+            }
+            Notion::RenyiUnlearning => Question::Renyi { order: self.order.0 },
+            Notion::DeletionPrivacy => Question::Deletion {
+                order: self.order.0,
+                adjacency: self.adjacency,
+                requests: self.interactions.map_or(Requests::NonAdaptive, Requests::PAdaptive),
+            },
+            Notion::DifferentialPrivacy => {
+                Question::Differential { delta: self.delta.0, adjacency: self.adjacency }
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Parameters P.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.setting.parameters as usize
+    }
+
+    /// Columns of the stored rows once the intercept is appended.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.rows.features as usize + usize::from(self.rows.intercept.0 != 0.0)
+    }
+
+    /// The loss with its parameters.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        let width = self.loss_width.map_or(1.0, |d| d.0);
+        match (self.loss.as_str(), &self.task) {
+            ("softmax", Task::Classes(classes)) => Loss::Softmax { classes: classes.len() },
+            ("squared", _) => Loss::Squared { clip: width },
+            ("huber-hinge", _) => Loss::HuberHinge { width },
+            _ => Loss::Logistic,
+        }
+    }
+
+    /// The most records a data set may have, where there is a limit.
+    #[must_use]
+    pub fn capacity(&self) -> Option<u64> {
+        match self.setting.normalizer {
+            Normalizer::Fixed { capacity, .. } => Some(capacity),
+            Normalizer::Mean { .. } => None,
+        }
+    }
+
+    /// R: releases covered jointly by a claim of closeness to retraining.
+    #[must_use]
+    pub fn joint_releases(&self) -> u64 {
+        if self.state == State::Secret { self.releases } else { 1 }
+    }
+
+    /// The solver wanted; checked when the plan was made.
+    #[must_use]
+    pub fn solver(&self) -> Solver {
+        self.solver.as_deref().and_then(solver_named).unwrap_or_default()
+    }
+
+    /// The public constants of the objective, in the learner's checked form.
+    ///
+    /// # Errors
+    /// When the stored plan was tampered with.
+    pub fn constants(&self) -> Result<PublicConstants> {
+        Declared {
+            loss: self.loss(),
+            cols: self.columns(),
+            lambda: self.setting.strong_convexity.0,
+            normalizer: self.setting.normalizer,
+            row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
+            target_bound: 1.0,
+        }
+        .check()
+        .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
+    }
+}
+
+/// The solver of that name.
+fn solver_named(name: &str) -> Option<Solver> {
+    [Solver::Automatic, Solver::Newton, Solver::NewtonCg, Solver::Lbfgs, Solver::GradientDescent]
+        .into_iter()
+        .find(|solver| solver.name() == name)
+}

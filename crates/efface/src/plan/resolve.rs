@@ -1,0 +1,299 @@
+//! From checked settings and the facts of the data to a plan.
+
+use efface_learn::{Declared, Loss, effective_row_bound};
+use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Adjacency, Normalizer};
+use efface_privacy::quantity::Decimal;
+
+use super::constants::{Constants, origin};
+use super::schedule::{self, Public};
+use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
+use crate::error::{Error, Result};
+
+/// Probability of a failed public bound, as a share of delta.
+const FAILURE_SHARE: f64 = 1e-12;
+
+/// What the data decide: sizes and shapes, nothing else.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Records.
+    pub records: u64,
+    /// Features after encoding.
+    pub features: u64,
+    /// True for sparse rows.
+    pub sparse: bool,
+    /// Class labels in order, empty for regression.
+    pub classes: Vec<String>,
+    /// True when the user listed them.
+    pub classes_given: bool,
+    /// The schema in force, in its text form.
+    pub schema: String,
+    /// Values of the schema that were taken from data, in words.
+    pub schema_from_data: Vec<String>,
+    /// Where ids come from.
+    pub ids: Ids,
+}
+
+impl Plan {
+    /// Fixes every constant.
+    ///
+    /// # Errors
+    /// When the target cannot be met, or the data break a rule of the settings.
+    pub fn resolve(choices: &Choices, facts: &Facts) -> Result<Self> {
+        let s = &choices.settings;
+        let task = task(choices, facts)?;
+        let mut list = Constants::default();
+
+        let n_origin = if s.public_n.is_some() { Origin::User } else { Origin::Data };
+        let n = s.public_n.unwrap_or(facts.records);
+        if n == 0 {
+            return Err(Error::refused("empty", "the data have no records")
+                .hint("give data with at least one record, or `--public-n`"));
+        }
+        let (normalizer, size_origin) = if choices.mean {
+            let minimum = s.minimum.unwrap_or(0);
+            list.add("minimum", minimum, origin(s.minimum.is_some(), &[]));
+            // N is the current count: public, hence never the private count of the remove sense.
+            list.add("n", "current", Origin::Data);
+            (Normalizer::Mean { minimum }, Origin::Default)
+        } else {
+            let capacity = s.capacity.unwrap_or_else(|| n.saturating_mul(5).div_ceil(4));
+            let capacity_origin = origin(s.capacity.is_some(), &[n_origin]);
+            list.add("n", n, n_origin);
+            list.add("capacity", capacity, capacity_origin);
+            (Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin]))
+        };
+        if let Normalizer::Fixed { capacity, .. } = normalizer
+            && facts.records > capacity
+        {
+            return Err(Error::refused(
+                "capacity",
+                format!("the data have {} records, `capacity` is {capacity}", facts.records),
+            )
+            .hint("give a larger `--capacity`, as public knowledge"));
+        }
+
+        let (loss, width, width_origin, target_bound) = loss(choices, &task);
+        let columns = facts.features + u64::from(choices.intercept != 0.0);
+        let constants = Declared {
+            loss,
+            cols: usize::try_from(columns).unwrap_or(usize::MAX),
+            lambda: choices.lambda,
+            normalizer,
+            row_bound: effective_row_bound(choices.row_norm, choices.intercept),
+            target_bound,
+        }
+        .check()
+        .map_err(|error| Error::input("range", error.to_string()))?;
+        let setting = constants.setting(choices.max_group);
+        let parameters = setting.parameters;
+        list.add("lambda", setting.strong_convexity, origin(s.lambda.is_some(), &[]));
+        list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
+        list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
+        if let Some(width) = width {
+            let name = if choices.loss == "squared" { "clip" } else { "hinge-width" };
+            list.add(name, width, width_origin);
+        }
+        list.add("parameters", parameters, origin(false, &[]));
+        list.add("lipschitz", setting.lipschitz, Origin::Default);
+        list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
+        list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
+        list_task(&mut list, &task, facts);
+
+        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
+        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
+        list.add("epsilon", Decimal(choices.epsilon), origin(s.epsilon.is_some(), &[]));
+        list.add("delta", Decimal(delta), delta_origin);
+
+        let target = Target {
+            notion: choices.notion,
+            epsilon: Decimal(choices.epsilon),
+            delta: Decimal(delta),
+            order: Decimal(choices.order),
+            interactions: s.interactions,
+            adjacency: if private_notion(choices.notion) && !list.any_from_data() {
+                Adjacency::Remove
+            } else {
+                Adjacency::Replace
+            },
+        };
+        let public = Public {
+            constants: &constants,
+            setting: &setting,
+            target: &target,
+            records: facts.records,
+            failure: delta * FAILURE_SHARE,
+            size_origin: origin(false, &[size_origin, delta_origin]),
+        };
+        let schedule = match choices.mechanism {
+            MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
+            _ => schedule::output(choices, &public, &mut list)?,
+        };
+        let listed = list.into_list();
+        let assumptions = assumptions(choices, facts, &listed);
+        Ok(Self {
+            mechanism: choices.mechanism,
+            loss: choices.loss.to_owned(),
+            loss_width: width,
+            task,
+            rows: Rows {
+                features: facts.features,
+                sparse: facts.sparse,
+                intercept: Decimal(choices.intercept),
+                norm: Decimal(choices.row_norm),
+                map: choices.row_map.to_owned(),
+                schema: facts.schema.clone(),
+            },
+            setting,
+            target,
+            state: choices.state,
+            releases: choices.releases,
+            schedule,
+            solver: s.solver.clone(),
+            ids: facts.ids,
+            not_for_release: s.seed.is_some(),
+            constants: listed,
+            assumptions,
+        })
+    }
+
+    /// True for regression.
+    #[must_use]
+    pub fn is_regression(&self) -> bool {
+        matches!(self.task, Task::Range(..))
+    }
+
+    /// Whether counts of records are private, so that no certificate may state one.
+    #[must_use]
+    pub fn hides_counts(&self) -> bool {
+        self.target.adjacency == Adjacency::Remove
+    }
+
+    /// The most records of one subject, where claims depend on it.
+    #[must_use]
+    pub fn group_limit(&self) -> Option<u64> {
+        private_notion(self.target.notion).then_some(self.setting.group)
+    }
+
+    /// K where it is the same for every request.
+    #[must_use]
+    pub fn fixed_removal(&self) -> Option<u64> {
+        match self.schedule {
+            Schedule::Steps { removal, .. } => removal,
+            Schedule::Output { .. } => None,
+        }
+    }
+}
+
+/// Notions under which a person's row count is private.
+fn private_notion(notion: Notion) -> bool {
+    matches!(notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy)
+}
+
+fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
+    if let Some((low, high)) = choices.settings.target_range {
+        return Ok(Task::Range(Decimal(low), Decimal(high)));
+    }
+    let count = facts.classes.len();
+    let binary = choices.loss != "softmax";
+    if count < 2 {
+        return Err(Error::refused(
+            "classes",
+            format!("`{}` needs at least 2 classes, the data have {count}", choices.loss),
+        )
+        .hint("give data with both classes, or list them: `--classes A,B`"));
+    }
+    if binary && count > 2 {
+        return Err(Error::refused(
+            "classes",
+            format!("`{}` needs 2 classes, the data have {count}", choices.loss),
+        )
+        .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
+    }
+    Ok(Task::Classes(facts.classes.clone()))
+}
+
+/// The loss, its width, and the bound on |y| after mapping.
+fn loss(choices: &Choices, task: &Task) -> (Loss, Option<Decimal>, Origin, f64) {
+    let s = &choices.settings;
+    match (choices.loss, task) {
+        ("squared", _) => {
+            let clip = s.clip.unwrap_or(1.0);
+            (Loss::Squared { clip }, Some(Decimal(clip)), origin(s.clip.is_some(), &[]), 1.0)
+        }
+        ("huber-hinge", _) => {
+            let width = s.hinge_width.unwrap_or(0.5);
+            let from = origin(s.hinge_width.is_some(), &[]);
+            (Loss::HuberHinge { width }, Some(Decimal(width)), from, 0.0)
+        }
+        ("softmax", Task::Classes(classes)) => {
+            (Loss::Softmax { classes: classes.len() }, None, Origin::Default, 0.0)
+        }
+        _ => (Loss::Logistic, None, Origin::Default, 0.0),
+    }
+}
+
+fn list_task(list: &mut Constants, task: &Task, facts: &Facts) {
+    match task {
+        Task::Classes(classes) => {
+            let from = if facts.classes_given { Origin::User } else { Origin::Data };
+            list.add("classes", classes.join(","), from);
+        }
+        Task::Range(low, high) => {
+            list.add("target-range", format!("{low},{high}"), Origin::User);
+        }
+    }
+}
+
+fn assumptions(choices: &Choices, facts: &Facts, constants: &[Constant]) -> Vec<Assumption> {
+    let mut list = vec![
+        assumption(
+            "rows",
+            format!(
+                "every stored row has norm at most {} (`{}`), checked on the stored numbers",
+                choices.row_norm, choices.row_map
+            ),
+            Evidence::Enforced,
+        ),
+        assumption(
+            "optimiser",
+            "the stopping rule bounds the distance to the optimum, rounding included",
+            Evidence::Enforced,
+        ),
+        assumption(
+            "randomness",
+            "noise comes from the operating system's generator and is never seen or reused",
+            if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
+        ),
+    ];
+    let from_data: Vec<&str> = constants
+        .iter()
+        .filter(|c| c.origin == Origin::Data && c.name != "classes")
+        .map(|c| c.name.as_str())
+        .collect();
+    if !from_data.is_empty() {
+        let value =
+            format!("the number of records is public; {} follow from it", from_data.join(", "));
+        list.push(assumption("row-count", value, Evidence::Assumed));
+    }
+    if !facts.classes_given && !facts.classes.is_empty() {
+        list.push(assumption(
+            "classes",
+            "the set of labels was read off the data and is taken to be public",
+            Evidence::Assumed,
+        ));
+    }
+    for value in &facts.schema_from_data {
+        list.push(assumption("schema", value.clone(), Evidence::Assumed));
+    }
+    if private_notion(choices.notion) {
+        let value = format!("no person owns more than {} records", choices.max_group);
+        list.push(assumption("group", value, Evidence::Enforced));
+    }
+    list
+}
+
+fn assumption(name: &str, value: impl Into<String>, evidence: Evidence) -> Assumption {
+    Assumption { name: name.to_owned(), value: value.into(), evidence }
+}

@@ -1,0 +1,270 @@
+//! The mechanism's own constants: noise, distance and steps that meet the target.
+
+use efface_learn::Constants;
+use efface_learn::mechanism::NoisyGdPlan;
+use efface_privacy::certificate::Origin;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{
+    Adjacency, Event, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting, State,
+};
+use efface_privacy::quantity::Decimal;
+use efface_privacy::sampler::{Grid, grid_for};
+
+use super::calibrate::{largest, least, least_steps, meets};
+use super::constants::{Constants as List, origin};
+use super::{Choices, MechanismName, Schedule, Target};
+use crate::error::{Error, Result};
+
+/// The excess risk that noise may cost unless the user says otherwise.
+const EXCESS_RISK: f64 = 1e-3;
+
+/// Requests listed one by one when all releases are accounted; more are merged.
+const MOST_LISTED: u64 = 256;
+
+/// Public numbers a schedule is computed from.
+pub(super) struct Public<'a> {
+    pub(super) constants: &'a Constants,
+    pub(super) setting: &'a Setting,
+    pub(super) target: &'a Target,
+    pub(super) records: u64,
+    pub(super) failure: f64,
+    pub(super) size_origin: Origin,
+}
+
+impl Public<'_> {
+    fn smooth(&self) -> f64 {
+        self.constants.total_smoothness()
+    }
+
+    /// Delta*: how far one group moves the optimum, for DP.
+    fn sensitivity(&self) -> Result<f64> {
+        let (g, m) = (self.setting.lipschitz.0, self.setting.strong_convexity.0);
+        let (per, n) = match self.setting.normalizer {
+            Normalizer::Fixed { n, .. } => match self.target.adjacency {
+                Adjacency::Remove => (1.0, n),
+                Adjacency::Replace => (2.0, n),
+            },
+            Normalizer::Mean { minimum } => (2.0, minimum),
+        };
+        if n == 0 {
+            return Err(Error::refused("minimum", "under `--normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
+                .hint("give `--minimum`, or use `--normalizer fixed`"));
+        }
+        Ok(per * g * self.setting.group as f64 / (m * n as f64))
+    }
+
+    fn infeasible(&self, what: &str) -> Error {
+        let t = self.target;
+        Error::refused(
+            "infeasible",
+            format!("{} with epsilon {} cannot be met {what}", t.notion.name(), t.epsilon),
+        )
+    }
+}
+
+/// Noise and distance of `solve` and `retrain`.
+pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let s = &choices.settings;
+    let epsilon = public.target.epsilon.0;
+    let question = public.target.question();
+    let event = |sigma: f64, tau: f64| -> Result<Event> {
+        let grid = grid(sigma)?;
+        Ok(Event::OutputNoise(OutputNoise {
+            setting: public.setting.clone(),
+            procedure: match choices.mechanism {
+                MechanismName::Retrain => Procedure::Retrain,
+                _ => Procedure::Solve,
+            },
+            distance: Decimal(tau),
+            noise: Decimal(grid.noise),
+            grid: Decimal(grid.spacing),
+            failure: Decimal(0.0),
+            state: choices.state,
+            joint_releases: if choices.state == State::Secret { choices.releases } else { 1 },
+            releases: match choices.notion {
+                Notion::DifferentialPrivacy => choices.releases,
+                _ => 1,
+            },
+            records: Some(public.records),
+        }))
+    };
+    let ok = |sigma: f64, tau: f64| meets(&event(sigma, tau)?, &question, epsilon);
+    let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * 1e3, |tau| ok(sigma, tau));
+    let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
+    let noise_given = s.noise.is_some();
+    let sigma = match s.noise {
+        Some(sigma) => sigma,
+        None if private => {
+            let tau = public.sensitivity()? / 100.0;
+            least(tau * 1e-6, tau * 1e12, |sigma| ok(sigma, tau))?
+                .ok_or_else(|| public.infeasible("with any noise"))?
+        }
+        None => {
+            let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
+            let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
+            let parameters = public.setting.parameters as f64;
+            (2.0 * risk / (public.smooth() * (parameters + unit * unit))).sqrt() * (1.0 - 1e-6)
+        }
+    };
+    let spacing = grid(sigma)?;
+    let tau = farthest(sigma)?.ok_or_else(|| {
+        public
+            .infeasible(&format!("with noise {sigma}"))
+            .hint("raise `--noise`, raise `--epsilon`, or leave `--noise` to the engine")
+    })?;
+    let noise_origin = origin(noise_given, &[public.size_origin]);
+    list.add("distance", Decimal(tau), origin(false, &[noise_origin, public.size_origin]));
+    list.add("noise", Decimal(spacing.noise), noise_origin);
+    list.add(
+        "releases",
+        if choices.state == State::Secret { choices.releases } else { 1 },
+        origin(s.releases.is_some(), &[]),
+    );
+    Ok(Schedule::Output {
+        distance: Decimal(tau),
+        noise: Decimal(spacing.noise),
+        grid: Decimal(spacing.spacing),
+    })
+}
+
+/// Step size, noise and number of steps of `noisy-gd`.
+pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let s = &choices.settings;
+    let m = public.setting.strong_convexity.0;
+    let smooth = public.smooth();
+    let eta = s.eta.unwrap_or_else(|| (2.0 / (smooth + m)).next_down());
+    if eta >= 2.0 / smooth {
+        return Err(Error::refused(
+            "eta",
+            format!("`eta` must be below 2/L = {}, got {eta}", 2.0 / smooth),
+        ));
+    }
+    let contraction = (1.0 - eta * m).max(eta * smooth - 1.0);
+    let learning = match s.steps {
+        Some(steps) => steps,
+        None => (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64,
+    };
+    let epsilon = public.target.epsilon.0;
+    let question = public.target.question();
+    let private = matches!(choices.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
+    let event = |noise: f64, removal: u64| -> Result<Event> {
+        let grid = grid(noise)?;
+        let rounding = rounding(public, eta, &grid, learning, removal)?;
+        let group = public.setting.group;
+        let phase = |steps, only_then| Phase {
+            steps,
+            releases: 1,
+            only_then,
+            only_now: 0,
+            records: Some(public.records),
+        };
+        let requests = match choices.notion {
+            Notion::DifferentialPrivacy => choices.releases - 1,
+            _ => 1,
+        };
+        let mut phases = vec![phase(learning, if requests > 0 { group } else { 0 })];
+        if requests <= MOST_LISTED {
+            phases.extend((0..requests).map(|_| phase(removal, 0)));
+        } else {
+            let steps = removal.saturating_mul(requests);
+            phases.push(Phase { releases: requests, ..phase(steps, 0) });
+        }
+        Ok(Event::NoisyGd(NoisyGd {
+            setting: public.setting.clone(),
+            step: Decimal(eta),
+            noise: Decimal(grid.noise),
+            grid: Decimal(grid.spacing),
+            rounding: Decimal(rounding),
+            failure: Decimal(public.failure),
+            longest: learning.max(removal),
+            learning,
+            releases: requests + 1,
+            phases,
+        }))
+    };
+    let scale = (2.0 * eta).sqrt();
+    let first = s.removal_steps.unwrap_or(1);
+    let (noise, removal) = match s.noise {
+        None => {
+            let guess = eta * public.setting.lipschitz.0;
+            let noise = least(guess * 1e-12, guess * 1e9, |noise| {
+                meets(&event(noise, first)?, &question, epsilon)
+            })?
+            .ok_or_else(|| public.infeasible("with any noise"))?;
+            (noise, if private { Some(first) } else { s.removal_steps })
+        }
+        Some(sigma) => {
+            let noise = scale * sigma;
+            let ok = |k| meets(&event(noise, k)?, &question, epsilon);
+            let refuse = || {
+                public
+                    .infeasible(&format!("with noise {sigma}"))
+                    .hint("raise `--noise`, `--removal-steps` or `--epsilon`, or leave `--noise` to the engine")
+            };
+            match s.removal_steps {
+                Some(steps) => {
+                    if !ok(steps)? {
+                        return Err(refuse());
+                    }
+                    (noise, Some(steps))
+                }
+                None => {
+                    let least = least_steps(ok)?.ok_or_else(refuse)?;
+                    (noise, private.then_some(least))
+                }
+            }
+        }
+    };
+    let spacing = grid(noise)?;
+    let eta_origin = origin(s.eta.is_some(), &[public.size_origin]);
+    let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
+    list.add("eta", Decimal(eta), eta_origin);
+    list.add("step-noise", Decimal(spacing.noise), noise_origin);
+    list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin]));
+    list.add(
+        "removal-steps",
+        removal.map_or_else(|| "least".to_owned(), |k| k.to_string()),
+        origin(s.removal_steps.is_some(), &[noise_origin]),
+    );
+    Ok(Schedule::Steps {
+        step: Decimal(eta),
+        noise: Decimal(spacing.noise),
+        grid: Decimal(spacing.spacing),
+        failure: Decimal(public.failure),
+        learning,
+        removal,
+    })
+}
+
+/// Binary digits of the grid below the leading one of the noise.
+const FINENESS: u32 = 30;
+
+/// The grid for a noise, which is rounded up to a multiple of it.
+fn grid(noise: f64) -> Result<Grid> {
+    grid_for(noise, FINENESS).map_err(|error| Error::refused("noise", error.to_string()))
+}
+
+/// The rounding error of one step, from the learner's public bound on |w|.
+fn rounding(
+    public: &Public<'_>,
+    eta: f64,
+    grid: &Grid,
+    learning: u64,
+    removal: u64,
+) -> Result<f64> {
+    let refused = |error: efface_learn::mechanism::NoisyGdError| {
+        Error::refused("noisy-gd", error.to_string())
+    };
+    NoisyGdPlan {
+        step: eta,
+        noise: grid.noise,
+        grid: grid.spacing,
+        failure: public.failure,
+        learning_steps: learning,
+        removal_steps: removal,
+        group: public.setting.group,
+    }
+    .check(public.constants)
+    .and_then(|plan| plan.rounding(public.constants, public.records as usize))
+    .map_err(refused)
+}

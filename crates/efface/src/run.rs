@@ -1,0 +1,225 @@
+//! Running a plan's mechanism on the records at hand.
+
+use std::ops::ControlFlow;
+
+use efface_learn::mechanism::{
+    Change, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError, OutputNoisePlan, Released,
+    noisy_gd, retrain, solve,
+};
+use efface_learn::solver::SolveError;
+use efface_learn::{Dataset, Objective};
+use efface_privacy::event::Event;
+use rand_chacha::ChaCha20Rng;
+
+use crate::error::{Error, Result};
+use crate::outcome::Work;
+use crate::plan::{MechanismName, Plan, Schedule, least_steps, meets};
+use crate::surroundings::{Progress, Surroundings};
+
+/// Where the mechanism starts.
+pub(crate) enum Start<'a> {
+    /// The first training.
+    Nothing,
+    /// The published model (all that `perfect` state keeps; a refresh in `secret` state).
+    Published {
+        weights: &'a [f64],
+        event: &'a Event,
+        change: Change<'a>,
+        /// K, for `noisy-gd`; 0 for others.
+        steps: u64,
+    },
+    /// What `secret` state kept.
+    Kept { kept: &'a Kept },
+}
+
+/// Runs the mechanism; `releases` counts this release.
+pub(crate) fn run(
+    plan: &Plan,
+    data: &Dataset,
+    start: &Start<'_>,
+    releases: u64,
+    rng: &mut ChaCha20Rng,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Released> {
+    let constants = plan.constants()?;
+    let objective = Objective::new(&constants, data)
+        .map_err(|error| Error::refused("data", error.to_string()))?;
+    let total = match (&plan.schedule, start) {
+        (Schedule::Steps { learning, .. }, Start::Nothing) => Some(*learning),
+        (Schedule::Steps { .. }, Start::Published { steps, .. }) => Some(*steps),
+        _ => None,
+    };
+    let goal = matches!(plan.schedule, Schedule::Output { .. });
+    let watch = &mut |progress: &efface_learn::solver::Progress| -> ControlFlow<()> {
+        (surroundings.watch)(&Progress::Learning {
+            passes: progress.passes,
+            total,
+            gradient_norm: progress.gradient_norm,
+            goal: goal.then_some(progress.target),
+        })
+    };
+    match &plan.schedule {
+        Schedule::Output { distance, noise, grid } => {
+            let checked = OutputNoisePlan {
+                distance: distance.0,
+                noise: noise.0,
+                grid: grid.0,
+                state: plan.state,
+                joint_releases: plan.joint_releases(),
+                group: plan.setting.group,
+                solver: plan.solver(),
+            }
+            .check(&constants, data.rows())
+            .map_err(output_error)?;
+            match start {
+                Start::Published { weights, .. } if plan.mechanism != MechanismName::Retrain => {
+                    solve::from_published(&objective, &checked, weights, releases, rng, watch)
+                }
+                Start::Kept { kept } => {
+                    solve::from_kept(&objective, &checked, kept, releases, rng, watch)
+                }
+                _ => retrain::retrain(&objective, &checked, releases, rng, watch),
+            }
+            .map_err(output_error)
+        }
+        Schedule::Steps { .. } => steps(plan, &objective, start, rng, watch),
+    }
+}
+
+fn steps(
+    plan: &Plan,
+    objective: &Objective<'_>,
+    start: &Start<'_>,
+    rng: &mut ChaCha20Rng,
+    watch: &mut efface_learn::solver::Watch<'_>,
+) -> Result<Released> {
+    let constants = objective.constants();
+    match start {
+        Start::Published { weights, event: Event::NoisyGd(event), change, steps } => {
+            let checked = noisy_plan(plan, *steps)?.check(constants).map_err(noisy_error)?;
+            noisy_gd::request(objective, &checked, event, change, weights, rng, watch)
+        }
+        Start::Nothing => {
+            let checked = noisy_plan(plan, 1)?.check(constants).map_err(noisy_error)?;
+            noisy_gd::learn(objective, &checked, rng, watch)
+        }
+        _ => return Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`")),
+    }
+    .map_err(noisy_error)
+}
+
+/// The learner's plan of `noisy-gd` with `removal` steps per request.
+fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
+    match &plan.schedule {
+        Schedule::Steps { step, noise, grid, failure, learning, .. } => Ok(NoisyGdPlan {
+            step: step.0,
+            noise: noise.0,
+            grid: grid.0,
+            failure: failure.0,
+            learning_steps: *learning,
+            removal_steps: removal,
+            group: plan.setting.group,
+        }),
+        Schedule::Output { .. } => Err(Error::storage("damaged", "the plan has no steps")),
+    }
+}
+
+fn noisy_error(error: NoisyGdError) -> Error {
+    match error {
+        NoisyGdError::Cancelled { .. } => Error::interrupted(),
+        other => Error::refused("noisy-gd", other.to_string()),
+    }
+}
+
+/// K for a request of `noisy-gd`: the plan's, or the fewest steps that meet the target.
+///
+/// Found from public counts and constants alone, before any step is taken.
+pub(crate) fn removal_steps(
+    plan: &Plan,
+    event: &Event,
+    change: &Change<'_>,
+    records: usize,
+) -> Result<u64> {
+    let Event::NoisyGd(_) = event else { return Ok(0) };
+    if let Some(steps) = plan.fixed_removal() {
+        return Ok(steps);
+    }
+    let question = plan.target.question();
+    let epsilon = plan.target.epsilon.0;
+    let fewest = least_steps(|steps| {
+        meets(&planned_event(plan, event, change, steps, records)?, &question, epsilon)
+    })?;
+    fewest.ok_or_else(|| {
+        Error::refused(
+            "budget-exhausted",
+            format!("no number of steps brings this request to epsilon {epsilon}"),
+        )
+        .hint("delete fewer records per request, or train anew with more noise")
+    })
+}
+
+/// The event a `noisy-gd` request would have, without taking a step.
+pub(crate) fn planned_event(
+    plan: &Plan,
+    event: &Event,
+    change: &Change<'_>,
+    steps: u64,
+    records: usize,
+) -> Result<Event> {
+    let Event::NoisyGd(previous) = event else {
+        return Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`"));
+    };
+    let constants = plan.constants()?;
+    let checked = noisy_plan(plan, steps)?.check(&constants).map_err(noisy_error)?;
+    let next = noisy_gd::next_event(&constants, &checked, previous, change, records)
+        .map_err(noisy_error)?;
+    Ok(hide_counts(plan, Event::NoisyGd(next)))
+}
+
+fn output_error(error: OutputNoiseError) -> Error {
+    let text = error.to_string();
+    match error {
+        OutputNoiseError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
+        OutputNoiseError::Releases { .. } => Error::refused("releases-exhausted", text)
+            .hint("run `efface refresh` to start a new count"),
+        _ => Error::refused("solve", text),
+    }
+}
+
+/// Where counts are private, phases state the public capacity instead of real counts.
+pub(crate) fn hide_counts(plan: &Plan, mut event: Event) -> Event {
+    if let (true, Event::NoisyGd(e)) = (plan.hides_counts(), &mut event) {
+        let most = plan.capacity().unwrap_or(u64::MAX);
+        if let Some((_, earlier)) = e.phases.split_last_mut() {
+            for phase in earlier {
+                phase.only_then = most;
+                phase.only_now = most;
+            }
+        }
+    }
+    event
+}
+
+/// What was done, for the private annex.
+pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
+    match evidence {
+        Evidence::Optimum { distance, passes, hessians, hessian_products, solver, .. } => Work {
+            passes: *passes,
+            hessians: *hessians,
+            hessian_products: *hessian_products,
+            steps: 0,
+            distance: Some(*distance),
+            solver: Some(solver.name().to_owned()),
+            clipped,
+        },
+        Evidence::Steps { passes, .. } => Work {
+            passes: *passes,
+            hessians: 0,
+            hessian_products: 0,
+            steps: *passes,
+            distance: None,
+            solver: None,
+            clipped,
+        },
+    }
+}

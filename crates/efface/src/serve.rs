@@ -1,0 +1,326 @@
+//! Serving one request in one transaction: change the rows, learn, certify, store.
+
+use efface_learn::mechanism::Change;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Event, State};
+use efface_vault::{RequestState, Transaction, Vault};
+
+use crate::annex::Annex;
+use crate::certify::{self, certificate, digest_bytes};
+use crate::error::{Error, Result};
+use crate::outcome::Served;
+use crate::plan::Plan;
+use crate::random::{generator, identifier};
+use crate::rows::{load, weight_bytes};
+use crate::run::{Start, hide_counts, removal_steps, run, work};
+use crate::store::{CERTIFICATE, Current, kept};
+use crate::surroundings::{Progress, Surroundings};
+
+/// What a request does to the rows, already done in the transaction.
+pub(crate) struct Effect {
+    pub(crate) kind: RequestKind,
+    /// Records touched, as the certificate counts them.
+    pub(crate) records: u64,
+    /// For each deleted record, the release whose data first held it.
+    pub(crate) deleted_since: Vec<u64>,
+    /// Number of records added.
+    pub(crate) added: u64,
+    /// Keyed HMACs to remember deletions by.
+    pub(crate) tombstones: Vec<[u8; 32]>,
+    /// Keyed HMAC of the subjects, for the certificate.
+    pub(crate) subject: Option<String>,
+    /// Rows shortened, for the annex.
+    pub(crate) clipped: Option<u64>,
+    pub(crate) notices: Vec<String>,
+}
+
+/// A request's name and keyed digest.
+pub(crate) struct Named {
+    pub(crate) id: String,
+    pub(crate) digest: [u8; 32],
+    pub(crate) received_at: String,
+}
+
+/// Names a request: the user's id, checked, or a fresh one. `body` is what was asked; `private`
+/// are ids and subjects that the request id must not contain.
+pub(crate) fn name_request(
+    id: Option<&str>,
+    kind: RequestKind,
+    vault_id: &str,
+    body: &str,
+    private: &[&str],
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Named> {
+    let received_at = surroundings.now();
+    let digest = surroundings.keyring.hmac(vault_id, kind.name(), body.as_bytes());
+    let id = match id {
+        None => format!("{}-{}", kind.name(), identifier(surroundings)?),
+        Some(id) => {
+            check_request_id(id, private)?;
+            id.to_owned()
+        }
+    };
+    Ok(Named { id, digest, received_at })
+}
+
+fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
+    let plain = !id.is_empty()
+        && id.len() <= 128
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
+    if !plain {
+        return Err(Error::input(
+            "request-id",
+            "a request id must have 1 to 128 letters, digits, `-`, `_`, `.` or `:`",
+        ));
+    }
+    let word = |part: &str| id.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == part);
+    let told = |secret: &&&str| word(secret) || secret.len() >= 4 && id.contains(**secret);
+    if private.iter().any(|secret| told(&secret)) {
+        return Err(Error::input(
+            "request-id",
+            "a request id must not contain an id or subject: it outlives the record",
+        )
+        .hint("name requests by ticket or date"));
+    }
+    Ok(())
+}
+
+/// The outcome of an earlier request of the same id and body, if there was one.
+pub(crate) fn served_before(
+    vault: &Vault,
+    current: &Current,
+    named: &Named,
+    kind: RequestKind,
+) -> Result<Option<Served>> {
+    let Some(earlier) = vault.request(&named.id)? else { return Ok(None) };
+    if earlier.body_digest != named.digest {
+        return Err(Error::input(
+            "request-conflict",
+            format!("request id `{}` was used before for another request", named.id),
+        )
+        .hint("use a new request id for a new request"));
+    }
+    let index = earlier.entry_index.ok_or_else(|| {
+        Error::storage("damaged", format!("request `{}` has no certificate", named.id))
+    })?;
+    replay(vault, current, index, kind).map(Some)
+}
+
+/// The outcome of the certificate at `index`, again.
+pub(crate) fn replay(
+    vault: &Vault,
+    current: &Current,
+    index: u64,
+    kind: RequestKind,
+) -> Result<Served> {
+    let text = vault
+        .ledger_entry(index, |entry| entry.json.to_owned())?
+        .ok_or_else(|| Error::storage("damaged", format!("the ledger has no entry {index}")))?;
+    let certificate = efface_privacy::certificate::Certificate::parse(&text)
+        .map_err(|error| Error::storage("damaged", format!("entry {index}: {error}")))?;
+    Ok(Served {
+        request_id: certificate.request.id,
+        kind: kind.name().to_owned(),
+        version: certificate.model.version,
+        records: certificate.request.records.parse().unwrap_or(0),
+        remaining: vault.counts()?.records,
+        replayed: true,
+        index,
+        head: hex::encode(current.head.hash),
+        claims: certificate.claims,
+        certificate: text,
+        work: None,
+        notices: vec!["served before; nothing was changed".into()],
+    })
+}
+
+/// Refuses a release that no claim would cover.
+pub(crate) fn check_releases(
+    plan: &Plan,
+    current: &Current,
+    refresh: bool,
+    kept: Option<u64>,
+) -> Result<()> {
+    if plan.target.notion == Notion::DifferentialPrivacy && current.releases() >= plan.releases {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{} of {} releases that differential privacy covers are made, one more was asked for",
+                current.releases(),
+                plan.releases
+            ),
+        )
+        .hint("train a new model, with more `--releases`"));
+    }
+    if let (false, Some(made)) = (refresh, kept)
+        && made >= plan.releases
+    {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{made} of {} releases since the last refresh are made, one more was asked for",
+                plan.releases
+            ),
+        )
+        .hint("run `efface refresh` to start a new count"));
+    }
+    Ok(())
+}
+
+/// Learns on the rows as the transaction has them now, certifies and commits.
+pub(crate) fn serve(
+    mut transaction: Transaction<'_>,
+    current: &Current,
+    named: Named,
+    effect: Effect,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let plan = &current.plan;
+    let refresh = effect.kind == RequestKind::Refresh;
+    let before = kept(&transaction, plan);
+    // A refresh goes on without what was kept, so it may be unreadable.
+    let before = if refresh { None } else { before? };
+    check_releases(plan, current, refresh, before.as_ref().map(|kept| kept.releases))?;
+    let data = load(&transaction, plan)?;
+    let remaining = data.rows();
+    if let Some(capacity) = plan.capacity()
+        && remaining as u64 > capacity
+    {
+        return Err(Error::refused(
+            "capacity",
+            format!("the model would have {remaining} records, `capacity` is {capacity}"),
+        )
+        .hint("delete records first, or train a new model with a larger `--capacity`"));
+    }
+    let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
+    let steps = removal_steps(plan, &current.event, &change, remaining)?;
+    let version = current.version + 1;
+    let start = match &before {
+        Some(kept) => Start::Kept { kept },
+        None => {
+            Start::Published { weights: &current.weights, event: &current.event, change, steps }
+        }
+    };
+    let mut rng = generator(None, version, surroundings)?;
+    let releases = current.releases() + 1;
+    let released = run(plan, &data, &start, releases, &mut rng, surroundings)?;
+    drop(data);
+    let event = hide_counts(plan, released.event);
+    let work = work(&released.evidence, effect.clipped);
+
+    surroundings.tell(Progress::Storing)?;
+    let (annex, commitment) = Annex::seal(&work, surroundings)?;
+    let bytes = weight_bytes(&released.weights);
+    let digest = digest_bytes(&bytes);
+    let now = surroundings.now();
+    let sealed = certificate(
+        plan,
+        event,
+        certify::Facts {
+            vault: &current.genesis.vault_id,
+            now: &now,
+            request_id: &named.id,
+            kind: effect.kind,
+            received_at: &named.received_at,
+            records: effect.records,
+            subject: effect.subject,
+            digest_before: Some(hex::encode(current.digest)),
+            digest_after: hex::encode(digest),
+            version,
+            index: current.head.index + 1,
+            previous: Some(hex::encode(current.head.hash)),
+            annex: commitment,
+        },
+        surroundings.keyring,
+    )?;
+    transaction.replace_model(version, &bytes, &digest)?;
+    transaction.set_caches(released.kept.map(|kept| kept.to_bytes()).as_deref())?;
+    // Earlier annexes were computed while deleted records were present.
+    if !effect.deleted_since.is_empty() {
+        transaction.erase_all_annexes()?;
+    }
+    let index = transaction.append_ledger(CERTIFICATE, &sealed.text, &sealed.hash_bytes)?;
+    transaction.set_annex(index, &annex)?;
+    for tombstone in effect.tombstones {
+        if transaction.tombstone(&tombstone)?.is_none() {
+            transaction.insert_tombstone(tombstone, index)?;
+        }
+    }
+    transaction.insert_request(
+        &named.id,
+        &named.digest,
+        RequestState::Certified,
+        Some(version),
+        Some(index),
+    )?;
+    transaction.commit()?;
+    Ok(Served {
+        request_id: named.id,
+        kind: effect.kind.name().to_owned(),
+        version,
+        records: effect.records,
+        remaining: remaining as u64,
+        replayed: false,
+        index,
+        head: sealed.hash,
+        claims: sealed.claims,
+        certificate: sealed.text,
+        work: Some(work),
+        notices: effect.notices,
+    })
+}
+
+/// The release a record first took part in, from the version that added it.
+pub(crate) fn since(added_version: u64) -> u64 {
+    added_version.saturating_sub(1)
+}
+
+/// Restarts from the published model without anything kept, and publishes afresh.
+///
+/// # Errors
+/// In `perfect` state, where publishing the same state again returns the same release.
+pub fn refresh(
+    path: &std::path::Path,
+    request_id: Option<&str>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let mut vault = Vault::open_for(path, "efface refresh")?;
+    let current = Current::of(&vault)?;
+    current.check_keyring(surroundings.keyring)?;
+    let named = name_request(
+        request_id,
+        RequestKind::Refresh,
+        &current.genesis.vault_id,
+        "",
+        &[],
+        surroundings,
+    )?;
+    if let Some(served) = served_before(&vault, &current, &named, RequestKind::Refresh)? {
+        return Ok(served);
+    }
+    if current.plan.state == State::Perfect {
+        return Err(Error::refused(
+            "nothing-to-refresh",
+            "a model in `perfect` state keeps nothing that a refresh would drop",
+        )
+        .hint("the published model is the latest release; export it again as it is"));
+    }
+    let transaction = vault.begin()?;
+    let effect = Effect {
+        kind: RequestKind::Refresh,
+        records: 0,
+        deleted_since: Vec::new(),
+        added: 0,
+        tombstones: Vec::new(),
+        subject: None,
+        clipped: None,
+        notices: Vec::new(),
+    };
+    serve(transaction, &current, named, effect, surroundings)
+}
+
+/// Whether an event is one of `noisy-gd`.
+pub(crate) fn takes_steps(event: &Event) -> bool {
+    matches!(event, Event::NoisyGd(_))
+}

@@ -1,0 +1,62 @@
+//! Settings as a user writes them, before any check.
+
+/// What `efface train` is asked for. `None` means "the default", which the plan names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    /// `logistic`, `softmax`, `squared` or `huber-hinge`.
+    pub loss: Option<String>,
+    /// `solve`, `retrain` or `noisy-gd`.
+    pub mechanism: Option<String>,
+    /// lambda, the strength of the regularisation.
+    pub lambda: Option<f64>,
+    /// r, the bound on the norm of a row.
+    pub row_norm: Option<f64>,
+    /// `clip`, `unit` or `refuse`.
+    pub row_map: Option<String>,
+    /// The constant appended to each row; 0 for none.
+    pub intercept: Option<f64>,
+    /// `fixed` or `mean`.
+    pub normalizer: Option<String>,
+    /// N, as public knowledge.
+    pub public_n: Option<u64>,
+    /// The most records the model may ever have.
+    pub capacity: Option<u64>,
+    /// The fewest records, as public knowledge, under the `mean` normaliser.
+    pub minimum: Option<u64>,
+    /// epsilon wanted.
+    pub epsilon: Option<f64>,
+    /// delta wanted.
+    pub delta: Option<f64>,
+    /// The notion that (epsilon, delta) is wanted for.
+    pub notion: Option<String>,
+    /// Rényi order, for the Rényi notions.
+    pub order: Option<f64>,
+    /// Releases a requester may have seen, for p-adaptive deletion-privacy.
+    pub interactions: Option<u64>,
+    /// `perfect` or `secret`.
+    pub state: Option<String>,
+    /// Releases to be covered jointly.
+    pub releases: Option<u64>,
+    /// The most records of one subject that DP and deletion-privacy protect together.
+    pub max_group: Option<u64>,
+    /// sigma: of each weight (`solve`, `retrain`), or of the diffusion (`noisy-gd`).
+    pub noise: Option<f64>,
+    /// The excess risk that noise may cost.
+    pub excess_risk: Option<f64>,
+    /// Step size of `noisy-gd`.
+    pub eta: Option<f64>,
+    /// Steps of learning of `noisy-gd`.
+    pub steps: Option<u64>,
+    /// Steps per request of `noisy-gd`.
+    pub removal_steps: Option<u64>,
+    /// h: where the residual of `squared` is clipped, in units of the half range of y.
+    pub clip: Option<f64>,
+    /// h: width of the smooth part of `huber-hinge`.
+    pub hinge_width: Option<f64>,
+    /// Declared range of y, for regression.
+    pub target_range: Option<(f64, f64)>,
+    /// `newton`, `newton-cg`, `lbfgs` or `gradient-descent`.
+    pub solver: Option<String>,
+    /// A seed: for tests; marks everything `not for release`.
+    pub seed: Option<u64>,
+}

@@ -1,0 +1,115 @@
+//! A certificate as a page a privacy officer can read.
+
+use std::fmt::Write as _;
+
+use efface_privacy::certificate::{Certificate, Evidence, Origin, RequestKind};
+
+use crate::error::{Error, Result};
+
+/// The page, plain text, at most 88 columns.
+///
+/// # Errors
+/// When the text is no certificate.
+pub fn show(text: &str) -> Result<String> {
+    let c = Certificate::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
+    let mut page = String::new();
+    let mut line = |text: String| {
+        let _ = writeln!(page, "{text}");
+    };
+    line(format!("Certificate {}", c.id));
+    line(format!("issued {}  ·  signed by key {}", c.issued_at, c.signature.key_id));
+    if c.not_for_release {
+        line("\nNOT FOR RELEASE: the noise came from a user-given seed. This is a test.".into());
+    }
+    line(format!("\nRequest `{}`: {}", c.request.id, request(&c)));
+    line(format!(
+        "Model version {}: {}",
+        c.model.version,
+        c.model.digest_after.chars().take(16).collect::<String>()
+    ));
+    line("\nWhat is promised".into());
+    for claim in &c.claims {
+        line(wrap(&format!("{}: {}.", claim.notion.name(), claim.words), "  * ", "    "));
+        line(wrap(&format!("compared with {}", claim.reference), "    ", "    "));
+        line(wrap(
+            &format!("by {} (accountant `{}`)", claim.theorem, claim.accountant),
+            "    ",
+            "    ",
+        ));
+    }
+    line("\nWhat is covered".into());
+    for text in &c.scope.covers {
+        line(wrap(text, "  * ", "    "));
+    }
+    line("\nWhat is NOT covered".into());
+    for text in &c.scope.does_not_cover {
+        line(wrap(text, "  * ", "    "));
+    }
+    for (evidence, title) in [
+        (Evidence::Enforced, "Enforced by the engine"),
+        (Evidence::Measured, "Measured"),
+        (Evidence::Declared, "Declared by the user"),
+        (Evidence::Assumed, "Assumed, not checked"),
+    ] {
+        let mut some = c.assumptions.iter().filter(|a| a.evidence == evidence).peekable();
+        if some.peek().is_some() {
+            line(format!("\n{title}"));
+        }
+        for assumption in some {
+            line(wrap(&format!("{}: {}", assumption.name, assumption.value), "  * ", "    "));
+        }
+    }
+    line(
+        "\nPublic constants (u: given by the user, default: fixed by rule, data: from the data)"
+            .into(),
+    );
+    for constant in &c.constants {
+        let origin = match constant.origin {
+            Origin::User => "u",
+            Origin::Default => "default",
+            Origin::Data => "data",
+        };
+        line(wrap(&format!("{} = {} ({origin})", constant.name, constant.value), "  ", "      "));
+    }
+    line(format!("\nNoise: {}, {}, grid {}", c.noise.sampler, c.noise.generator, c.noise.grid));
+    line(format!("Ledger entry {}, hash {}", c.chain.index, c.chain.hash));
+    line(
+        "\nThis page repeats what the certificate says; `efface certificate verify` recomputes it."
+            .into(),
+    );
+    Ok(page)
+}
+
+fn request(c: &Certificate) -> String {
+    let records = &c.request.records;
+    let what = match c.request.kind {
+        RequestKind::Train => format!("the first training, on {records} records"),
+        RequestKind::Delete => format!("deletion of {records} records"),
+        RequestKind::Add => format!("addition of {records} records"),
+        RequestKind::Update => format!("new contents for {records} records"),
+        RequestKind::Refresh => "a fresh release without anything kept".to_owned(),
+    };
+    let subject =
+        if c.request.subject.is_some() { ", all records of the subjects named" } else { "" };
+    format!("{what}{subject}, received {}", c.request.received_at)
+}
+
+/// Wraps at 88 columns, words kept whole.
+pub(crate) fn wrap(text: &str, first: &str, rest: &str) -> String {
+    let mut lines = String::from(first);
+    let mut width = first.chars().count();
+    for (position, word) in text.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if position > 0 && width + 1 + length > 88 {
+            lines.push('\n');
+            lines.push_str(rest);
+            width = rest.chars().count();
+        } else if position > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines
+}

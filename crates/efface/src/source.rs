@@ -1,0 +1,329 @@
+//! A table as a user names it, and how it becomes rows in memory.
+
+use std::path::PathBuf;
+
+use efface_formats::{
+    ClassTable, Features, Format, Input, LabelRef, Layout, PathOrStdin, PrivateEvidence, ReadError,
+    ReadOptions, Record, RowMap, RowMapMode, Schema, Sink, SinkError,
+};
+use efface_learn::Dataset;
+use efface_matrix::{Matrix, Row};
+
+use crate::error::{Error, Result};
+use crate::plan::{Choices, Plan, Task};
+use crate::surroundings::Progress;
+
+/// A table to read: where it is and which columns play which part.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Source {
+    /// The file; none for standard input.
+    pub path: Option<PathBuf>,
+    /// A separate file of labels.
+    pub labels: Option<PathBuf>,
+    /// The format, if it is not to be recognised: `csv`, `npy`, ...
+    pub format: Option<String>,
+    /// The label column.
+    pub label: Option<String>,
+    /// The id column.
+    pub id: Option<String>,
+    /// The subject column.
+    pub subject: Option<String>,
+    /// Columns left aside.
+    pub ignore: Vec<String>,
+    /// The text of a schema.
+    pub schema: Option<String>,
+    /// Classes in order, the positive one last.
+    pub classes: Option<Vec<String>>,
+    /// Number of features of a LIBSVM file.
+    pub width: Option<u32>,
+}
+
+impl Source {
+    pub(crate) fn input(&self) -> Result<Input> {
+        let format = match self.format.as_deref() {
+            None => None,
+            Some(name) => Some(Format::from_name(name).ok_or_else(|| {
+                let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
+                Error::input(
+                    "format",
+                    format!("`format` must be one of {}, got `{name}`", names.join(", ")),
+                )
+            })?),
+        };
+        Ok(Input {
+            path: match &self.path {
+                Some(path) => PathOrStdin::Path(path.clone()),
+                None => PathOrStdin::Stdin,
+            },
+            labels: self.labels.clone(),
+            format,
+        })
+    }
+
+    fn options(&self) -> Result<ReadOptions> {
+        let schema = self.schema.as_deref().map(schema_of).transpose()?;
+        Ok(ReadOptions {
+            label: self.label.clone(),
+            id: self.id.clone(),
+            subject: self.subject.clone(),
+            ignore: self.ignore.clone(),
+            schema,
+            classes: self.classes.clone(),
+            width: self.width,
+            ..ReadOptions::default()
+        })
+    }
+
+    /// How to read a table a model is to be trained on.
+    pub(crate) fn training_options(&self, choices: &Choices) -> Result<ReadOptions> {
+        let task = match choices.settings.target_range {
+            Some(range) => efface_formats::Task::Regression { range: Some(range) },
+            None => efface_formats::Task::Classification,
+        };
+        let row_map = row_map(choices.row_map, choices.row_norm)?;
+        Ok(ReadOptions { task, row_map, ..self.options()? })
+    }
+
+    /// How to read a table for a model that exists: as its plan says.
+    pub(crate) fn options_for(&self, plan: &Plan, labels: bool) -> Result<ReadOptions> {
+        if self.schema.is_some() {
+            return Err(Error::refused(
+                "schema",
+                "the model has its own schema, fixed when it was trained",
+            )
+            .hint("leave out `--schema`"));
+        }
+        let (task, classes) = match &plan.task {
+            Task::Range(low, high) => (
+                efface_formats::Task::Regression { range: labels.then_some((low.0, high.0)) },
+                None,
+            ),
+            Task::Classes(names) => {
+                (efface_formats::Task::Classification, labels.then(|| names.clone()))
+            }
+        };
+        Ok(ReadOptions {
+            schema: Some(schema_of(&plan.rows.schema)?),
+            task,
+            classes,
+            label_required: labels,
+            row_map: row_map(&plan.rows.map, plan.rows.norm.0)?,
+            ..self.options()?
+        })
+    }
+}
+
+/// Drafts a schema from a table, for a human to confirm.
+///
+/// # Errors
+/// When the table cannot be read.
+pub fn schema(source: &Source, regression: bool) -> Result<String> {
+    let task = if regression {
+        efface_formats::Task::Regression { range: None }
+    } else {
+        efface_formats::Task::Classification
+    };
+    let options = ReadOptions { task, ..source.options()? };
+    let draft = efface_formats::draft(&source.input()?, &options).map_err(unreadable)?;
+    Ok(draft.to_toml())
+}
+
+fn schema_of(text: &str) -> Result<Schema> {
+    Schema::from_toml(text).map_err(|error| Error::input("schema", error.to_string()))
+}
+
+fn row_map(name: &str, norm: f64) -> Result<RowMap> {
+    let mode = RowMapMode::from_name(name).ok_or_else(|| {
+        Error::input("row-map", format!("`row-map` must be clip, unit or refuse, got `{name}`"))
+    })?;
+    Ok(RowMap { mode, norm })
+}
+
+/// A failed read, as the engine's error.
+pub(crate) fn unreadable(error: ReadError) -> Error {
+    match error {
+        ReadError::Sink { position, source } => match source.into_inner().downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::input("data", format!("row {position}: {other}")),
+        },
+        other => Error::input("data", other.to_string()),
+    }
+}
+
+/// A table in memory: rows with the intercept appended, targets, ids and subjects.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) data: Dataset,
+    /// One for each row, or none at all.
+    pub(crate) ids: Option<Vec<Box<str>>>,
+    /// One for each row, or none at all.
+    pub(crate) subjects: Option<Vec<Box<str>>>,
+    /// Position of each row in the input, 1-based.
+    pub(crate) positions: Vec<u64>,
+    pub(crate) features: u64,
+    pub(crate) sparse: bool,
+    pub(crate) classes: Option<ClassTable>,
+    pub(crate) schema: Schema,
+    pub(crate) private: PrivateEvidence,
+    pub(crate) left_out: u64,
+}
+
+/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended.
+pub(crate) fn read_table(
+    source: &Source,
+    options: &ReadOptions,
+    intercept: f64,
+    range: Option<(f64, f64)>,
+    tell: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Table> {
+    let mut sink = Collector {
+        x: None,
+        y: Vec::new(),
+        ids: Vec::new(),
+        subjects: Vec::new(),
+        positions: Vec::new(),
+        buffer: Vec::new(),
+        indices: Vec::new(),
+        width: 0,
+        sparse: false,
+        intercept: intercept as f32,
+        range,
+        tell,
+    };
+    if f64::from(sink.intercept) != intercept {
+        return Err(Error::input(
+            "intercept",
+            format!("`intercept` must be a 32-bit float such as 1 or 0.5, got {intercept}"),
+        ));
+    }
+    let summary = efface_formats::read(&source.input()?, options, &mut sink).map_err(unreadable)?;
+    let Collector { x, mut y, ids, subjects, positions, width, sparse, .. } = sink;
+    if let Some(table) = &summary.classes {
+        for target in &mut y {
+            // A provisional index is always one that was handed out.
+            *target = table.remap(*target as u32).map_or(f64::NAN, f64::from);
+        }
+    }
+    let rows = y.len();
+    let x = x.ok_or_else(|| Error::input("data", "the table has no header and no rows"))?;
+    let data = Dataset::new(x, y).map_err(|error| Error::input("data", error.to_string()))?;
+    let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
+    Ok(Table {
+        data,
+        ids: all(ids),
+        subjects: all(subjects),
+        positions,
+        features: u64::from(width),
+        sparse,
+        classes: summary.classes,
+        schema: summary.schema,
+        private: summary.private,
+        left_out: summary.rows_left_out,
+    })
+}
+
+/// How many rows between two reports.
+const REPORT: usize = 4096;
+
+struct Collector<'a> {
+    x: Option<Matrix>,
+    y: Vec<f64>,
+    ids: Vec<Box<str>>,
+    subjects: Vec<Box<str>>,
+    positions: Vec<u64>,
+    buffer: Vec<f32>,
+    indices: Vec<u32>,
+    width: u32,
+    sparse: bool,
+    intercept: f32,
+    range: Option<(f64, f64)>,
+    tell: &'a mut dyn FnMut(Progress) -> Result<()>,
+}
+
+impl Sink for Collector<'_> {
+    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
+        let columns = layout.width as usize + usize::from(self.intercept != 0.0);
+        if columns == 0 {
+            return Err(SinkError::new(
+                Error::input("data", "the table has no feature columns")
+                    .hint("check `--label`, `--id`, `--subject` and `--ignore`"),
+            ));
+        }
+        self.width = layout.width;
+        self.sparse = layout.sparse;
+        self.x = Some(if layout.sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) });
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
+        if self.y.len().is_multiple_of(REPORT) {
+            let rows = self.y.len() as u64;
+            (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
+        }
+        let target = match record.label {
+            None => 0.0,
+            Some(LabelRef::Class { index, .. }) => f64::from(index),
+            Some(LabelRef::Value(y)) => map_target(y, self.range),
+        };
+        let row = with_intercept(
+            record.features,
+            self.width,
+            self.intercept,
+            &mut self.indices,
+            &mut self.buffer,
+        );
+        if let Some(x) = &mut self.x {
+            x.push(row).map_err(SinkError::new)?;
+        }
+        self.y.push(target);
+        self.positions.push(record.position);
+        self.ids.extend(record.id.map(Box::from));
+        self.subjects.extend(record.subject.map(Box::from));
+        Ok(())
+    }
+}
+
+/// y mapped from its declared range to [-1, 1].
+pub(crate) fn map_target(y: f64, range: Option<(f64, f64)>) -> f64 {
+    match range {
+        Some((low, high)) => (((y - low) / (high - low)) * 2.0 - 1.0).clamp(-1.0, 1.0),
+        None => y,
+    }
+}
+
+/// The way back of [`map_target`].
+pub(crate) fn unmap_target(y: f64, range: Option<(f64, f64)>) -> f64 {
+    match range {
+        Some((low, high)) => low + (y + 1.0) / 2.0 * (high - low),
+        None => y,
+    }
+}
+
+/// The row as the learner stores it: the features, then the intercept.
+pub(crate) fn with_intercept<'a>(
+    features: Features<'a>,
+    width: u32,
+    intercept: f32,
+    indices: &'a mut Vec<u32>,
+    buffer: &'a mut Vec<f32>,
+) -> Row<'a> {
+    match features {
+        Features::Dense(values) if intercept == 0.0 => Row::Dense(values),
+        Features::Dense(values) => {
+            buffer.clear();
+            buffer.extend_from_slice(values);
+            buffer.push(intercept);
+            Row::Dense(buffer)
+        }
+        Features::Sparse { indices, values } if intercept == 0.0 => Row::Sparse { indices, values },
+        Features::Sparse { indices: at, values } => {
+            indices.clear();
+            indices.extend_from_slice(at);
+            indices.push(width);
+            buffer.clear();
+            buffer.extend_from_slice(values);
+            buffer.push(intercept);
+            Row::Sparse { indices, values: buffer }
+        }
+    }
+}

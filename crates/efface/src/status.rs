@@ -1,0 +1,169 @@
+//! What a vault holds, what has been spent, and what can still be served.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use efface_privacy::certificate::{Certificate, key_id};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::State;
+use efface_vault::Vault;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
+use crate::plan::{MechanismName, Plan};
+use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate};
+
+/// The state of a model.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn status(path: &Path) -> Result<Status> {
+    let vault = Vault::open_read_only(path)?;
+    let current = Current::of(&vault)?;
+    let counts = vault.counts()?;
+    let mut requests: BTreeMap<String, u64> = BTreeMap::new();
+    let mut exports = Vec::new();
+    scan(&vault, |kind, document| {
+        let text = |at: &str| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
+        if kind == CERTIFICATE {
+            *requests.entry(text("/request/kind")).or_default() += 1;
+        } else if kind == EXPORT {
+            let version = document.pointer("/model/version").and_then(Value::as_u64).unwrap_or(0);
+            exports.push(ExportNote { version, at: text("/at"), format: text("/format") });
+        }
+    })?;
+    let plan = &current.plan;
+    let made = kept(&vault, plan).ok().flatten().map(|kept| kept.releases);
+    let releases_left = releases_left(plan, &current, made);
+    let latest = latest_certificate(&vault, current.head.index)?;
+    Ok(Status {
+        vault: current.genesis.vault_id.clone(),
+        created_at: current.genesis.created_at.clone(),
+        mechanism: match plan.mechanism {
+            MechanismName::Retrain => "retrain",
+            MechanismName::Solve => "solve",
+            MechanismName::NoisyGd => "noisy-gd",
+        }
+        .to_owned(),
+        loss: plan.loss.clone(),
+        state: match plan.state {
+            State::Perfect => "perfect",
+            State::Secret => "secret",
+        }
+        .to_owned(),
+        not_for_release: plan.not_for_release,
+        records: counts.records,
+        subjects: counts.subjects,
+        capacity: plan.capacity(),
+        version: current.version,
+        parameters: plan.setting.parameters,
+        requests: requests.into_iter().collect(),
+        exports,
+        releases_left,
+        notions: notions(plan, &latest, releases_left),
+        claims: latest.claims,
+        head: (current.head.index, hex::encode(current.head.hash)),
+        key_id: key_id(&current.genesis.public_key),
+    })
+}
+
+fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u64> {
+    if plan.target.notion == Notion::DifferentialPrivacy {
+        return Some(plan.releases.saturating_sub(current.releases()));
+    }
+    kept.map(|made| plan.releases.saturating_sub(made))
+}
+
+fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionStatus> {
+    let spent = left == Some(0);
+    let describe = |notion: Notion| {
+        let claim = latest.claims.iter().find(|claim| claim.notion == notion);
+        let wanted = notion == plan.target.notion;
+        let note = match (claim, wanted) {
+            (Some(claim), true) => {
+                format!("promised: epsilon at most {}; now {}", plan.target.epsilon, claim.epsilon)
+            }
+            (Some(claim), false) => {
+                format!("comes along: epsilon {} now, no promise", claim.epsilon)
+            }
+            (None, _) => match notion {
+                Notion::RenyiUnlearning => "not asked for at training".to_owned(),
+                Notion::DeletionPrivacy if plan.state == State::Secret => {
+                    "needs `perfect` state".to_owned()
+                }
+                Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
+                _ => "the constants do not support it".to_owned(),
+            },
+        };
+        let note = if spent { format!("{note}; no releases left") } else { note };
+        let possible =
+            claim.is_some() || notion == Notion::DeletionPrivacy && plan.state == State::Perfect;
+        NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }
+    };
+    Notion::ALL.into_iter().map(describe).collect()
+}
+
+fn scan(vault: &Vault, mut each: impl FnMut(&str, &Value)) -> Result<()> {
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        let document = serde_json::from_str(entry.json).map_err(|error| {
+            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+        })?;
+        each(entry.kind, &document);
+        Ok(())
+    })
+}
+
+/// Every entry of the ledger, oldest first.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn entries(path: &Path) -> Result<Vec<Entry>> {
+    let vault = Vault::open_read_only(path)?;
+    let mut list = Vec::new();
+    scan(&vault, |kind, document| {
+        let text = |at: &str| document.pointer(at).and_then(Value::as_str).map(str::to_owned);
+        let number = |at: &str| document.pointer(at).and_then(Value::as_u64).unwrap_or(0);
+        let certificate = kind == CERTIFICATE;
+        list.push(Entry {
+            index: number("/chain/index"),
+            kind: if certificate {
+                text("/request/kind").unwrap_or_default()
+            } else {
+                kind.to_owned()
+            },
+            at: text(if certificate { "/issued_at" } else { "/at" }).unwrap_or_default(),
+            version: number("/model/version"),
+            request_id: text("/request/id"),
+            hash: text("/chain/hash").unwrap_or_default(),
+        });
+    })?;
+    Ok(list)
+}
+
+/// The text of one certificate: by its index, its request's id, or `latest`.
+///
+/// # Errors
+/// No such certificate.
+pub fn certificate(path: &Path, which: &str) -> Result<String> {
+    let vault = Vault::open_read_only(path)?;
+    let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
+    let index = match which.parse::<u64>() {
+        Ok(index) => Some(index),
+        Err(_) if which == "latest" => Some(latest_certificate(&vault, head.index)?.chain.index),
+        Err(_) => vault.request(which)?.and_then(|request| request.entry_index),
+    };
+    let text = match index {
+        Some(index) => vault
+            .ledger_entry(index, |entry| {
+                (entry.kind == CERTIFICATE).then(|| entry.json.to_owned())
+            })?
+            .flatten(),
+        None => None,
+    };
+    text.ok_or_else(|| {
+        let shown: String = which.chars().take(60).collect();
+        Error::refused("unknown-certificate", format!("there is no certificate `{shown}`"))
+            .hint("`efface certificate list` shows what there is")
+    })
+}

@@ -1,0 +1,100 @@
+//! What an open vault says about its model: plan, weights, latest certificate, what is kept.
+
+use efface_learn::mechanism::Kept;
+use efface_privacy::certificate::Certificate;
+use efface_privacy::event::{Event, State};
+use efface_vault::{Genesis, Keyring, LedgerHead, Vault};
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::rows::weights_of;
+use crate::verify::plan_of;
+
+/// Kind of ledger entries that are certificates.
+pub(crate) const CERTIFICATE: &str = "certificate";
+/// Kind of ledger entries that note an export.
+pub(crate) const EXPORT: &str = "export";
+/// The schema of export notes.
+pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
+
+/// The model as a vault holds it now.
+pub(crate) struct Current {
+    pub(crate) genesis: Genesis,
+    pub(crate) plan: Plan,
+    pub(crate) version: u64,
+    pub(crate) digest: [u8; 32],
+    pub(crate) weights: Vec<f64>,
+    /// The event of the latest certificate.
+    pub(crate) event: Event,
+    pub(crate) head: LedgerHead,
+}
+
+impl Current {
+    /// Reads it.
+    pub(crate) fn of(vault: &Vault) -> Result<Self> {
+        let genesis = vault.genesis()?;
+        let plan = plan_of(&genesis.config_json)?;
+        let missing = |what: &str| Error::storage("damaged", format!("the vault has no {what}"));
+        let model = vault.model()?.ok_or_else(|| missing("model"))?;
+        let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
+        let weights = weights_of(&model.weights, &plan)?;
+        let latest = latest_certificate(vault, head.index)?;
+        Ok(Self {
+            genesis,
+            plan,
+            version: model.version,
+            digest: model.digest,
+            weights,
+            event: latest.event,
+            head,
+        })
+    }
+
+    /// The keys must be the ones this vault was made with.
+    pub(crate) fn check_keyring(&self, keyring: &Keyring) -> Result<()> {
+        if keyring.public_key() == self.genesis.public_key {
+            return Ok(());
+        }
+        Err(Error::refused("key", "the key file is not the one this vault was made with")
+            .hint("give the right one with `--key`"))
+    }
+
+    /// Releases this model has made.
+    pub(crate) fn releases(&self) -> u64 {
+        match &self.event {
+            Event::OutputNoise(event) => event.releases,
+            Event::NoisyGd(event) => event.releases,
+        }
+    }
+}
+
+/// The newest certificate of the ledger.
+pub(crate) fn latest_certificate(vault: &Vault, head: u64) -> Result<Certificate> {
+    let read = |index| -> Result<Option<String>> {
+        Ok(vault
+            .ledger_entry(index, |entry| {
+                (entry.kind == CERTIFICATE).then(|| entry.json.to_owned())
+            })?
+            .flatten())
+    };
+    for index in (0..=head).rev() {
+        if let Some(text) = read(index)? {
+            return Certificate::parse(&text).map_err(|error| {
+                Error::storage("damaged", format!("entry {index} of the ledger: {error}"))
+            });
+        }
+    }
+    Err(Error::storage("damaged", "the vault's ledger holds no certificate"))
+}
+
+/// What `secret` state keeps beside the model; none in `perfect` state.
+pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
+    if plan.state == State::Perfect {
+        return Ok(None);
+    }
+    let Some(bytes) = vault.caches()? else { return Ok(None) };
+    Kept::from_bytes(&bytes).map(Some).map_err(|error| {
+        Error::storage("damaged", format!("the vault's kept state cannot be read: {error}"))
+            .hint("`efface refresh` goes on without it")
+    })
+}

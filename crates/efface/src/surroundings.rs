@@ -1,0 +1,69 @@
+//! What the faces pass in: clock, randomness, keys, and who watches.
+
+use std::ops::ControlFlow;
+
+use efface_vault::Keyring;
+
+use crate::error::{Error, Result};
+
+/// Clock, randomness, keys and watcher of one operation.
+pub struct Surroundings<'a> {
+    /// The time now, UTC, RFC 3339 with seconds.
+    pub clock: &'a dyn Fn() -> String,
+    /// Fills a buffer with randomness of the operating system.
+    pub entropy: &'a mut dyn FnMut(&mut [u8]) -> std::result::Result<(), String>,
+    /// Signing key and the secret of tombstones.
+    pub keyring: &'a Keyring,
+    /// Told about progress; may stop the work.
+    pub watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+}
+
+/// How far long work has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Progress {
+    /// Rows read so far.
+    Reading {
+        /// Rows.
+        rows: u64,
+    },
+    /// Passes over the data so far.
+    Learning {
+        /// Gradient passes done.
+        passes: u64,
+        /// Passes in all, where known beforehand.
+        total: Option<u64>,
+        /// Norm of the gradient, in units of the objective.
+        gradient_norm: f64,
+        /// Norm at which the work ends, where it ends so.
+        goal: Option<f64>,
+    },
+    /// Writing the result.
+    Storing,
+}
+
+impl Surroundings<'_> {
+    /// N random bytes.
+    pub(crate) fn random<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0u8; N];
+        (self.entropy)(&mut bytes).map_err(|error| {
+            Error::storage(
+                "randomness",
+                format!("the operating system gave no randomness: {error}"),
+            )
+        })?;
+        Ok(bytes)
+    }
+
+    /// The time now.
+    pub(crate) fn now(&self) -> String {
+        (self.clock)()
+    }
+
+    /// Reports progress; an error if the watcher wants to stop.
+    pub(crate) fn tell(&mut self, progress: Progress) -> Result<()> {
+        match (self.watch)(&progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::interrupted()),
+        }
+    }
+}

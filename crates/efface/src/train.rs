@@ -1,0 +1,228 @@
+//! The first training: read, plan, learn, certify, store.
+
+use std::path::Path;
+
+use efface_privacy::certificate::RequestKind;
+use efface_vault::{Creation, Genesis, RequestState, StoredRecord, Transaction, Vault};
+
+use crate::annex::Annex;
+use crate::certify::{self, certificate, digest_bytes};
+use crate::error::{Error, Result};
+use crate::outcome::Served;
+use crate::plan::{Choices, Facts, Ids, Plan};
+use crate::random::{generator, identifier};
+use crate::rows::{encode, weight_bytes};
+use crate::run::{Start, hide_counts, run, work};
+use crate::settings::Settings;
+use crate::source::{Source, Table, read_table};
+use crate::store::CERTIFICATE;
+use crate::surroundings::{Progress, Surroundings};
+
+/// Trains a model on a table and makes its vault at `output`.
+///
+/// Nothing is written before the model is certified; the vault then appears under its name whole
+/// or not at all.
+///
+/// # Errors
+/// Settings or data that break a rule, a target that cannot be met, a name that is taken, an
+/// interruption.
+pub fn train(
+    source: &Source,
+    settings: Settings,
+    output: &Path,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let received_at = surroundings.now();
+    let choices = Choices::new(settings)?;
+    free_name(output)?;
+    let options = source.training_options(&choices)?;
+    let range = choices.settings.target_range;
+    let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
+        surroundings.tell(progress)
+    })?;
+    let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
+    check_ids(table.ids.as_deref())?;
+    let plan = Plan::resolve(&choices, &facts(source, &table, ids)?)?;
+    check_groups(table.subjects.as_deref(), &plan)?;
+
+    let version = 1;
+    let mut rng = generator(choices.settings.seed, version, surroundings)?;
+    let released = run(&plan, &table.data, &Start::Nothing, 1, &mut rng, surroundings)?;
+    let event = hide_counts(&plan, released.event);
+    let work = work(&released.evidence, Some(table.private.rows_scaled));
+
+    surroundings.tell(Progress::Storing)?;
+    let vault_id = hex::encode(surroundings.random::<16>()?);
+    let request_id = format!("train-{}", identifier(surroundings)?);
+    let (annex, commitment) = Annex::seal(&work, surroundings)?;
+    let now = surroundings.now();
+    let bytes = weight_bytes(&released.weights);
+    let digest = digest_bytes(&bytes);
+    let rows = table.data.rows() as u64;
+    let sealed = certificate(
+        &plan,
+        event,
+        certify::Facts {
+            vault: &vault_id,
+            now: &now,
+            request_id: &request_id,
+            kind: RequestKind::Train,
+            received_at: &received_at,
+            records: rows,
+            subject: None,
+            digest_before: None,
+            digest_after: hex::encode(digest),
+            version,
+            index: 0,
+            previous: None,
+            annex: commitment,
+        },
+        surroundings.keyring,
+    )?;
+    let config =
+        serde_json::to_string(&plan).map_err(|error| Error::storage("plan", error.to_string()))?;
+    let genesis = Genesis {
+        vault_id: vault_id.clone(),
+        created_at: now,
+        config_json: config,
+        public_key: surroundings.keyring.public_key(),
+    };
+    let mut creation = Vault::create(output, &genesis)?;
+    insert_rows(&mut creation, &table, version)?;
+    creation.replace_model(version, &bytes, &digest)?;
+    creation.set_caches(released.kept.map(|kept| kept.to_bytes()).as_deref())?;
+    let index = creation.append_ledger(CERTIFICATE, &sealed.text, &sealed.hash_bytes)?;
+    creation.set_annex(index, &annex)?;
+    let body = surroundings.keyring.hmac(&vault_id, "request", request_id.as_bytes());
+    creation.insert_request(
+        &request_id,
+        &body,
+        RequestState::Certified,
+        Some(version),
+        Some(index),
+    )?;
+    creation.commit()?;
+
+    let mut notices = Vec::new();
+    if table.left_out > 0 {
+        notices.push(format!("{} rows of other classes were left out", table.left_out));
+    }
+    Ok(Served {
+        request_id,
+        kind: RequestKind::Train.name().to_owned(),
+        version,
+        records: rows,
+        remaining: rows,
+        replayed: false,
+        index,
+        head: sealed.hash,
+        claims: sealed.claims,
+        certificate: sealed.text,
+        work: Some(work),
+        notices,
+    })
+}
+
+/// Refuses early what could not be created at the end.
+fn free_name(output: &Path) -> Result<()> {
+    if std::fs::symlink_metadata(output).is_ok() {
+        return Err(Error::storage("exists", format!("{} already exists", output.display()))
+            .hint("give another name, or remove it yourself"));
+    }
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder
+        && !folder.is_dir()
+    {
+        return Err(Error::storage("not-found", format!("{} is not a folder", folder.display())));
+    }
+    Ok(())
+}
+
+fn facts(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
+    let classes_given = source.classes.is_some();
+    let from_data = table
+        .schema
+        .origins()
+        .into_iter()
+        .filter(|(_, origin)| *origin == efface_formats::Origin::Data)
+        .map(|(name, _)| format!("{name} in the schema was taken from the data"))
+        .collect();
+    Ok(Facts {
+        records: table.data.rows() as u64,
+        features: table.features,
+        sparse: table.sparse,
+        classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
+        classes_given,
+        schema: table.schema.canonical(),
+        schema_from_data: from_data,
+        ids,
+    })
+}
+
+/// Ids must be distinct.
+pub(crate) fn check_ids(ids: Option<&[Box<str>]>) -> Result<()> {
+    let Some(ids) = ids else { return Ok(()) };
+    let mut sorted: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::refused(
+            "duplicate-id",
+            format!("`id` must be different for every record, `{}` stands twice", pair[0]),
+        )
+        .hint(
+            "name the column that tells records apart with `--id`, and persons with `--subject`",
+        ));
+    }
+    Ok(())
+}
+
+/// Under notions that protect a person, no subject may own more records than the public group.
+pub(crate) fn check_groups(subjects: Option<&[Box<str>]>, plan: &Plan) -> Result<()> {
+    let (Some(limit), Some(subjects)) = (plan.group_limit(), subjects) else { return Ok(()) };
+    let mut sorted: Vec<&str> = subjects.iter().map(AsRef::as_ref).collect();
+    sorted.sort_unstable();
+    let largest = sorted.chunk_by(|a, b| a == b).map(<[&str]>::len).max().unwrap_or(0) as u64;
+    if largest > limit {
+        return Err(Error::refused(
+            "max-group",
+            format!("a subject has {largest} records, `max-group` is {limit}"),
+        )
+        .hint(
+            "give a larger `--max-group` as public knowledge, or keep fewer rows of each person",
+        ));
+    }
+    Ok(())
+}
+
+/// Writes the rows of a table. Without ids, a row's id is its position, after `prefix`.
+pub(crate) fn insert_rows_as(
+    transaction: &mut Transaction<'_>,
+    table: &Table,
+    version: u64,
+    prefix: &str,
+) -> Result<()> {
+    let mut features = Vec::new();
+    for row in 0..table.data.rows() {
+        encode(table.data.x().row(row), &mut features);
+        let position;
+        let id = match &table.ids {
+            Some(ids) => ids[row].as_ref(),
+            None => {
+                position = format!("{prefix}{}", table.positions[row]);
+                &position
+            }
+        };
+        transaction.insert_record(&StoredRecord {
+            id,
+            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
+            target: table.data.y()[row],
+            features: &features,
+            added_version: version,
+        })?;
+    }
+    Ok(())
+}
+
+fn insert_rows(creation: &mut Creation, table: &Table, version: u64) -> Result<()> {
+    insert_rows_as(creation, table, version, "")
+}

@@ -1,0 +1,253 @@
+//! Verification of certificates and of whole ledgers, with what only the vault knows.
+
+use std::path::Path;
+
+use efface_privacy::certificate::{
+    Certificate, GENESIS, Standing, Verdict, document_hash, key_id, signature_holds,
+    verify as verify_alone,
+};
+use efface_vault::Vault;
+use serde_json::Value;
+
+use crate::certify::digest_bytes;
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// Checks a certificate: by itself, and against a vault and a remembered head where given.
+///
+/// `trusted` is the public key the reader trusts. The verdict names each check and why it came out
+/// as it did; a model digest is undecided without the vault.
+///
+/// # Errors
+/// When the text is no certificate or the vault cannot be read.
+pub fn verify(
+    text: &str,
+    trusted: Option<&[u8; 32]>,
+    vault: Option<&Path>,
+    head: Option<&str>,
+) -> Result<Verdict> {
+    let mut verdict = verify_alone(text, trusted).map_err(not_a_certificate)?;
+    let certificate = Certificate::parse(text).map_err(not_a_certificate)?;
+    match vault {
+        Some(path) => against_vault(&certificate, text, path, &mut verdict)?,
+        None => verdict.push(
+            "model",
+            Standing::Undecided,
+            "the model's digest can only be checked with the vault: `--vault`",
+        ),
+    }
+    if let Some(head) = head {
+        remembered_head(head, vault, &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+fn not_a_certificate(error: impl std::fmt::Display) -> Error {
+    Error::input("certificate", error.to_string())
+}
+
+fn against_vault(
+    certificate: &Certificate,
+    text: &str,
+    path: &Path,
+    verdict: &mut Verdict,
+) -> Result<()> {
+    let vault = Vault::open_read_only(path)?;
+    let genesis = vault.genesis()?;
+    if genesis.vault_id != certificate.vault {
+        verdict.push("vault", Standing::Fails, "the certificate is of another vault");
+        return Ok(());
+    }
+    match vault.ledger_entry(certificate.chain.index, |entry| same_document(entry.json, text))? {
+        Some(true) => {
+            verdict.push("ledger", Standing::Holds, "the ledger holds this certificate");
+        }
+        Some(false) => {
+            verdict.push("ledger", Standing::Fails, "the ledger holds another entry at this place");
+        }
+        None => verdict.push("ledger", Standing::Fails, "the ledger has no entry at this place"),
+    }
+    let Some(model) = vault.model()? else {
+        verdict.push("model", Standing::Fails, "the vault has no model");
+        return Ok(());
+    };
+    if model.version != certificate.model.version {
+        verdict.push(
+            "model",
+            Standing::Holds,
+            format!(
+                "the vault has moved on to version {}; version {} is no longer kept",
+                model.version, certificate.model.version
+            ),
+        );
+        return Ok(());
+    }
+    if hex::encode(digest_bytes(&model.weights)) == certificate.model.digest_after {
+        verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");
+    } else {
+        verdict.push("model", Standing::Fails, "the vault's weights are not the certified ones");
+    }
+    Ok(())
+}
+
+fn same_document(a: &str, b: &str) -> bool {
+    let parse = |text| serde_json::from_str::<Value>(text).ok();
+    parse(a).is_some_and(|a| parse(b).is_some_and(|b| a == b))
+}
+
+pub(crate) fn plan_of(json: &str) -> Result<Plan> {
+    serde_json::from_str(json).map_err(|error| {
+        Error::storage("damaged", format!("the vault's plan cannot be read: {error}"))
+    })
+}
+
+fn remembered_head(head: &str, vault: Option<&Path>, verdict: &mut Verdict) -> Result<()> {
+    let Some(path) = vault else {
+        verdict.push("head", Standing::Undecided, "a head can only be checked with the vault");
+        return Ok(());
+    };
+    let vault = Vault::open_read_only(path)?;
+    let mut found = None;
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        if hex::encode(entry.hash) == head {
+            found = Some(entry.index);
+        }
+        Ok(())
+    })?;
+    match found {
+        Some(index) => {
+            verdict.push("head", Standing::Holds, format!("the remembered head is entry {index}"));
+        }
+        None => verdict.push(
+            "head",
+            Standing::Fails,
+            "the ledger lacks the remembered head: an older vault was put back, or another one",
+        ),
+    }
+    Ok(())
+}
+
+/// Checks every entry of a vault's ledger: order, hashes, signatures, each certificate, and that
+/// the newest one certifies the weights that are there.
+///
+/// # Errors
+/// When the vault cannot be read.
+pub fn verify_ledger(
+    path: &Path,
+    trusted: Option<&[u8; 32]>,
+    head: Option<&str>,
+) -> Result<Verdict> {
+    let vault = Vault::open_read_only(path)?;
+    let genesis = vault.genesis()?;
+    let mut verdict = Verdict::default();
+    let mut walk = Walk {
+        previous: GENESIS.to_owned(),
+        next: 0,
+        key: genesis.public_key,
+        latest: None,
+        trusted,
+    };
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        walk.entry(entry.json, entry.index, &hex::encode(entry.hash), &mut verdict);
+        Ok(())
+    })?;
+    match trusted {
+        Some(key) if *key == genesis.public_key => {
+            verdict.push("key", Standing::Holds, "the vault's key is the trusted one");
+        }
+        Some(key) => verdict.push(
+            "key",
+            Standing::Fails,
+            format!(
+                "the vault's key is {}, not the trusted {}",
+                key_id(&genesis.public_key),
+                key_id(key)
+            ),
+        ),
+        None => verdict.push(
+            "key",
+            Standing::Undecided,
+            format!(
+                "the vault's key is {}; give the key you trust to decide",
+                key_id(&genesis.public_key)
+            ),
+        ),
+    }
+    match walk.latest {
+        Some(text) => {
+            let certificate = Certificate::parse(&text).map_err(not_a_certificate)?;
+            against_vault(&certificate, &text, path, &mut verdict)?;
+        }
+        None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
+    }
+    if let Some(head) = head {
+        remembered_head(head, Some(path), &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+struct Walk<'a> {
+    previous: String,
+    next: u64,
+    key: [u8; 32],
+    latest: Option<String>,
+    trusted: Option<&'a [u8; 32]>,
+}
+
+impl Walk<'_> {
+    fn entry(&mut self, text: &str, index: u64, stored_hash: &str, verdict: &mut Verdict) {
+        let name = format!("entry {index}");
+        let result = self.check(text, index, stored_hash);
+        self.next = index + 1;
+        match result {
+            Ok(reason) => verdict.push(&name, Standing::Holds, reason),
+            Err(reason) => verdict.push(&name, Standing::Fails, reason),
+        }
+    }
+
+    fn check(
+        &mut self,
+        text: &str,
+        index: u64,
+        stored_hash: &str,
+    ) -> std::result::Result<String, String> {
+        let document: Value =
+            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+        let hash = document_hash(&document).map_err(|error| error.to_string())?;
+        let field = |path: &str| document.pointer(path).and_then(Value::as_str).unwrap_or("");
+        let previous = std::mem::replace(&mut self.previous, hash.clone());
+        if index != self.next {
+            return Err(format!("entry {} is missing before it", self.next));
+        }
+        if document.pointer("/chain/index").and_then(Value::as_u64) != Some(index) {
+            return Err("it states another position".into());
+        }
+        if field("/chain/hash") != hash || stored_hash != hash {
+            return Err("its body was changed: the hash is another".into());
+        }
+        if field("/chain/previous") != previous {
+            return Err("it does not follow the entry before it".into());
+        }
+        if !signature_holds(&self.key, &hash, field("/signature/value")) {
+            return Err("it is not signed by the vault's key".into());
+        }
+        if field("/schema") != efface_privacy::certificate::SCHEMA {
+            return Ok(format!("{}, chained and signed", field("/schema")));
+        }
+        let alone = verify_alone(text, Some(self.trusted.unwrap_or(&self.key)))
+            .map_err(|error| error.to_string())?;
+        self.latest = Some(text.to_owned());
+        let failed: Vec<String> = alone
+            .checks
+            .iter()
+            .filter(|check| check.standing == Standing::Fails)
+            .map(|check| format!("{}: {}", check.name, check.reason))
+            .collect();
+        if failed.is_empty() {
+            let kind = field("/request/kind");
+            Ok(format!("{kind}, chained, signed, all claims recomputed"))
+        } else {
+            Err(failed.join("; "))
+        }
+    }
+}
