@@ -3,6 +3,7 @@
 
 pub mod accountant;
 pub mod advantage;
+pub mod calibrate;
 pub mod certificate;
 pub mod claim;
 pub mod event;

@@ -1,0 +1,3 @@
+mod events;
+mod refusals;
+mod schedules;
