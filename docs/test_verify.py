@@ -129,7 +129,8 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
     text, _ = verify.sentence(parsed)
     chance = Decimal(100) * (50 + 50 * parsed["advantage"])
-    shown = [rounded_up(parsed["epsilon"], 4), form["delta"] or form["order"]]
+    delta = form["delta"] and rounded_up(Decimal(form["delta"]), 4)
+    shown = [rounded_up(parsed["epsilon"], 4), delta or form["order"]]
     shown.append(f"{min(chance.to_integral_value('ROUND_CEILING') / 100, Decimal(100)):.2f}")
     for number in shown:
         text = text.replace("#", number, 1)

@@ -595,12 +595,12 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     """The claim's sentence with # for its numbers, and the range each number must be in."""
     notion, requests, epsilon = claim["notion"], claim["requests"], claim["epsilon"]
     chance = 50 + 50 * claim["advantage"]
-    exact = claim["order"] if claim["delta"] is None else claim["delta"]
-    ulps = 1 - Decimal("1e-12")
+    order, delta = claim["order"], claim["delta"]
+    ulps, four_digits = 1 - Decimal("1e-12"), Decimal("1.0011")  # all but the order rounded up
     numbers = [
-        (epsilon * ulps, epsilon * Decimal("1.0011")),  # four digits, rounded up
-        (exact, exact),
-        (min(chance, Decimal(100)) * ulps, chance + Decimal("0.011")),  # two decimals, rounded up
+        (epsilon * ulps, epsilon * four_digits),
+        (order, order) if delta is None else (delta * ulps, delta * four_digits),
+        (min(chance, Decimal(100)) * ulps, chance + Decimal("0.011")),  # two decimals
     ]
     sure = (
         "whoever must tell the two apart from what is published is right at most #% of the time "
