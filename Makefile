@@ -10,6 +10,8 @@ CARGO_FLAGS ?=
 VENV := .venv
 PYTHON_FILES := $(wildcard docs/*.py vectors/*.py crates/*/benches/*.py)
 FUZZ_SECONDS ?= 60
+# Benches of efface-matrix that no Python script starts.
+BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
 
 .PHONY: help demo test lint lint-rust lint-python test-rust test-python bench fuzz
 
@@ -39,9 +41,9 @@ test-rust: ## the Rust tests, documentation examples included
 test-python: ## the tests of the independent verifier
 	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
 
-bench: ## speed of the kernels beside their Python counterparts (needs NumPy for the latter)
-	$(CARGO) bench $(CARGO_FLAGS) -p efface-matrix
-	for script in crates/*/benches/*.py; do [ -e "$$script" ] || continue; echo "== $$script"; $(PYTHON) "$$script"; done
+bench: $(VENV)/bench-ready ## speed of the kernels beside NumPy (scripts run their own `cargo bench`)
+	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
+	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
 
 fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
 	./fuzz/run $(FUZZ_SECONDS)
@@ -49,4 +51,8 @@ fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for an
 $(VENV)/ready: requirements-dev.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+$(VENV)/bench-ready: $(VENV)/ready
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check numpy==2.2.6
 	touch $@
