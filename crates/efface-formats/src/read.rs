@@ -99,6 +99,12 @@ fn dispatch(
         (Format::Libsvm, Opened::Stream(_, stream)) => libsvm(&mut source, stream, delivery),
         (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),
         (Format::Npz, Opened::Seekable(_)) => npz(&mut source, delivery),
+        #[cfg(feature = "parquet")]
+        (_, Opened::Seekable(_)) => {
+            let mut columnar = crate::format::columnar::open(&mut source, format, options)?;
+            table::deliver(&mut columnar, format, delivery)
+        }
+        #[cfg(not(feature = "parquet"))]
         (_, Opened::Seekable(_)) => Err(ReadError::NotBuilt { file, format }),
     }
 }

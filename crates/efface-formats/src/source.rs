@@ -105,17 +105,21 @@ impl<'r> Source<'r> {
 
     /// Opens for random access: a plain file as it is, anything else held in memory.
     pub(crate) fn seekable(&mut self, limits: &Limits) -> Result<Box<dyn ReadSeek>, ReadError> {
-        if let Kind::Path(path) = &self.kind {
-            let io = |error| ReadError::io(&self.name, error);
-            let mut file = File::open(path).map_err(io)?;
-            let mut magic = Vec::new();
-            (&mut file).take(2).read_to_end(&mut magic).map_err(io)?;
-            if magic != GZIP {
-                file.seek(SeekFrom::Start(0)).map_err(io)?;
-                return Ok(Box::new(BufReader::with_capacity(1 << 16, file)));
-            }
-        }
-        Ok(Box::new(Cursor::new(self.hold(limits)?)))
+        Ok(match self.plain_file()? {
+            Some(file) => Box::new(BufReader::with_capacity(1 << 16, file)),
+            None => Box::new(Cursor::new(self.hold(limits)?)),
+        })
+    }
+
+    /// The file, if this is one that is not packed.
+    pub(crate) fn plain_file(&self) -> Result<Option<File>, ReadError> {
+        let Kind::Path(path) = &self.kind else { return Ok(None) };
+        let io = |error| ReadError::io(&self.name, error);
+        let mut file = File::open(path).map_err(io)?;
+        let mut magic = Vec::new();
+        (&mut file).take(GZIP.len() as u64).read_to_end(&mut magic).map_err(io)?;
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        Ok((magic != GZIP).then_some(file))
     }
 
     /// Reads everything into memory, within `held_bytes`; later openings use that.

@@ -70,6 +70,12 @@ fn draft_source(
             let features = archive.features("X", &options.limits)?;
             Ok(Schema::matrix(matrix::implied(features.width(), 1.0))?)
         }
+        #[cfg(feature = "parquet")]
+        Opened::Seekable(format) => {
+            let mut table = crate::format::columnar::open(&mut source, format, options)?;
+            draft_table(&file, &mut table, CsvShape::default(), options)
+        }
+        #[cfg(not(feature = "parquet"))]
         Opened::Seekable(format) => Err(ReadError::NotBuilt { file, format }),
     }
 }

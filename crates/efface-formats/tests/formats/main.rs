@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod collect;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod csv;
 mod csv_oracle;
 mod encoding;

@@ -1,0 +1,171 @@
+//! The lengths that Arrow IPC messages state, checked against the size of the file.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use arrow_ipc::{Block, Message, RecordBatch, root_as_footer, root_as_message};
+
+use crate::error::LimitFault;
+
+const MAGIC: &[u8] = b"ARROW1";
+const CONTINUATION: [u8; 4] = [0xff; 4];
+/// Footer length and magic at the end of a file.
+const FILE_END: u64 = 10;
+
+/// How messages are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Container {
+    File,
+    Stream,
+}
+
+/// Why a file is not given to the decoder.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Io(io::Error),
+    Limit(LimitFault),
+    Broken(String),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn broken(what: &str) -> Refusal {
+    Refusal::Broken(what.to_owned())
+}
+
+/// Walks over all messages; `limit` bounds the unpacked size of one message.
+pub(super) fn check(reader: &mut (impl Read + Seek), limit: u64) -> Result<Container, Refusal> {
+    let size = reader.seek(SeekFrom::End(0))?;
+    let start = bytes(reader, 0, MAGIC.len().min(size as usize) as u64)?;
+    let mut file = Walk { reader, size, limit };
+    if start == MAGIC {
+        file.blocks()?;
+        Ok(Container::File)
+    } else {
+        file.stream()?;
+        Ok(Container::Stream)
+    }
+}
+
+struct Walk<'r, R> {
+    reader: &'r mut R,
+    size: u64,
+    limit: u64,
+}
+
+impl<R: Read + Seek> Walk<'_, R> {
+    /// The messages that the footer of a file lists.
+    fn blocks(&mut self) -> Result<(), Refusal> {
+        let end = self.size.checked_sub(FILE_END).ok_or_else(|| broken("the file is too short"))?;
+        let tail = bytes(self.reader, end, 4)?;
+        let length = u64::from(little(&tail));
+        let start =
+            end.checked_sub(length).ok_or_else(|| broken("the footer is longer than the file"))?;
+        let footer = bytes(self.reader, start, length)?;
+        let footer = root_as_footer(&footer).map_err(|error| broken(&error.to_string()))?;
+        let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries());
+        for block in blocks.flatten() {
+            self.block(block)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block) -> Result<(), Refusal> {
+        let outside = || broken("a block lies outside the file");
+        let start = u64::try_from(block.offset()).map_err(|_| outside())?;
+        let length = u64::try_from(block.metaDataLength()).map_err(|_| outside())?;
+        let body = u64::try_from(block.bodyLength()).map_err(|_| outside())?;
+        let body_start = start.checked_add(length).ok_or_else(outside)?;
+        if body_start.checked_add(body).is_none_or(|end| end > self.size) {
+            return Err(outside());
+        }
+        let metadata = bytes(self.reader, start, length)?;
+        let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
+        let message = metadata.get(prefix..).ok_or_else(outside)?;
+        let message = root_as_message(message).map_err(|error| broken(&error.to_string()))?;
+        self.message(&message, body_start, body)
+    }
+
+    /// The messages of a stream, one after the other.
+    fn stream(&mut self) -> Result<(), Refusal> {
+        let mut at = 0;
+        while self.size - at >= 4 {
+            let mut length = bytes(self.reader, at, 4)?;
+            at += 4;
+            if length == CONTINUATION {
+                length = bytes(self.reader, at, 4)?;
+                at += 4;
+            }
+            let length = u64::from(little(&length));
+            if length == 0 {
+                return Ok(());
+            }
+            let outside = || broken("a message is longer than the file");
+            if length > self.size - at {
+                return Err(outside());
+            }
+            let metadata = bytes(self.reader, at, length)?;
+            at += length;
+            let message = root_as_message(&metadata).map_err(|error| broken(&error.to_string()))?;
+            let body = u64::try_from(message.bodyLength()).map_err(|_| outside())?;
+            if body > self.size - at {
+                return Err(outside());
+            }
+            self.message(&message, at, body)?;
+            at += body;
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: &Message<'_>, start: u64, length: u64) -> Result<(), Refusal> {
+        let dictionary = message.header_as_dictionary_batch().and_then(|batch| batch.data());
+        let Some(batch) = message.header_as_record_batch().or(dictionary) else { return Ok(()) };
+        let unpacked = self.unpacked(&batch, start, length)?;
+        LimitFault::check("bytes in one record batch", unpacked, self.limit).map_err(Refusal::Limit)
+    }
+
+    /// What the buffers of a batch take once unpacked.
+    fn unpacked(
+        &mut self,
+        batch: &RecordBatch<'_>,
+        start: u64,
+        length: u64,
+    ) -> Result<u64, Refusal> {
+        if batch.compression().is_none() {
+            return Ok(length);
+        }
+        let mut sum = 0_u64;
+        for buffer in batch.buffers().into_iter().flatten() {
+            let outside = || broken("a buffer lies outside its message");
+            let offset = u64::try_from(buffer.offset()).map_err(|_| outside())?;
+            let packed = u64::try_from(buffer.length()).map_err(|_| outside())?;
+            if offset.checked_add(packed).is_none_or(|end| end > length) {
+                return Err(outside());
+            }
+            if packed < 8 {
+                continue;
+            }
+            let prefix = bytes(self.reader, start + offset, 8)?;
+            let stated =
+                prefix.as_chunks::<8>().0.first().map_or(0, |&raw| i64::from_le_bytes(raw));
+            // A prefix of -1 marks a buffer that is stored as it is.
+            sum = sum.saturating_add(u64::try_from(stated).unwrap_or(packed));
+        }
+        Ok(sum)
+    }
+}
+
+/// Exactly these bytes of the file; memory grows only with what is there.
+fn bytes(reader: &mut (impl Read + Seek), at: u64, length: u64) -> Result<Vec<u8>, Refusal> {
+    reader.seek(SeekFrom::Start(at))?;
+    let mut bytes = Vec::new();
+    let read = reader.take(length).read_to_end(&mut bytes)?;
+    if (read as u64) < length { Err(broken("the file ends early")) } else { Ok(bytes) }
+}
+
+fn little(bytes: &[u8]) -> u32 {
+    bytes.iter().take(4).rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
+}

@@ -1,0 +1,246 @@
+//! Parquet and Arrow IPC: what is read, and one test per malformation.
+
+use std::fs;
+use std::sync::Arc;
+
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
+    LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
+};
+use efface_formats::{Format, Input, ReadOptions, Schema, draft_from, read};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::collect::{Collected, collect, plain, refused, unlabelled};
+
+fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
+    RecordBatch::try_from_iter(columns.iter().cloned()).unwrap()
+}
+
+fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn ipc_file(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn ipc_stream(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn numbers() -> RecordBatch {
+    batch(&[
+        ("key", Arc::new(UInt64Array::from(vec![u64::MAX, 1])) as ArrayRef),
+        ("a", Arc::new(Float32Array::from(vec![0.5, 1.5]))),
+        ("b", Arc::new(Int64Array::from(vec![-3, 4]))),
+        ("c", Arc::new(BooleanArray::from(vec![true, false]))),
+        ("y", Arc::new(StringArray::from(vec!["no", "yes"]))),
+    ])
+}
+
+fn keyed() -> ReadOptions {
+    ReadOptions { id: Some("key".into()), ..plain() }
+}
+
+#[test]
+fn numbers_in_every_container() {
+    let batch = numbers();
+    for (format, bytes) in [
+        (Format::Parquet, parquet(&batch, Compression::UNCOMPRESSED)),
+        (Format::Parquet, parquet(&batch, Compression::SNAPPY)),
+        (Format::Parquet, parquet(&batch, Compression::GZIP(Default::default()))),
+        (Format::Parquet, parquet(&batch, Compression::LZ4_RAW)),
+        (Format::Parquet, parquet(&batch, Compression::ZSTD(ZstdLevel::default()))),
+        (Format::ArrowIpc, ipc_file(&batch)),
+        (Format::ArrowIpc, ipc_stream(&batch)),
+    ] {
+        let (read, summary) = collect(format, &bytes, &keyed()).unwrap();
+        assert_eq!(read.names, ["a", "b", "c"]);
+        assert_eq!(read.rows, [[0.5, -3.0, 1.0], [1.5, 4.0, 0.0]]);
+        assert_eq!(read.ids, ["18446744073709551615", "1"]);
+        assert_eq!(summary.classes.unwrap().names, ["no", "yes"]);
+        assert_eq!(summary.format, format);
+    }
+}
+
+#[test]
+fn files_are_recognised_and_read_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes, format) in [
+        ("a.parquet", parquet(&numbers(), Compression::SNAPPY), Format::Parquet),
+        ("parquet", parquet(&numbers(), Compression::SNAPPY), Format::Parquet),
+        ("a.feather", ipc_file(&numbers()), Format::ArrowIpc),
+        ("arrow", ipc_file(&numbers()), Format::ArrowIpc),
+        ("stream", ipc_stream(&numbers()), Format::ArrowIpc),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let summary = read(&Input::file(&path), &keyed(), &mut Collected::default()).unwrap();
+        assert_eq!((summary.format, summary.rows_kept), (format, 2));
+    }
+}
+
+fn words() -> RecordBatch {
+    let dictionary: DictionaryArray<Int8Type> =
+        vec![Some("u"), None, Some("v")].into_iter().collect();
+    batch(&[
+        ("w", Arc::new(dictionary) as ArrayRef),
+        ("s", Arc::new(LargeStringArray::from(vec!["p", "q", "p"]))),
+        ("v", Arc::new(StringViewArray::from(vec!["p", "q", "p"]))),
+        ("n", Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0)]))),
+        ("none", Arc::new(NullArray::new(3))),
+        ("y", Arc::new(Int64Array::from(vec![1, 2, 1]))),
+    ])
+}
+
+#[test]
+fn words_nulls_and_dictionaries_through_a_draft() {
+    for (format, bytes) in [
+        (Format::Parquet, parquet(&words(), Compression::UNCOMPRESSED)),
+        (Format::ArrowIpc, ipc_file(&words())),
+    ] {
+        let schema = draft_from("t", bytes.as_slice(), Some(format), &plain()).unwrap();
+        let schema = Schema::from_toml(&schema.to_toml()).unwrap();
+        let options = ReadOptions { schema: Some(schema), ..plain() };
+        let (read, _) = collect(format, &bytes, &options).unwrap();
+        let names = ["w=u", "w=v", "w=missing", "s=p", "s=q", "v=p", "v=q", "n", "n=missing"];
+        assert_eq!(read.names, names);
+        assert_eq!(read.rows[0], [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0]);
+        assert_eq!(read.rows[1], [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    }
+}
+
+#[test]
+fn many_batches() {
+    let values: Vec<i64> = (0..5000).collect();
+    let batch = batch(&[
+        ("a", Arc::new(Int64Array::from(values.clone())) as ArrayRef),
+        ("y", Arc::new(Int64Array::from(vec![0; 5000]))),
+    ]);
+    let bytes = parquet(&batch, Compression::SNAPPY);
+    let (read, _) = collect(Format::Parquet, &bytes, &plain()).unwrap();
+    assert!(read.rows.iter().zip(&values).all(|(row, &value)| row[0] == value as f32));
+    let mut options = plain();
+    options.limits.decoded_bytes = 1000;
+    let message = refused(Format::Parquet, &bytes, &options);
+    assert_eq!(message, "data.parquet: more than 1000 bytes, the limit");
+    let mut options = plain();
+    options.limits.held_bytes = 10;
+    let message = refused(Format::Parquet, &bytes, &options);
+    assert_eq!(message, "data.parquet: more than 10 bytes held in memory, the limit");
+}
+
+#[test]
+fn nulls_and_words_without_schema() {
+    let bytes = parquet(&words(), Compression::UNCOMPRESSED);
+    let ignore = ["s", "v", "none", "w"].map(str::to_owned).to_vec();
+    let message = refused(Format::Parquet, &bytes, &ReadOptions { ignore, ..plain() });
+    assert!(
+        message.starts_with("data.parquet, row 2, column `n`: `` is a missing value"),
+        "{message}"
+    );
+    let message = refused(Format::Parquet, &bytes, &plain());
+    assert!(message.starts_with("data.parquet, row 1, column `w`: `u` is not a number"));
+}
+
+#[test]
+fn types_that_are_not_read() {
+    let list = ListArray::from_iter_primitive::<Int8Type, _, _>([Some([Some(1_i8)])]);
+    let batch = batch(&[
+        ("l", Arc::new(list) as ArrayRef),
+        ("d", Arc::new(Date32Array::from(vec![1]))),
+        ("a", Arc::new(Int64Array::from(vec![1]))),
+    ]);
+    let bytes = parquet(&batch, Compression::UNCOMPRESSED);
+    let message = refused(Format::Parquet, &bytes, &unlabelled());
+    assert_eq!(
+        message,
+        "data.parquet, column `l`: columns of type List are not read; use numbers, booleans or \
+         text, or ignore it"
+    );
+    let options = ReadOptions { ignore: vec!["l".into()], ..unlabelled() };
+    assert!(refused(Format::Parquet, &bytes, &options).contains("type Date32"));
+    let options = ReadOptions { ignore: vec!["l".into(), "d".into()], ..unlabelled() };
+    assert_eq!(collect(Format::Parquet, &bytes, &options).unwrap().0.rows, [[1.0]]);
+}
+
+#[test]
+fn broken_files() {
+    for format in [Format::Parquet, Format::ArrowIpc] {
+        let message = refused(format, b"hello", &plain());
+        let expected = format!("data.{format}: the file cannot be decoded: ");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    let whole = parquet(&numbers(), Compression::UNCOMPRESSED);
+    let message = refused(Format::Parquet, &whole[..whole.len() - 1], &plain());
+    assert!(message.contains("cannot be decoded"), "{message}");
+    let whole = ipc_stream(&numbers());
+    let message = refused(Format::ArrowIpc, &whole[..whole.len() / 2], &plain());
+    assert!(message.contains("cannot be decoded"), "{message}");
+}
+
+/// Lengths are believed only as far as the file reaches.
+#[test]
+fn lengths_beyond_the_file() {
+    let message = refused(Format::ArrowIpc, &[0xff, 0xff, 0xff, 0x7f, 0, 0], &plain());
+    assert!(message.ends_with("a message is longer than the file"), "{message}");
+    let mut file = ipc_file(&numbers());
+    let end = file.len() - 10;
+    file[end..end + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let message = refused(Format::ArrowIpc, &file, &plain());
+    assert!(message.ends_with("the footer is longer than the file"), "{message}");
+}
+
+#[test]
+fn compressed_batches_state_their_size() {
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    for kind in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 1000]));
+        let batch = batch(&[("a", zeros.clone()), ("y", zeros)]);
+        let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
+        let mut writer =
+            FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let bytes = writer.into_inner().unwrap();
+        assert_eq!(collect(Format::ArrowIpc, &bytes, &plain()).unwrap().0.rows.len(), 1000);
+        let mut options = plain();
+        options.limits.held_bytes = 15_999;
+        let message = refused(Format::ArrowIpc, &bytes, &options);
+        assert!(message.ends_with("more than 15999 bytes in one record batch, the limit"));
+        let stated = 8000_i64.to_le_bytes();
+        let place = bytes.windows(8).position(|prefix| prefix == stated).unwrap();
+        let mut bomb = bytes;
+        bomb[place..place + 8].copy_from_slice(&(1_i64 << 60).to_le_bytes());
+        let message = refused(Format::ArrowIpc, &bomb, &plain());
+        assert!(message.contains("bytes in one record batch, the limit"), "{message}");
+    }
+}
+
+/// Files for the damage tests.
+pub(crate) fn seeds() -> Vec<(Format, Vec<u8>)> {
+    vec![
+        (Format::Parquet, parquet(&numbers(), Compression::SNAPPY)),
+        (Format::Parquet, parquet(&words(), Compression::UNCOMPRESSED)),
+        (Format::ArrowIpc, ipc_file(&words())),
+        (Format::ArrowIpc, ipc_stream(&numbers())),
+    ]
+}
