@@ -205,9 +205,10 @@ impl Constants {
         let data = mul(self.load(), add(self.lipschitz(), sensitivity));
         let sum = add(data, mul(self.declared.lambda, weights_norm));
         // What products that underflow may lose in all.
+        let steepest = loss.curvature_bound().max(1.0);
         let lost = mul(
             mul(operations, self.parameters() as f64),
-            mul(f64::MIN_POSITIVE, add(1.0, mul(loss.curvature_bound(), mul(r, self.load())))),
+            mul(f64::MIN_POSITIVE, add(1.0, mul(steepest, mul(r, self.load())))),
         );
         add(mul(mul(gamma, sum), add(1.0, gamma)), lost)
     }
@@ -233,3 +234,6 @@ impl Constants {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,6 +165,35 @@ mod tests {
     }
 
     #[test]
+    fn removals_keep_rows_targets_and_norms_together() {
+        let mut data = Dataset::new(Matrix::dense(1), Vec::new()).unwrap();
+        for i in 0..10_u8 {
+            data.push(Row::Dense(&[f32::from(i)]), f64::from(i)).unwrap();
+        }
+        data.remove_rows(&[0, 4, 9]).unwrap();
+        let left = [1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.0];
+        assert_eq!((data.y(), data.norms()), (&left[..], &left[..]));
+        assert_eq!(data.x().row(3).values(), [5.0]);
+        for wrong in [&[7][..], &[2, 2], &[3, 1]] {
+            assert!(matches!(data.remove_rows(wrong), Err(DatasetError::Remove(_))));
+        }
+        data.remove_rows(&[]).unwrap();
+        assert_eq!((data.rows(), data.y()), (7, &left[..]));
+    }
+
+    #[test]
+    fn records_that_do_not_fit_are_refused() {
+        let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
+        let nan = data.push(Row::Dense(&[1.0, f32::NAN]), 0.0);
+        assert!(matches!(nan, Err(DatasetError::Push(_))));
+        let target = data.push(Row::Dense(&[1.0, 0.0]), f64::INFINITY);
+        assert!(matches!(target, Err(DatasetError::Target { row: 0, .. })));
+        assert_eq!((data.rows(), data.x().rows()), (0, 0));
+        let short = Dataset::new(Matrix::dense(2), vec![1.0]);
+        assert!(matches!(short, Err(DatasetError::Targets { targets: 1, rows: 0 })));
+    }
+
+    #[test]
     fn a_row_on_the_bound_with_its_intercept_stays_within_the_effective_bound() {
         for k in 1..2000_u32 {
             let a = k as f32 / 1999.0;

@@ -27,7 +27,7 @@ pub enum GridError {
     Noise(f64),
     /// Weights beyond what float64 holds exactly on this grid.
     #[error(
-        "weights up to {reach:e} need a `grid` above {reach:e}/2^50, got {spacing:e}; raise the \
+        "weights up to {reach:e} need a `grid` above {reach:e}/(3 x 2^49), got {spacing:e}; raise the \
          grid (and the noise with it) or lambda"
     )]
     Reach {
@@ -73,7 +73,7 @@ impl Grid {
     /// Refuses a public bound on |w| whose grid points float64 would not hold exactly, noise of
     /// up to 32 sigma included.
     pub(super) fn check_reach(&self, reach: f64) -> Result<(), GridError> {
-        if reach / self.spacing < libm::exp2(50.0) {
+        if reach / self.spacing < 3.0 * libm::exp2(49.0) {
             Ok(())
         } else {
             Err(GridError::Reach { reach, spacing: self.spacing })

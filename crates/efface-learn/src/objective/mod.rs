@@ -3,9 +3,11 @@
 mod curvature;
 
 #[cfg(test)]
+pub(crate) mod exact;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod twice;
+pub(crate) mod twice;
 
 pub use curvature::{Curvature, LARGEST_HESSIAN};
 

@@ -1,13 +1,13 @@
 //! Arithmetic in twice the precision (unevaluated pairs of floats, about 2^-100), for tests.
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Twice {
+pub(crate) struct Twice {
     high: f64,
     low: f64,
 }
 
 impl Twice {
-    pub(super) fn new(x: f64) -> Self {
+    pub(crate) fn new(x: f64) -> Self {
         Self { high: x, low: 0.0 }
     }
 
@@ -18,28 +18,28 @@ impl Twice {
         Self { high, low: (a - (high - part)) + (b - part) }
     }
 
-    pub(super) fn get(self) -> f64 {
+    pub(crate) fn get(self) -> f64 {
         self.high + self.low
     }
 
-    pub(super) fn plus(self, b: Self) -> Self {
+    pub(crate) fn plus(self, b: Self) -> Self {
         let high = Self::of_sum(self.high, b.high);
         let low = Self::of_sum(self.low, b.low);
         let middle = Self::of_sum(high.high, high.low + low.high);
         Self::of_sum(middle.high, middle.low + low.low)
     }
 
-    pub(super) fn negative(self) -> Self {
+    pub(crate) fn negative(self) -> Self {
         Self { high: -self.high, low: -self.low }
     }
 
-    pub(super) fn times(self, b: Self) -> Self {
+    pub(crate) fn times(self, b: Self) -> Self {
         let high = self.high * b.high;
         let rest = self.high.mul_add(b.high, -high);
         Self::of_sum(high, rest + (self.high * b.low + self.low * b.high))
     }
 
-    pub(super) fn over(self, b: Self) -> Self {
+    pub(crate) fn over(self, b: Self) -> Self {
         let first = self.high / b.high;
         let rest = self.plus(b.times(Self::new(first)).negative());
         let second = rest.get() / b.high;
@@ -48,7 +48,7 @@ impl Twice {
     }
 
     /// exp, for arguments between -600 and 600.
-    pub(super) fn exp(self) -> Self {
+    pub(crate) fn exp(self) -> Self {
         // exp(x) = exp(x/2^12)^(2^12), Taylor below 0.15. Squaring multiplies the error by 2^12.
         let small = self.times(Self::new(1.0 / 4096.0));
         let mut term = Self::new(1.0);

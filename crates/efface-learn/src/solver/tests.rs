@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use efface_matrix::{Matrix, Row};
+use efface_privacy::event::Normalizer;
 
 use super::*;
-use crate::example::{LOSSES, constants, dataset};
+use crate::example::{LOSSES, constants, dataset, generator, uniform};
 use crate::{Dataset, Declared, Loss};
 
 const SOLVERS: [Solver; 4] =
@@ -182,8 +183,74 @@ fn distances_below_float64_are_refused_before_any_pass() {
         assert!(matches!(refused, Err(SolveError::Distance(_))));
     }
     assert_eq!(passes, 0);
-    let attained = run(&objective, Solver::Newton, least, &[0.0; 5]).unwrap();
-    assert!(attained.distance <= least);
+}
+
+#[test]
+fn the_least_attainable_distance_is_attained() {
+    for loss in LOSSES {
+        for lambda in [1e-4, 0.1] {
+            let data = dataset(loss, 600, 9, 1);
+            let constants = constants(loss, 600, 9, lambda);
+            let objective = Objective::new(&constants, &data).unwrap();
+            let zeros = vec![0.0; constants.parameters()];
+            let least = least_distance(&constants, 600);
+            for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
+                let found = run(&objective, solver, least, &zeros).unwrap();
+                assert!(found.distance <= least, "{loss:?} {solver:?}");
+                assert_eq!(found.solver, solver, "{loss:?} {lambda}");
+            }
+        }
+    }
+}
+
+/// Random problems: any loss, dense or sparse, any normaliser, columns of sizes 1e-6 to 1.
+#[test]
+fn the_accepted_distance_is_an_upper_bound_on_random_problems() {
+    for seed in 0..120 {
+        let mut rng = generator(1000 + seed);
+        let mut pick = |n: usize| (uniform(&mut rng) * n as f64) as usize;
+        let (n, d, sparse) = (pick(60), 1 + pick(12), pick(2) == 1);
+        let loss = LOSSES[pick(4)];
+        let lambda = 10_f64.powi(-(pick(6) as i32));
+        let loose = 10_f64.powi(pick(6) as i32);
+        let mean = pick(3) == 0 && n > 0;
+        let solver = [Solver::Automatic, Solver::NewtonCg, Solver::Lbfgs][pick(3)];
+        let sizes: Vec<f32> = (0..d).map(|_| 10_f32.powi(-(pick(7) as i32))).collect();
+        let x = if sparse { Matrix::sparse(d) } else { Matrix::dense(d) };
+        let mut data = Dataset::new(x, Vec::new()).unwrap();
+        for _ in 0..n {
+            let scale = 1.0 / (d as f32).sqrt();
+            let row: Vec<f32> =
+                sizes.iter().map(|s| s * scale * (pick(1001) as f32 / 500.0 - 1.0)).collect();
+            let target = match loss {
+                Loss::Squared { .. } => pick(1000) as f64 / 100.0 - 5.0,
+                Loss::Softmax { classes } => pick(classes) as f64,
+                _ => pick(2) as f64,
+            };
+            let indices: Vec<u32> = (0..d as u32).filter(|_| pick(3) > 0).collect();
+            let values: Vec<f32> = indices.iter().map(|&j| row[j as usize]).collect();
+            match sparse {
+                true => data.push(Row::Sparse { indices: &indices, values: &values }, target),
+                false => data.push(Row::Dense(&row), target),
+            }
+            .unwrap();
+        }
+        let normalizer = match mean {
+            true => Normalizer::Mean { minimum: 1 },
+            false => Normalizer::Fixed { n: 60, capacity: 75 },
+        };
+        let declared = Declared { normalizer, ..constants(loss, 60, d, lambda).declared().clone() };
+        let constants = declared.check().unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let start: Vec<f64> = (0..constants.parameters()).map(|_| pick(9) as f64 - 4.0).collect();
+        let tau = loose * least_distance(&constants, n);
+        let found = run(&objective, solver, tau, &start).unwrap();
+        let tight = run(&objective, Solver::Newton, tau / loose, &start).unwrap();
+        let apart = apart(&found.weights, &tight.weights);
+        assert!(apart <= found.distance + tight.distance, "seed {seed}");
+        assert!(found.solver != Solver::GradientDescent, "seed {seed}: {solver:?} gave up");
+        assert!(crate::outward::norm(&tight.weights) <= constants.optimum_bound() + tau);
+    }
 }
 
 #[test]

@@ -226,16 +226,12 @@ fn release(
     let bound = plan.weight_bound();
     let mut largest_norm = outward::norm(&weights);
     for step in 1..=steps {
-        let at = objective.evaluate(&weights)?;
-        let gradient_norm = outward::add(at.gradient_norm, at.slack);
+        let (moved, gradient_norm) = noiseless(objective, eta, &weights)?;
         let progress = Progress { passes: step, gradient_norm, target: 0.0 };
         if watch(&progress).is_break() {
             return Err(NoisyGdError::Cancelled { steps: step - 1 });
         }
-        for (w, g) in weights.iter_mut().zip(&at.gradient) {
-            *w -= eta * g;
-        }
-        weights = plan.grid().publish(&weights, rng)?;
+        weights = plan.grid().publish(&moved, rng)?;
         let norm = outward::norm(&weights);
         if norm > bound {
             return Err(NoisyGdError::Bound { norm, bound, step });
@@ -244,4 +240,15 @@ fn release(
     }
     let evidence = Evidence::Steps { passes: steps, largest_norm };
     Ok(Released { weights, event: Event::NoisyGd(event), evidence, kept: None })
+}
+
+/// w - eta grad F(w) in float64, and the norm of the gradient.
+fn noiseless(
+    objective: &Objective<'_>,
+    eta: f64,
+    weights: &[f64],
+) -> Result<(Vec<f64>, f64), PassError> {
+    let at = objective.evaluate(weights)?;
+    let moved = weights.iter().zip(&at.gradient).map(|(w, g)| w - eta * g).collect();
+    Ok((moved, outward::add(at.gradient_norm, at.slack)))
 }

@@ -71,7 +71,8 @@ impl NoisyGdPlan {
         // 1 - c = min(eta m, 2 - eta L), rounded down.
         let loss = (eta * constants.strong_convexity()).next_down().min((2.0 - reach).next_down());
         let weight_bound = outward::div(outward::mul(drive, 1.0 + ROOM), loss);
-        grid.check_reach(outward::mul(2.0, weight_bound))?;
+        // The noiseless part of a step from |w| <= W is within c W + drive, which is below W.
+        grid.check_reach(weight_bound)?;
         Ok(CheckedNoisyGd { plan: self, grid, drive, weight_bound })
     }
 }

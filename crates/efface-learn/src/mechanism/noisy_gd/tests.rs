@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator};
+use crate::example::{LOSSES, constants, dataset, generator, normal};
 use crate::mechanism::noisy_gd::plan::CheckedNoisyGd;
+use crate::objective::exact::gradient;
+use crate::objective::twice::Twice;
 use crate::solver::unwatched;
 use crate::{Constants, Declared, Loss};
 
@@ -76,6 +78,38 @@ fn histories_make_events_and_stay_on_the_grid() {
             assert_eq!((w / GRID).fract(), 0.0);
         }
         assert!(crate::outward::norm(&second.weights) <= plan.weight_bound());
+    }
+}
+
+#[test]
+fn rounding_bounds_the_error_of_a_step() {
+    for loss in LOSSES {
+        let (n, d) = (150, 5);
+        let data = dataset(loss, n, d, 4);
+        let constants = constants(loss, n as u64, d, 1e-2);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let plan = plan(&constants).check(&constants).unwrap();
+        let bound = plan.rounding(&constants, n).unwrap();
+        let eta = plan.plan().step;
+        let mut rng = generator(12);
+        for size in [0.0, 1e-3, 1.0, 0.5 * plan.weight_bound()] {
+            let size = size / (constants.parameters() as f64).sqrt() / 4.0;
+            let place = |w: f64| (size * w / GRID).round() * GRID;
+            let weights: Vec<f64> =
+                (0..constants.parameters()).map(|_| place(normal(&mut rng))).collect();
+            assert!(crate::outward::norm(&weights) <= plan.weight_bound());
+            let (moved, _) = noiseless(&objective, eta, &weights).unwrap();
+            let exact = gradient(&objective, &weights);
+            let squares: f64 = moved
+                .iter()
+                .zip(weights.iter().zip(exact))
+                .map(|(v, (w, g))| {
+                    let step = g.times(Twice::new(-eta)).plus(Twice::new(*w));
+                    step.plus(Twice::new(-v)).get().powi(2)
+                })
+                .sum();
+            assert!(squares.sqrt() <= bound, "{loss:?} {size}: {} > {bound}", squares.sqrt());
+        }
     }
 }
 

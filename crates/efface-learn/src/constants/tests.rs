@@ -1,0 +1,84 @@
+use super::*;
+
+fn declared() -> Declared {
+    Declared {
+        loss: Loss::Logistic,
+        cols: 784,
+        lambda: 1e-3,
+        normalizer: Normalizer::Fixed { n: 1000, capacity: 1250 },
+        row_bound: 1.0,
+        target_bound: 0.0,
+    }
+}
+
+#[test]
+fn constants_follow_from_the_declared_ones() {
+    let c = declared().check().unwrap();
+    assert_eq!((c.parameters(), c.lipschitz(), c.load()), (784, 1.0, 1.25));
+    assert_eq!((c.smoothness(), c.strong_convexity()), (0.3125, 1e-3));
+    assert!(c.total_smoothness() >= 0.3135 && c.total_smoothness() < 0.313_500_000_000_1);
+    // F0 = 1.25 log 2, so |w*| <= sqrt(2500 log 2).
+    let bound = (2500.0 * std::f64::consts::LN_2).sqrt();
+    assert!(c.optimum_bound() >= bound && c.optimum_bound() < bound * (1.0 + 1e-14));
+    let setting = c.setting(3);
+    assert_eq!((setting.parameters, setting.group, setting.smoothness.0), (784, 3, 0.3125));
+    let mean = Declared { normalizer: Normalizer::Mean { minimum: 10 }, ..declared() };
+    let mean = mean.check().unwrap();
+    assert_eq!((mean.smoothness(), mean.load(), mean.normalizer(77)), (0.25, 1.0, 77.0));
+    assert_eq!(c.normalizer(77), 1000.0);
+    let softmax = Declared { loss: Loss::Softmax { classes: 10 }, ..declared() };
+    assert_eq!(softmax.check().unwrap().parameters(), 7840);
+}
+
+#[test]
+fn the_slack_is_the_formula_and_grows_with_the_norm() {
+    let c = declared().check().unwrap();
+    // K = 1250 + 784 + 8 + 8; every other factor is exact to a few units.
+    let k = 2050.0 * f64::EPSILON / 2.0;
+    for norm in [0.0, 1.0, 50.0] {
+        let plain = k / (1.0 - k) * (1.25 * (1.0 + 0.25 * norm) + 1e-3 * norm);
+        let slack = c.slack(norm, 5);
+        assert!(slack >= plain && slack <= plain * (1.0 + 1e-11), "{slack} {plain}");
+    }
+    assert_eq!(c.slack(2.0, 5), c.slack(2.0, 1250), "public: not from the number of records");
+    assert!(c.slack(f64::INFINITY, 5) == f64::INFINITY);
+    let mean = Declared { normalizer: Normalizer::Mean { minimum: 0 }, ..declared() };
+    let mean = mean.check().unwrap();
+    assert!(mean.slack(1.0, 2000) > mean.slack(1.0, 1000));
+    let far = Declared { normalizer: Normalizer::Fixed { n: 1, capacity: 1 << 48 }, ..declared() };
+    assert!(far.check().unwrap().slack(1.0, 1) > 1.0);
+}
+
+#[test]
+fn what_breaks_a_rule_is_refused_by_name() {
+    let name = |change: &dyn Fn(&mut Declared)| {
+        let mut d = declared();
+        change(&mut d);
+        match d.check() {
+            Err(ConstantsError::Range { name, .. }) => name,
+            other => panic!("{other:?}"),
+        }
+    };
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200] {
+        assert_eq!(name(&|d| d.lambda = bad), "lambda");
+        assert_eq!(name(&|d| d.row_bound = bad), "row-norm");
+    }
+    let squared = Loss::Squared { clip: 1.0 };
+    assert_eq!(name(&|d| (d.loss, d.target_bound) = (squared, f64::NAN)), "target-bound");
+    let normalizer = |n, capacity| Normalizer::Fixed { n, capacity };
+    assert_eq!(name(&|d| d.normalizer = normalizer(0, 5)), "public-n");
+    assert_eq!(name(&|d| d.normalizer = normalizer(5, 0)), "capacity");
+    let none = Declared { cols: 0, ..declared() }.check();
+    assert_eq!(none, Err(ConstantsError::Parameters { cols: 0, outputs: 1 }));
+    let loss = Declared { loss: Loss::Softmax { classes: 1 }, ..declared() }.check();
+    assert!(matches!(loss, Err(ConstantsError::Loss(_))));
+    let text = Declared { lambda: 0.0, ..declared() }.check().unwrap_err().to_string();
+    assert_eq!(text, "`lambda` must be between 1e-100 and 1e100, got 0");
+}
+
+#[test]
+fn the_effective_row_bound_covers_the_intercept() {
+    assert_eq!(effective_row_bound(3.0, 4.0), 5.0);
+    assert!(effective_row_bound(1.0, 1.0) >= std::f64::consts::SQRT_2);
+    assert_eq!(effective_row_bound(1.0, 0.0), 1.0);
+}
