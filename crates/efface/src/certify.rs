@@ -50,8 +50,13 @@ pub(crate) fn claims(
     records: u64,
 ) -> Result<Vec<Claim>> {
     let target = &plan.target;
-    let wanted = target.question();
-    let mut questions = vec![wanted];
+    let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
+    let mut questions = Vec::new();
+    // Deletion-privacy is about a deletion; other requests are certified by what else holds.
+    let wanted = target.notion != Notion::DeletionPrivacy || removal;
+    if wanted {
+        questions.push(target.question());
+    }
     let delta = target.delta.0;
     let steps = matches!(event, Event::NoisyGd(_));
     // Where counts are private, the phases of noisy-gd state none, so nothing follows from them.
@@ -61,7 +66,6 @@ pub(crate) fn claims(
     // In noisy-gd the number of steps follows the size of the request unless it is fixed, and the
     // claim is for the public maximal group.
     let group = !steps || plan.fixed_removal().is_some() && records <= plan.setting.group;
-    let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
     {
         questions.push(Question::Deletion {
@@ -79,7 +83,7 @@ pub(crate) fn claims(
             Ok(claim) => claims.push(claim),
             // The claim asked for must hold; the others are extra and left out where the event
             // does not carry them (DP under `mean` without a public minimum).
-            Err(error) if position == 0 => {
+            Err(error) if wanted && position == 0 => {
                 return Err(Error::refused("accounting", error.to_string()));
             }
             Err(_) => {}
@@ -88,15 +92,14 @@ pub(crate) fn claims(
     Ok(claims)
 }
 
-/// The first claim must meet the plan's target.
+/// The claim asked for must meet the plan's target.
 pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
-    let Some(first) = claims.first() else {
+    if claims.is_empty() {
         return Err(Error::refused("accounting", "the release supports no claim"));
-    };
-    let allowed = plan.target.epsilon.0;
-    if first.epsilon.0 <= allowed {
-        return Ok(());
     }
+    let allowed = plan.target.epsilon.0;
+    let wanted = claims.iter().find(|claim| claim.notion == plan.target.notion);
+    let Some(first) = wanted.filter(|claim| claim.epsilon.0 > allowed) else { return Ok(()) };
     Err(Error::refused(
         "budget-exhausted",
         format!(

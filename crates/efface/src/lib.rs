@@ -51,3 +51,11 @@ pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
 pub use train::train;
 pub use verify::{verify, verify_ledger};
+/// Answers a batch of accounting cases (JSON in, JSON out), see
+/// [`efface_privacy::case::run_batch`].
+///
+/// # Errors
+/// A case of an unknown kind or with malformed inputs.
+pub fn account(json: &str) -> Result<String> {
+    efface_privacy::case::run_batch(json).map_err(|error| Error::input("case", error.to_string()))
+}

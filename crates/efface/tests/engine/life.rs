@@ -1,0 +1,173 @@
+//! Whole lives of models: train, delete, add, update, verify.
+
+use efface::{
+    Delete, ExportFormat, Settings, Standing, Which, add, certificate, delete, delete_dry_run,
+    entries, evaluate, export, predict, refresh, report, show, status, update, verify,
+    verify_ledger,
+};
+
+use crate::world::World;
+
+fn by_id(ids: &[&str]) -> Delete {
+    Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
+}
+
+fn by_subject(name: &str) -> Delete {
+    Delete { what: Which::Subjects(vec![name.to_owned()]), request_id: None }
+}
+
+fn live(settings: Settings) {
+    let world = World::new();
+    let regression = settings.loss.as_deref() == Some("squared");
+    let classes = match settings.loss.as_deref() {
+        Some("softmax") => 3,
+        Some("squared") => 0,
+        _ => 2,
+    };
+    let (vault, first) = world.trained(settings).unwrap();
+    assert_eq!((first.version, first.records, first.index), (1, 120, 0));
+
+    let dry = delete_dry_run(&vault, &by_subject("who-3"), &world.keyring).unwrap();
+    let served = world.run(|s| delete(&vault, &by_subject("who-3"), s)).unwrap();
+    assert_eq!((served.records, served.remaining, served.version), (3, 117, 2));
+    assert_eq!((dry.records, dry.remaining), (3, 117));
+    assert_eq!(dry.claims, served.claims, "a dry run foretells the claims");
+
+    let served = world.run(|s| delete(&vault, &by_id(&["id-50", "id-90"]), s)).unwrap();
+    assert_eq!((served.records, served.remaining), (2, 115));
+    let more = world.table("more.csv", 200, 4, classes);
+    let served = world.run(|s| add(&vault, &more, None, s)).unwrap();
+    assert_eq!((served.records, served.remaining), (4, 119));
+    let again = world.table("again.csv", 100, 2, classes);
+    let served = world.run(|s| update(&vault, &again, Some("ticket-9"), s)).unwrap();
+    assert_eq!((served.records, served.remaining, served.version), (2, 119, 5));
+    let replayed = world.run(|s| update(&vault, &again, Some("ticket-9"), s)).unwrap();
+    assert!(replayed.replayed);
+    assert_eq!(replayed.certificate, served.certificate);
+
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(&vault, Some(&key), Some(&served.head)).unwrap();
+    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    for entry in entries(&vault).unwrap() {
+        let text = certificate(&vault, &entry.index.to_string()).unwrap();
+        let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
+        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert!(show(&text).unwrap().contains("NOT covered"));
+    }
+    let scores = evaluate(&vault, &world.table("test.csv", 300, 60, classes)).unwrap();
+    assert_eq!(scores.rmse.is_some(), regression);
+    let mut count = 0;
+    predict(&vault, &world.table("test.csv", 300, 60, classes), &mut |p| {
+        assert!(p.id.is_some());
+        count += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(count, 60);
+    let json = world.run(|s| export(&vault, ExportFormat::Json, s)).unwrap();
+    assert!(String::from_utf8(json).unwrap().contains("coef"));
+    let status = status(&vault).unwrap();
+    assert_eq!((status.records, status.exports.len()), (119, 1));
+    assert!(report(&vault).unwrap().ends_with("</html>\n"));
+    let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+}
+
+#[test]
+fn solve_lives() {
+    live(Settings::default());
+}
+
+#[test]
+fn retrain_lives() {
+    live(Settings { mechanism: Some("retrain".into()), ..Settings::default() });
+}
+
+#[test]
+fn noisy_gd_lives() {
+    live(Settings {
+        mechanism: Some("noisy-gd".into()),
+        lambda: Some(0.05),
+        max_group: Some(5),
+        ..Settings::default()
+    });
+}
+
+#[test]
+fn secret_state_lives() {
+    live(Settings { state: Some("secret".into()), releases: Some(9), ..Settings::default() });
+}
+
+#[test]
+fn softmax_lives() {
+    live(Settings { loss: Some("softmax".into()), lambda: Some(0.01), ..Settings::default() });
+}
+
+#[test]
+fn regression_lives() {
+    live(Settings {
+        loss: Some("squared".into()),
+        target_range: Some((0.0, 10.0)),
+        lambda: Some(0.01),
+        ..Settings::default()
+    });
+}
+
+#[test]
+fn huber_hinge_lives() {
+    live(Settings { loss: Some("huber-hinge".into()), lambda: Some(0.01), ..Settings::default() });
+}
+
+#[test]
+fn mean_normalizer_lives() {
+    live(Settings { normalizer: Some("mean".into()), ..Settings::default() });
+    live(Settings {
+        normalizer: Some("mean".into()),
+        mechanism: Some("noisy-gd".into()),
+        lambda: Some(0.05),
+        max_group: Some(5),
+        ..Settings::default()
+    });
+}
+
+#[test]
+fn newton_cg_and_lbfgs_live() {
+    for solver in ["newton-cg", "lbfgs", "gradient-descent"] {
+        live(Settings { solver: Some(solver.into()), lambda: Some(0.05), ..Settings::default() });
+    }
+}
+
+#[test]
+fn secret_state_counts_releases_until_a_refresh() {
+    let world = World::new();
+    let settings =
+        Settings { state: Some("secret".into()), releases: Some(2), ..Settings::default() };
+    let (vault, _) = world.trained(settings).unwrap();
+    world.run(|s| delete(&vault, &by_id(&["id-1"]), s)).unwrap();
+    let error = world.run(|s| delete(&vault, &by_id(&["id-2"]), s)).unwrap_err();
+    assert_eq!(error.code(), "releases-exhausted");
+    assert_eq!(status(&vault).unwrap().releases_left, Some(0));
+    world.run(|s| refresh(&vault, None, s)).unwrap();
+    assert_eq!(status(&vault).unwrap().releases_left, Some(1));
+    world.run(|s| delete(&vault, &by_id(&["id-2"]), s)).unwrap();
+}
+
+#[test]
+fn the_last_record_may_go_under_fixed_and_not_under_mean() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let all: Vec<String> = (0..120).map(|k| format!("id-{k}")).collect();
+    let request = Delete { what: Which::Ids(all.clone()), request_id: None };
+    let served = world.run(|s| delete(&vault, &request, s)).unwrap();
+    assert_eq!(served.remaining, 0);
+    let again = world.run(|s| delete(&vault, &request, s)).unwrap();
+    assert!(again.replayed && again.certificate == served.certificate);
+
+    let world = World::new();
+    let settings = Settings { normalizer: Some("mean".into()), ..Settings::default() };
+    let (vault, _) = world.trained(settings).unwrap();
+    let request = Delete { what: Which::Ids(all), request_id: None };
+    let error = world.run(|s| delete(&vault, &request, s)).unwrap_err();
+    assert_eq!(error.kind(), efface::Kind::Refused, "{error}");
+    assert_eq!(status(&vault).unwrap().records, 120);
+}

@@ -1,0 +1,198 @@
+//! What is refused, by which code, and that nothing changes then.
+
+use efface::{
+    Delete, Error, Keyring, Kind, Settings, Source, Standing, Surroundings, Which, add, delete,
+    refresh, train, verify,
+};
+
+use crate::world::{World, bytes};
+
+fn ids(names: &[&str]) -> Which {
+    Which::Ids(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+fn refused(settings: Settings) -> Error {
+    let world = World::new();
+    let error = world.trained(settings).unwrap_err();
+    assert!(!world.path("model.efface").exists(), "nothing is left of a refused training");
+    error
+}
+
+#[test]
+fn settings_out_of_range_or_at_odds() {
+    let text = |name: &str| Some(name.to_owned());
+    let cases: Vec<(Settings, &str)> = vec![
+        (Settings { loss: text("logit"), ..Settings::default() }, "loss"),
+        (Settings { mechanism: text("sgd"), ..Settings::default() }, "mechanism"),
+        (Settings { notion: text("dp"), ..Settings::default() }, "notion"),
+        (Settings { lambda: Some(0.0), ..Settings::default() }, "range"),
+        (Settings { lambda: Some(f64::NAN), ..Settings::default() }, "range"),
+        (Settings { epsilon: Some(-1.0), ..Settings::default() }, "range"),
+        (Settings { epsilon: Some(f64::INFINITY), ..Settings::default() }, "range"),
+        (Settings { delta: Some(1.5), ..Settings::default() }, "range"),
+        (Settings { noise: Some(1e-300), ..Settings::default() }, "noise"),
+        (Settings { eta: Some(0.1), ..Settings::default() }, "settings"),
+        (Settings { clip: Some(0.1), ..Settings::default() }, "settings"),
+        (Settings { capacity: Some(60), ..Settings::default() }, "capacity"),
+        (Settings { loss: text("squared"), ..Settings::default() }, "target-range"),
+        (Settings { mechanism: text("noisy-gd"), eta: Some(1e9), ..Settings::default() }, "eta"),
+        (
+            Settings {
+                notion: text("deletion-privacy"),
+                state: text("secret"),
+                ..Settings::default()
+            },
+            "settings",
+        ),
+        (
+            Settings {
+                notion: text("differential-privacy"),
+                max_group: Some(2),
+                ..Settings::default()
+            },
+            "max-group",
+        ),
+    ];
+    for (settings, code) in cases {
+        let shown = format!("{settings:?}");
+        let error = refused(settings);
+        assert_eq!(error.code(), code, "{shown}: {error}");
+    }
+}
+
+#[test]
+fn tiny_noise_is_refused_as_unattainable() {
+    let error = refused(Settings { noise: Some(1e-14), ..Settings::default() });
+    assert!(error.message().contains("tau"), "{error}");
+}
+
+#[test]
+fn unknown_ids_refuse_the_whole_batch() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let before = std::fs::read(&vault).unwrap();
+    let request = Delete { what: ids(&["id-1", "nobody", "id-2"]), request_id: None };
+    let error = world.run(|s| delete(&vault, &request, s)).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Refused, "unknown-record"));
+    assert!(error.message().contains("`nobody`") && !error.message().contains("id-1"));
+    assert_eq!(std::fs::read(&vault).unwrap(), before);
+}
+
+#[test]
+fn a_request_id_stands_for_one_request() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let ask = |names: &[&str], id: &str| {
+        let request = Delete { what: ids(names), request_id: Some(id.to_owned()) };
+        world.run(|s| delete(&vault, &request, s))
+    };
+    let first = ask(&["id-1"], "ticket-A").unwrap();
+    assert!(ask(&["id-1"], "ticket-A").unwrap().replayed);
+    assert_eq!(ask(&["id-2"], "ticket-A").unwrap_err().code(), "request-conflict");
+    assert_eq!(ask(&["id-2"], "about-id-2").unwrap_err().code(), "request-id");
+    assert_eq!(ask(&["id-2"], "").unwrap_err().code(), "request-id");
+    let already = ask(&["id-1"], "ticket-B").unwrap();
+    assert_eq!(already.certificate, first.certificate);
+}
+
+#[test]
+fn ids_are_never_used_again() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let known = world.table("known.csv", 5, 2, 2);
+    assert_eq!(world.run(|s| add(&vault, &known, None, s)).unwrap_err().code(), "duplicate-id");
+    let request = Delete { what: ids(&["id-5", "id-6"]), request_id: None };
+    world.run(|s| delete(&vault, &request, s)).unwrap();
+    let error = world.run(|s| add(&vault, &known, None, s)).unwrap_err();
+    assert_eq!(error.code(), "duplicate-id");
+}
+
+#[test]
+fn duplicate_ids_one_class_and_empty_tables() {
+    let world = World::new();
+    let vault = world.path("model.efface");
+    let try_text = |text: &str| {
+        let path = world.path("t.csv");
+        std::fs::write(&path, text).unwrap();
+        let source = Source {
+            path: Some(path),
+            label: Some("y".into()),
+            id: Some("id".into()),
+            ..Source::default()
+        };
+        world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap_err()
+    };
+    assert_eq!(try_text("id,y,a\n1,0,0.5\n1,1,0.2\n").code(), "duplicate-id");
+    assert_eq!(try_text("id,y,a\n1,0,0.5\n2,0,0.2\n").code(), "classes");
+    assert_eq!(try_text("id,y,a\n1,0,0.5\n2,1,NaN\n").kind(), Kind::Input);
+    for empty in ["", "id,y,a\n"] {
+        try_text(empty);
+    }
+    assert!(!vault.exists());
+}
+
+#[test]
+fn capacity_is_kept() {
+    let world = World::new();
+    let settings = Settings { capacity: Some(121), ..Settings::default() };
+    let (vault, _) = world.trained(settings).unwrap();
+    let one = world.table("one.csv", 500, 1, 2);
+    world.run(|s| add(&vault, &one, None, s)).unwrap();
+    let two = world.table("two.csv", 600, 1, 2);
+    assert_eq!(world.run(|s| add(&vault, &two, None, s)).unwrap_err().code(), "capacity");
+}
+
+#[test]
+fn another_key_is_refused_and_perfect_state_has_nothing_to_refresh() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    assert_eq!(world.run(|s| refresh(&vault, None, s)).unwrap_err().code(), "nothing-to-refresh");
+    let other =
+        Keyring::create(&world.path("keys").join("other.toml"), &[1; 32], &[2; 32]).unwrap();
+    let request = Delete { what: ids(&["id-1"]), request_id: None };
+    let error = world
+        .run(|s| {
+            let mut with_other = Surroundings {
+                clock: s.clock,
+                entropy: &mut *s.entropy,
+                keyring: &other,
+                watch: &mut *s.watch,
+            };
+            delete(&vault, &request, &mut with_other)
+        })
+        .unwrap_err();
+    assert_eq!(error.code(), "key");
+}
+
+#[test]
+fn a_seed_marks_everything_not_for_release() {
+    let world = World::new();
+    let (vault, served) = world.trained(Settings { seed: Some(1), ..Settings::default() }).unwrap();
+    let key = world.keyring.public_key();
+    let standing = |text: &str| verify(text, Some(&key), None, None).unwrap().standing();
+    assert_eq!(standing(&served.certificate), Standing::Fails);
+    let request = Delete { what: ids(&["id-1"]), request_id: None };
+    let later = world.run(|s| delete(&vault, &request, s)).unwrap();
+    assert_eq!(standing(&later.certificate), Standing::Fails);
+}
+
+#[test]
+fn deletion_leaves_no_trace_in_the_folder() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let folder = world.path("apart");
+    std::fs::create_dir(&folder).unwrap();
+    let vault = {
+        let apart = folder.join("model.efface");
+        std::fs::rename(vault, &apart).unwrap();
+        apart
+    };
+    let find = |text: &str| bytes(&folder).windows(text.len()).any(|w| w == text.as_bytes());
+    assert!(find("id-101") && find("who-33"));
+    let request =
+        Delete { what: Which::Subjects(vec!["who-33".into()]), request_id: Some("r1".into()) };
+    world.run(|s| delete(&vault, &request, s)).unwrap();
+    for gone in ["who-33", "id-99", "id-100", "id-101"] {
+        assert!(!find(gone), "{gone}");
+    }
+}
