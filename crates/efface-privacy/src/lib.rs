@@ -4,6 +4,7 @@
 pub mod accountant;
 pub mod advantage;
 pub mod calibrate;
+pub mod case;
 pub mod certificate;
 pub mod claim;
 pub mod event;

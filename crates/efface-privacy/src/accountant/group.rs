@@ -13,7 +13,7 @@ use crate::quantity::{Delta, Epsilon, Mu};
 pub fn of_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
     let k = k as f64;
     let total = epsilon.get() * k;
-    let group_delta = unrounded_group_delta(epsilon.get(), delta.get(), k);
+    let group_delta = libm::exp(unrounded_ln_group_delta(epsilon.get(), delta.get(), k));
     (outward::epsilon(outward::up(total)), outward::up(group_delta).min(1.0))
 }
 
@@ -28,7 +28,8 @@ pub fn for_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
     }
     let k = k as f64;
     let single = outward::down(epsilon.get() / k);
-    (outward::epsilon(single), outward::down(unrounded_single_delta(epsilon.get(), delta.get(), k)))
+    let ln_delta = unrounded_ln_single_delta(epsilon.get(), delta.get(), k);
+    (outward::epsilon(single), outward::down(libm::exp(ln_delta)))
 }
 
 /// k mu: groups of `k` under mu-GDP for one record, rounded up by a relative 1e-9. Source: Dong,
@@ -44,12 +45,12 @@ pub fn composed(parts: impl IntoIterator<Item = Mu>) -> Mu {
     outward::mu(outward::up(parts.into_iter().fold(0.0, |sum, mu| f64::hypot(sum, mu.get()))))
 }
 
-pub(crate) fn unrounded_group_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
-    libm::exp(libm::log(delta) + ln_ratio(epsilon, k))
+pub(crate) fn unrounded_ln_group_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
+    libm::log(delta) + ln_ratio(epsilon, k)
 }
 
-pub(crate) fn unrounded_single_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
-    libm::exp(libm::log(delta) - ln_ratio(epsilon / k, k))
+pub(crate) fn unrounded_ln_single_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
+    libm::log(delta) - ln_ratio(epsilon / k, k)
 }
 
 /// ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
