@@ -22,7 +22,7 @@ pub fn in_words(claim: &Claim) -> String {
             format!(
                 "{releases} is ({epsilon}, {})-indistinguishable from one retrained on the data \
                  as they are now: {sure}",
-                claim.delta.map_or(String::new(), |d| d.to_string())
+                claim.delta.map_or(String::new(), |d| short_up(d.0))
             )
         }
         Notion::RenyiUnlearning => format!(
@@ -52,7 +52,7 @@ pub fn in_words(claim: &Claim) -> String {
                 "all {} releases together differ by at most ({epsilon}, {}) from any {} of the \
                  remaining records {how}{weak}: {sure}",
                 claim.releases,
-                claim.delta.map_or(String::new(), |d| d.to_string()),
+                claim.delta.map_or(String::new(), |d| short_up(d.0)),
                 claim.group
             )
         }

@@ -86,9 +86,9 @@ mod tests {
     #[test]
     fn searches_end_on_the_safe_side() {
         let x = largest(1e-12, 1e12, |x| Ok(x <= 3.0)).unwrap().unwrap();
-        assert!(x <= 3.0 && x > 3.0 * (1.0 - 2e-9));
+        assert!((3.0 * (1.0 - 2e-9)..=3.0).contains(&x));
         let x = least(1e-12, 1e12, |x| Ok(x >= 3.0)).unwrap().unwrap();
-        assert!(x >= 3.0 && x < 3.0 * (1.0 + 2e-9));
+        assert!((3.0..3.0 * (1.0 + 2e-9)).contains(&x));
         assert_eq!(largest(1.0, 2.0, |_| Ok(false)).unwrap(), None);
     }
 }
