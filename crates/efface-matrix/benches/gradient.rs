@@ -6,11 +6,13 @@
 //! passes.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod timing;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use efface_matrix::{Dense, Element, Link, Matrix, fused_pass_dense, fused_pass_f32};
 use rayon::prelude::*;
+use timing::best;
 
 const SHAPES: [(usize, usize); 2] = [(12_000, 784), (50_000, 512)];
 const BANDWIDTH_BYTES: usize = 512 << 20;
@@ -26,20 +28,6 @@ impl Link for Squared {
         coefficients[0] = residual;
         0.5 * residual * residual
     }
-}
-
-/// Best time of one call, over at least ten calls and half a second.
-fn best(mut call: impl FnMut()) -> f64 {
-    let begin = Instant::now();
-    let mut best = Duration::MAX;
-    let mut calls = 0;
-    while calls < 10 || begin.elapsed() < Duration::from_millis(500) {
-        let start = Instant::now();
-        call();
-        best = best.min(start.elapsed());
-        calls += 1;
-    }
-    best.as_secs_f64()
 }
 
 fn number(state: &mut u64) -> f32 {

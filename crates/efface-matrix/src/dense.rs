@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn removed_rows_leave_nothing_behind() {
-        for cols in [3, 600] {
+        for cols in if cfg!(miri) { [3].as_slice() } else { &[3, 600] }.iter().copied() {
             let mut x: Dense<f32> = Dense::new(cols);
             for i in 0..20 {
                 x.push_row(&vec![i as f32 + 1.0; cols]).unwrap();

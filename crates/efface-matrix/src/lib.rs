@@ -56,9 +56,20 @@
 //!
 //! # Unsafe code
 //!
-//! Only the private module `simd::x86` (AVX2 and AVX-512) holds `unsafe`. Everything else runs
-//! under Miri: `MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p efface-matrix --test
-//! determinism` takes the scalar path.
+//! Only the private module `simd::x86` (AVX2 and AVX-512) holds `unsafe`. It and the storage run
+//! under Miri with
+//!
+//! ```text
+//! RUSTFLAGS=-Ctarget-feature=+avx2 MIRIFLAGS=-Zmiri-disable-isolation \
+//!     cargo +nightly miri test -p efface-matrix --lib
+//! ```
+//!
+//! and the passes, on the scalar path (rayon's queues need the second and third flag), with
+//!
+//! ```text
+//! MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-tree-borrows" \
+//!     cargo +nightly miri test -p efface-matrix --test determinism
+//! ```
 #![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 

@@ -85,7 +85,7 @@ fn matrices() -> Vec<Matrix> {
     let mut all = Vec::new();
     let small: &[usize] = if cfg!(miri) { &[0, 1, 9] } else { &[0, 1, 7, 8, 9, 100] };
     for &rows in small {
-        for cols in [1, 3, 8, 17] {
+        for cols in if cfg!(miri) { [1, 17].as_slice() } else { &[1, 3, 8, 17] }.iter().copied() {
             all.push(Matrix::Dense(dense(rows, cols, 5)));
             all.push(Matrix::Sparse(sparse(rows, cols, 6)));
         }

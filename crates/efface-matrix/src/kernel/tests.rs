@@ -82,7 +82,7 @@ fn case<T: std::fmt::Debug, W: std::fmt::Debug>(
     value: impl Strategy<Value = T> + Clone + 'static,
     weight: impl Strategy<Value = W> + Clone + 'static,
 ) -> impl Strategy<Value = (usize, Vec<T>, Vec<W>, Vec<W>)> {
-    (0_usize..150).prop_flat_map(move |cols| {
+    (0_usize..if cfg!(miri) { 40 } else { 150 }).prop_flat_map(move |cols| {
         (
             Just(cols),
             prop::collection::vec(value.clone(), cols * GROUP),
@@ -97,7 +97,7 @@ fn group<W: Copy>(r: &[W]) -> [W; GROUP] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 5 } else { 300 }, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn f32_rows_with_f64_products((cols, x, w, r) in case(any_f32().boxed(), any_f64().boxed())) {
