@@ -759,8 +759,8 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
     for name, check in checks.items():
         try:
             verdict.append(("holds", name, check()))
-        except Broken as reason:
-            verdict.append(("fails", name, str(reason)))
+        except (Broken, ArithmeticError, ValueError) as reason:
+            verdict.append(("fails", name, str(reason) or "numbers beyond all bounds"))
         except Undecided as reason:
             verdict.append(("undecided", name, str(reason)))
     return verdict
