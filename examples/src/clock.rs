@@ -15,8 +15,7 @@ pub(crate) fn timed<T>(
     keyring: &Keyring,
     work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>,
 ) -> Result<(T, f64)> {
-    let mut entropy =
-        |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| error.to_string());
+    let mut entropy = |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| error.to_string());
     let mut watch = |_: &Progress| ControlFlow::Continue(());
     let mut surroundings =
         Surroundings { clock: &now, entropy: &mut entropy, keyring, watch: &mut watch };

@@ -24,7 +24,7 @@ pub(crate) fn draw(path: &Path, points: &[Point]) -> Result<(), Box<dyn std::err
     let mut chart = ChartBuilder::on(&root)
         .caption("Accuracy on public test wines after each request", ("sans-serif", 22))
         .margin(16)
-        .x_label_area_size(60)
+        .x_label_area_size(36)
         .y_label_area_size(64)
         .build_cartesian_2d(-0.5..last, low..high)?;
     let name = |x: &f64| {
@@ -35,6 +35,9 @@ pub(crate) fn draw(path: &Path, points: &[Point]) -> Result<(), Box<dyn std::err
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(RGBColor(215, 215, 215))
+        .y_labels(8)
         .x_labels(2 * points.len() + 1)
         .x_label_formatter(&name)
         .x_label_style(("sans-serif", 15))

@@ -42,8 +42,14 @@ pub(crate) fn tell(folder: &Path) -> Outcome<()> {
     fs::create_dir_all(&vault_folder)?;
     let path = vault_folder.join("wine.efface");
 
-    writeln!(out, "A model of 1280 red wines, which learns to tell the good ones (6 points or more).")?;
-    writeln!(out, "Subjects by rule: eight consecutive wines belong to one cellar; every fifth wine is")?;
+    writeln!(
+        out,
+        "A model of 1280 red wines, which learns to tell the good ones (6 points or more)."
+    )?;
+    writeln!(
+        out,
+        "Subjects by rule: eight consecutive wines belong to one cellar; every fifth wine is"
+    )?;
     writeln!(out, "held out as public test data.\n")?;
     let wines = Source {
         path: Some(source_folder.join("wines.csv")),
@@ -73,14 +79,17 @@ pub(crate) fn tell(folder: &Path) -> Outcome<()> {
 
     table(&mut out, &lines)?;
     promises(&mut out, &lines)?;
-    let gone_ids: Vec<&str> =
-        gone.iter().map(String::as_str).chain([cellar.as_str()]).collect();
+    let gone_ids: Vec<&str> = gone.iter().map(String::as_str).chain([cellar.as_str()]).collect();
     erased(&mut out, &vault_folder, &gone_ids)?;
     checked(&mut out, folder, &lines, &path, &keyring)?;
     refused(&mut out, &path, &keyring)?;
     let points: Vec<Point> = lines
         .iter()
-        .map(|line| Point { what: line.what.clone(), accuracy: line.accuracy, afresh: line.afresh.2 })
+        .map(|line| Point {
+            what: line.what.clone(),
+            accuracy: line.accuracy,
+            afresh: line.afresh.2,
+        })
         .collect();
     draw(&folder.join("accuracy.svg"), &points)?;
     writeln!(out, "\nLeft in {}:", folder.display())?;
@@ -97,7 +106,8 @@ pub(crate) fn tell(folder: &Path) -> Outcome<()> {
 }
 
 fn settings() -> Settings {
-    Settings { lambda: Some(0.01), epsilon: Some(1.0), ..Settings::default() }
+    // Eleven measurements within [-1, 1] rarely make a row longer than 2.
+    Settings { lambda: Some(0.003), row_norm: Some(2.0), epsilon: Some(1.0), ..Settings::default() }
 }
 
 fn new_keyring(path: &Path) -> Outcome<Keyring> {
@@ -121,7 +131,8 @@ fn line(
     let certificates = folder.join("certificates");
     fs::create_dir_all(&certificates)?;
     fs::write(certificates.join(format!("{}.json", served.index)), &served.certificate)?;
-    let holdout = Source { path: Some(folder.join("source").join("holdout.csv")), ..Source::default() };
+    let holdout =
+        Source { path: Some(folder.join("source").join("holdout.csv")), ..Source::default() };
     let accuracy = evaluate(path, &holdout)?.accuracy.unwrap_or(f64::NAN);
     let afresh = afresh(served.version, folder, tables, keyring, &holdout)?;
     Ok(Line { what: what.to_owned(), records: served.records, accuracy, seconds, afresh, served })
@@ -164,8 +175,16 @@ fn afresh(
 }
 
 fn table(out: &mut impl Write, lines: &[Line]) -> Outcome<()> {
-    writeln!(out, "{:<22}{:>8}{:>8}{:>10}{:>8}{:>9}   solved afresh:", "request", "records", "left", "accuracy", "passes", "ms")?;
-    writeln!(out, "{:<22}{:>8}{:>8}{:>10}{:>8}{:>9}{:>12}{:>8}{:>9}", "", "", "", "", "", "", "accuracy", "passes", "ms")?;
+    writeln!(
+        out,
+        "{:<22}{:>8}{:>8}{:>10}{:>8}{:>9}   solved afresh:",
+        "request", "records", "left", "accuracy", "passes", "ms"
+    )?;
+    writeln!(
+        out,
+        "{:<22}{:>8}{:>8}{:>10}{:>8}{:>9}{:>12}{:>8}{:>9}",
+        "", "", "", "", "", "", "accuracy", "passes", "ms"
+    )?;
     for line in lines {
         let passes = line.served.work.as_ref().map_or(0, |work| work.passes);
         let (seconds, afresh_passes, afresh) = line.afresh;
@@ -183,7 +202,10 @@ fn table(out: &mut impl Write, lines: &[Line]) -> Outcome<()> {
             seconds * 1e3
         )?;
     }
-    writeln!(out, "(accuracy on the public test wines, with the noise of one draw; ms with reading,\nstoring and signing; on a table this small solving afresh is as quick)\n")?;
+    writeln!(
+        out,
+        "(accuracy on the public test wines, with the noise of one draw; ms with reading,\nstoring and signing; on a table this small solving afresh is as quick)\n"
+    )?;
     Ok(())
 }
 
@@ -237,7 +259,11 @@ fn checked(
     writeln!(out, "Verified: all {} entries of the ledger, from the events alone.", lines.len())?;
     let file = folder.join("certificates").join(format!("{}.json", lines[1].served.index));
     let text = fs::read_to_string(file)?;
-    expect(&verify(&text, Some(&key), Some(path), Some(head))?, Standing::Holds, "the certificate")?;
+    expect(
+        &verify(&text, Some(&key), Some(path), Some(head))?,
+        Standing::Holds,
+        "the certificate",
+    )?;
     let epsilon = format!("\"epsilon\":\"{}\"", lines[1].served.claims[0].epsilon);
     let forged = text.replace(&epsilon, "\"epsilon\":\"0.01\"");
     let verdict = verify(&forged, Some(&key), None, None)?;
@@ -260,8 +286,7 @@ fn expect(verdict: &Verdict, standing: Standing, what: &str) -> Outcome<()> {
 
 /// What is not served: nothing falls back silently.
 fn refused(out: &mut impl Write, path: &Path, keyring: &Keyring) -> Outcome<()> {
-    let request =
-        Delete { what: Which::Ids(vec!["wine-9999".into()]), request_id: None };
+    let request = Delete { what: Which::Ids(vec!["wine-9999".into()]), request_id: None };
     writeln!(out, "Refused, with nothing changed:")?;
     for error in [
         timed(keyring, |s| delete(path, &request, s)).err(),

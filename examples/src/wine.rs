@@ -47,8 +47,10 @@ impl Tables {
             Self { train: header.clone(), holdout: header, ids: Vec::new(), cellars: Vec::new() };
         let rows = wines.records().rows().into_iter().zip(wines.targets());
         for (position, (row, points)) in rows.enumerate() {
-            let (id, cellar) =
-                (format!("wine-{:04}", position + 1), format!("cellar-{:03}", position / CELLAR + 1));
+            let (id, cellar) = (
+                format!("wine-{:04}", position + 1),
+                format!("cellar-{:03}", position / CELLAR + 1),
+            );
             let good = if *points >= 6 { "yes" } else { "no" };
             let mut line = format!("{id},{cellar},{good}");
             for value in row {

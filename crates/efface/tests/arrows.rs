@@ -23,6 +23,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("efface-server", &["efface"]),
     ("efface-python", &["efface"]),
     ("efface-demo", &["efface"]),
+    (
+        "efface-bench",
+        &[
+            "efface",
+            "efface-vault",
+            "efface-learn",
+            "efface-formats",
+            "efface-privacy",
+            "efface-matrix",
+        ],
+    ),
 ];
 
 /// The only crate with `unsafe`.
@@ -138,7 +149,7 @@ fn mechanisms_do_not_know_accountants() {
 #[test]
 fn long_files_say_why() {
     let mut files = Vec::new();
-    for folder in ["crates", "docs", "examples", "vectors", "fuzz"] {
+    for folder in ["crates", "docs", "examples", "benches", "vectors", "fuzz"] {
         let folder = root().join(folder);
         if folder.is_dir() {
             sources(&folder, &[".rs", ".py"], &mut files);

@@ -214,12 +214,28 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
             constant.name
         ));
     }
+    if let (Notion::DeletionPrivacy, Event::NoisyGd(event)) = (claim.notion, &certificate.event) {
+        fixed_steps(certificate, event.phases.last().map_or(0, |phase| phase.steps))?;
+    }
     if let Some(delta) = claim.delta
         && !certificate.constants.iter().any(|c| c.name == "delta" && c.value == delta.to_string())
     {
         return Err(format!("`delta` {delta} is not listed among the constants"));
     }
     Ok(())
+}
+
+/// Deletion-privacy of noisy-gd needs a number of steps that does not follow the request's size.
+fn fixed_steps(certificate: &Certificate, steps: u64) -> Result<(), String> {
+    let listed = certificate.constants.iter().find(|c| c.name == "removal-steps");
+    match listed.map(|constant| constant.value.as_str()) {
+        Some(value) if value == steps.to_string() => Ok(()),
+        Some(value) => Err(format!(
+            "the request took {steps} steps and the constant `removal-steps` is `{value}`: a number \
+             that follows the request tells its size"
+        )),
+        None => Err("`removal-steps` is not listed among the constants".into()),
+    }
 }
 
 fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
@@ -252,7 +268,10 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
 }
 
 fn covered(certificate: &Certificate) -> Result<String, String> {
-    let (_, required) = scope(&certificate.event);
+    let (covers, required) = scope(&certificate.event);
+    if let Some(more) = certificate.scope.covers.iter().find(|text| !covers.contains(text)) {
+        return Err(format!("\"{more}\" is not covered"));
+    }
     let listed = &certificate.scope.does_not_cover;
     match required.iter().find(|limit| !listed.contains(limit)) {
         Some(limit) => Err(format!("the limit \"{limit}\" is missing")),

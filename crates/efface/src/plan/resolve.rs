@@ -6,6 +6,8 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer};
 use efface_privacy::quantity::Decimal;
 
+use sha2::{Digest, Sha256};
+
 use super::constants::{Constants, origin};
 use super::schedule::{self, Public};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
@@ -100,6 +102,11 @@ impl Plan {
         list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
         list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
         list_task(&mut list, &task, facts);
+
+        let schema = hex::encode(Sha256::digest(facts.schema.as_bytes()));
+        let schema_origin =
+            if facts.schema_from_data.is_empty() { Origin::User } else { Origin::Data };
+        list.add("schema", schema, schema_origin);
 
         let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
         let delta_origin = origin(s.delta.is_some(), &[n_origin]);
@@ -269,7 +276,7 @@ fn assumptions(choices: &Choices, facts: &Facts, constants: &[Constant]) -> Vec<
     ];
     let from_data: Vec<&str> = constants
         .iter()
-        .filter(|c| c.origin == Origin::Data && c.name != "classes")
+        .filter(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema")
         .map(|c| c.name.as_str())
         .collect();
     if !from_data.is_empty() {
