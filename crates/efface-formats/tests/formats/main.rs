@@ -15,5 +15,7 @@ mod mutation;
 mod npy;
 mod npz;
 mod options;
+#[path = "../../../../fuzz/promises.rs"]
+mod promises;
 mod real;
 mod schema;

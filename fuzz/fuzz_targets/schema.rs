@@ -1,0 +1,7 @@
+//! Feeds the schema parser.
+#![no_main]
+
+#[path = "../promises.rs"]
+mod promises;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| promises::schema(bytes));
