@@ -10,15 +10,16 @@ use crate::simd::{LANES, Simd, Task};
 const RUN: usize = 16;
 
 /// A margin of [`fused_pass_f32`](crate::fused_pass_f32) is off by at most this times
-/// sum_j |x_j||w_j|, plus 2^-148 per column where an f32 product, value or weight underflows.
+/// sum_j |x_j||w_j|, plus 2^-149 (1 + |x_j|) for each column where an f32 product or the weight
+/// underflows.
 ///
 /// 1 rounding of the weight, 1 of the product, at most 15 in the f32 lane: (1 + 2^-24)^17 - 1 <
 /// 17.1 x 2^-24; the rest of 19 x 2^-24 covers the f64 sum for up to 2^27 columns.
 pub const F32_MARGIN_ERROR: f64 = 19.0 / 16_777_216.0;
 
 /// With exact coefficients r_i, a gradient entry of [`fused_pass_f32`](crate::fused_pass_f32) is
-/// off by at most this times sum_i |r_i||x_ij|, plus 2^-148 per row where an f32 product or
-/// coefficient underflows. An error of the coefficients comes on top.
+/// off by at most this times sum_i |r_i||x_ij|, plus 2^-149 (1 + |x_ij|) for each row where an f32
+/// product or the coefficient underflows. An error of the coefficients comes on top.
 ///
 /// 1 rounding of the coefficient, 1 of the product, 3 of the sum of eight: (1 + 2^-24)^5 - 1 < 5.1
 /// x 2^-24; the rest of 6 x 2^-24 covers the f64 sum for up to 2^28 rows.
