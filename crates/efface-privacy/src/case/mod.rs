@@ -17,10 +17,15 @@
 //! | `noisy-gd-gdp` | `n`, `lambda`, `beta`, `lipschitz`, `eta`, `sigma`, `learning_steps`, `unlearning_steps`, `group`, `adjacency`, `delta` | `mu`, `epsilon` |
 //! | `noisy-gd-gdp-sequence` | the same without `unlearning_steps` and `group`, with `requests` | `mu`, `epsilon` |
 //! | `noisy-gd-gdp-schedule` | `contraction`, `shift`, `noise_std`, `initial_distance`, `delta` | `mu`, `epsilon` |
+//! | `langevin` | `n`, `strong_convexity`, `lipschitz`, `eta`, `sigma`, `group`, `steps`, `delta`, `target_epsilon` | `epsilon_at_steps`, `least_steps_for_target` |
+//! | `langevin-sequence` | the same with `requests` for `steps` | `steps` |
+//! | `chourasia-convex` | `lambda`, `eta`, `q`, `lipschitz`, `epsilon_dd`, `sigma`, `n` | `least_steps` |
+//! | `descent-to-delete` | `lipschitz`, `strong_convexity`, `smoothness`, `n`, `d`, `epsilon`, `delta`, `iterations`, `diameter` | `thm31_sigma`, `thm31_learning_steps`, `thm32_min_iterations`, `thm32_sigma_at_min`, `thm32_steps_update_1`, `thm32_steps_update_100` |
 
 mod conversion;
 mod descent;
 mod inputs;
+mod published;
 mod requests;
 
 use serde_json::{Map, Value};
@@ -81,7 +86,7 @@ pub enum Problem {
 type Compute = fn(&Inputs<'_>) -> Result<Map<String, Value>, Problem>;
 
 /// Every kind with its computation.
-const KINDS: [(&str, Compute); 10] = [
+const KINDS: [(&str, Compute); 14] = [
     ("gdp-delta", conversion::gdp_delta),
     ("gdp-epsilon", conversion::gdp_epsilon),
     ("gdp-mu", conversion::gdp_mu),
@@ -92,6 +97,10 @@ const KINDS: [(&str, Compute); 10] = [
     ("noisy-gd-gdp", descent::one_request),
     ("noisy-gd-gdp-sequence", descent::sequence),
     ("noisy-gd-gdp-schedule", descent::schedule),
+    ("langevin", published::langevin),
+    ("langevin-sequence", published::langevin_sequence),
+    ("chourasia-convex", published::chourasia_convex),
+    ("descent-to-delete", published::descent_to_delete),
 ];
 
 /// The kinds that [`run_batch`] computes.

@@ -10,16 +10,15 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-/// Every published case of the kinds computed here, at a relative 1e-8; whole numbers exactly.
+/// Every published case, at a relative 1e-8; whole numbers exactly.
 #[test]
 fn the_accounting_vectors_are_reproduced() {
-    let mut document: Value = serde_json::from_str(VECTORS).unwrap();
-    let cases = document["cases"].as_array_mut().unwrap();
-    cases.retain(|case| kinds().any(|kind| case["kind"] == kind));
+    let document: Value = serde_json::from_str(VECTORS).unwrap();
+    let cases = document["cases"].as_array().unwrap();
     let expected: Vec<Value> = cases.iter().map(|case| case["expect"].clone()).collect();
     let seen = kinds().filter(|kind| cases.iter().any(|case| case["kind"] == *kind)).count();
     assert_eq!(seen, KINDS.len(), "a kind without a vector");
-    let answer: Value = serde_json::from_str(&run_batch(&document.to_string()).unwrap()).unwrap();
+    let answer: Value = serde_json::from_str(&run_batch(VECTORS).unwrap()).unwrap();
     assert_eq!(answer["note"], document["note"]);
     let answered = answer["cases"].as_array().unwrap();
     assert_eq!(answered.len(), expected.len());
@@ -65,7 +64,7 @@ fn results_below_the_floats_are_written_out() {
     let text = result["delta"].as_str().unwrap().to_owned();
     let (mantissa, exponent) = text.split_once('e').unwrap();
     let ln = mantissa.parse::<f64>().unwrap().ln() + exponent.parse::<f64>().unwrap() * 10_f64.ln();
-    let want = -19_962.240_043_878_071;
+    let want = -19_962.240_043_878_07;
     assert!((ln - want).abs() < 1e-8, "{text}: {ln} against {want}");
 }
 
