@@ -79,7 +79,7 @@ impl Vault {
         let page_size = connection.pragma_update(None, "page_size", schema::PAGE_SIZE);
         page_size.map_err(WriteError::from)?;
         // Nothing refers to this file yet: a crash discards it, and it is synchronised once.
-        configure(&connection, "MEMORY", 0).map_err(WriteError::from)?;
+        configure(&connection, "MEMORY", 0, 16 << 10).map_err(WriteError::from)?;
         let file = RawFile::open(&partial.path)
             .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?;
         let access = Access::Writing { file, _lock: None };

@@ -6,7 +6,7 @@
 //! file: it is parked in a process-wide list and closed with the last one.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Random access to the file of a vault.
@@ -30,10 +30,17 @@ impl RawFile {
     }
 
     /// Fills `buffer` from `offset` on.
+    #[cfg(unix)]
+    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self.file()?, buffer, offset)
+    }
+
+    /// Fills `buffer` from `offset` on.
+    #[cfg(not(unix))]
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let mut file = self.file()?;
         file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(buffer)
+        io::Read::read_exact(&mut file, buffer)
     }
 
     /// Overwrites `length` bytes from `offset` on with zeros.

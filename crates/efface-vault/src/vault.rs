@@ -149,7 +149,7 @@ impl Vault {
         })?;
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         identify(&connection, &path)?;
-        configure(&connection, "DELETE", 3)?;
+        configure(&connection, "DELETE", 3, 16 << 10)?;
         let access = Access::Writing { file, _lock: Some(lock) };
         let mut vault = Self { connection, access, path, rolled_back: true };
         vault.check_length()?;
@@ -391,11 +391,13 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     Ok(schema::check(connection)?)
 }
 
-/// Sets what erasure and durability rest on, and checks that SQLite took it.
+/// Sets what erasure and durability rest on, and checks that SQLite took it. `cache` is the memory
+/// SQLite may use for pages, in KiB; beyond it, changed pages are written before the commit.
 pub(crate) fn configure(
     connection: &Connection,
     journal: &str,
     synchronous: i64,
+    cache: i64,
 ) -> Result<(), StoreFault> {
     let expect = |name: &str, value: &dyn rusqlite::ToSql, expected: &str| {
         connection.pragma_update(None, name, value)?;
@@ -416,6 +418,7 @@ pub(crate) fn configure(
     expect("secure_delete", &1, "1")?;
     expect("synchronous", &synchronous, &synchronous.to_string())?;
     expect("temp_store", &2, "2")?;
+    expect("cache_size", &-cache, &(-cache).to_string())?;
     expect("max_page_count", &schema::MAX_PAGES, &schema::MAX_PAGES.to_string())
 }
 

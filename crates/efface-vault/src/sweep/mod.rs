@@ -146,6 +146,14 @@ impl<'f> Pages<'f> {
         Ok(wiped)
     }
 
+    /// Whether a page begins as B-tree pages do, from one byte of it.
+    fn starts_as_btree(&self, number: u32) -> Result<bool, StoreFault> {
+        self.check_number(number)?;
+        let mut kind = [0];
+        self.file.read(self.offset(number), &mut kind)?;
+        Ok(is_btree(number, &kind))
+    }
+
     /// Follows an overflow chain to its last page; returns it and how many of its bytes are used.
     fn follow(
         &self,
@@ -227,8 +235,12 @@ impl Before {
         let Some(journalled) = journal::pages(journal, pages.head.page_size)? else {
             return pages.sweep_all(now);
         };
-        let changed: BTreeSet<u32> =
-            journalled.into_iter().chain(self.unused.iter().copied()).collect();
+        let mut changed: BTreeSet<u32> = journalled.into_iter().collect();
+        for &number in &self.unused {
+            if pages.starts_as_btree(number)? {
+                changed.insert(number);
+            }
+        }
         let mut wiped = 0;
         for number in changed.into_iter().filter(|&number| number <= self.pages.min(now)) {
             wiped += pages.sweep_page(number)?;

@@ -94,6 +94,30 @@ fn ids_and_subjects_are_found_or_named_as_missing() {
 }
 
 #[test]
+fn identities_are_given_in_the_order_asked_without_the_unknown() {
+    let (_folder, _path, vault) = fresh();
+    let asked = [3, 99, 2].map(RecordId::new);
+    let found = vault.identities(&asked).unwrap();
+    let expected = [(3, "c", Some("s")), (2, "b", None)].map(|(number, id, subject)| Identity {
+        record: RecordId::new(number),
+        id: id.into(),
+        subject: subject.map(str::to_owned),
+        added_version: 1,
+    });
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_largest_subject_is_counted() {
+    let (_folder, _path, mut vault) = fresh();
+    assert_eq!(vault.largest_subject().unwrap(), 2);
+    let mut change = vault.begin().unwrap();
+    change.delete_records(&[1, 3, 4].map(RecordId::new)).unwrap();
+    change.commit().unwrap();
+    assert_eq!(vault.largest_subject().unwrap(), 0, "no subject is left");
+}
+
+#[test]
 fn record_numbers_are_never_given_twice() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();

@@ -238,7 +238,7 @@ fn killed_at_random_moments() {
 #[test]
 fn a_large_change_killed_before_its_commit_is_undone() {
     const TEST: &str = "crash::a_large_change_killed_before_its_commit_is_undone";
-    let added = || (0..4000).map(|i| record(9, 1, i));
+    let added = || (0..12_000).map(|i| record(9, 1, i));
     if let Some(folder) = child::task() {
         let mut vault = Vault::open(&vault_in(Path::new(&folder))).unwrap();
         let subject = Expected::start(9).rows[0].subject.clone().unwrap();
@@ -283,7 +283,7 @@ fn a_large_change_killed_before_its_commit_is_undone() {
 #[test]
 fn a_creation_that_is_killed_leaves_no_vault_and_is_wiped_by_the_next() {
     const TEST: &str = "crash::a_creation_that_is_killed_leaves_no_vault_and_is_wiped_by_the_next";
-    let rows = || (0..3000).map(|i| record(5, 0, i));
+    let rows = || (0..12_000).map(|i| record(5, 0, i));
     if let Some(folder) = child::task() {
         let mut creation = Vault::create(&vault_in(Path::new(&folder)), &genesis()).unwrap();
         for row in rows() {
