@@ -41,7 +41,7 @@ pub struct ReadOptions {
     pub width: Option<u32>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
-    /// CSV: header, delimiter and comment sign, where the schema does not say.
+    /// CSV: header, delimiter and comment sign; what is not stated here is as the schema says.
     pub csv: CsvShape,
     /// What is accepted at most.
     pub limits: Limits,

@@ -93,7 +93,7 @@ fn dispatch(
     match (format, opened) {
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
-            let mut csv = CsvTable::open(&file, stream, schema, options.csv, &options.limits)?;
+            let mut csv = CsvTable::open(&file, stream, schema, options)?;
             table::deliver(&mut csv, format, delivery)
         }
         (Format::Libsvm, Opened::Stream(_, stream)) => libsvm(&mut source, stream, delivery),

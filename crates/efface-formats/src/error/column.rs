@@ -98,14 +98,6 @@ pub enum ColumnFault {
         /// The column.
         column: String,
     },
-    /// A file without header has another number of columns than the schema.
-    #[error("the file has no header and {got} columns, the schema declares {expected}")]
-    Count {
-        /// Columns in the file.
-        got: usize,
-        /// Columns in the schema.
-        expected: usize,
-    },
     /// Schema and options disagree on a column's role.
     #[error("the schema declares column `{column}` as {declared}, but it is named as {asked}")]
     Disagree {

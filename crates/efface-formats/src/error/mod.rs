@@ -63,7 +63,7 @@ pub enum ReadError {
     #[error("{0}")]
     Malformed(Box<Malformed>),
     /// The sink took no more rows.
-    #[error("row {position}: {source}")]
+    #[error("{}{source}", before(*position))]
     Sink {
         /// The input position of the row, 0 before the first one.
         position: u64,
@@ -85,30 +85,41 @@ pub struct Malformed {
 /// The rule that was broken, by the stage that checks it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs)]
 pub enum Fault {
+    /// A limit.
     #[error(transparent)]
     Limit(#[from] LimitFault),
+    /// Columns and their roles.
     #[error(transparent)]
     Column(#[from] ColumnFault),
+    /// One value.
     #[error(transparent)]
     Cell(#[from] CellFault),
+    /// One label.
     #[error(transparent)]
     Label(#[from] LabelFault),
+    /// One encoded row.
     #[error(transparent)]
     Row(#[from] RowFault),
+    /// The syntax of CSV.
     #[error(transparent)]
     Csv(#[from] CsvFault),
+    /// The data of NPY and IDX.
     #[error(transparent)]
     Array(#[from] ArrayFault),
+    /// The header of NPY.
     #[error(transparent)]
     Npy(#[from] NpyFault),
+    /// The archive of NPZ.
     #[error(transparent)]
     Npz(#[from] NpzFault),
+    /// The header of IDX.
     #[error(transparent)]
     Idx(#[from] IdxFault),
+    /// The syntax of LIBSVM.
     #[error(transparent)]
     Libsvm(#[from] LibsvmFault),
+    /// Parquet and Arrow.
     #[error(transparent)]
     Columnar(#[from] ColumnarFault),
 }
@@ -121,6 +132,11 @@ pub struct LimitFault {
     pub what: &'static str,
     /// The limit.
     pub limit: u64,
+}
+
+/// The row a sink stopped at; none before the first.
+fn before(position: u64) -> String {
+    if position == 0 { String::new() } else { format!("row {position}: ") }
 }
 
 impl LimitFault {

@@ -58,6 +58,7 @@ pub enum ArrayFault {
 /// What one element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
+    F16,
     F32,
     F64,
     I8,
@@ -80,7 +81,7 @@ impl Element {
     pub(crate) fn size(self) -> u64 {
         match self {
             Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 | Self::U16 => 2,
+            Self::F16 | Self::I16 | Self::U16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
             Self::Unicode(characters) => u64::from(characters) * 4,
@@ -280,7 +281,7 @@ impl<'r> ArrayRows<'r> {
             Element::U8 | Element::U16 | Element::U32 | Element::U64 => integer(false),
             Element::Bool => Cell::Integer(i128::from(top != 0)),
             Element::I8 | Element::I16 | Element::I32 | Element::I64 => integer(top >= 0x80),
-            Element::F32 | Element::F64 => {
+            Element::F16 | Element::F32 | Element::F64 => {
                 let mut one = Vec::with_capacity(1);
                 decode(self.element, self.endian, bytes, &mut one);
                 Cell::Number(one.first().copied().unwrap_or(f64::NAN))
@@ -344,6 +345,7 @@ fn each<const N: usize>(
 
 fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
     match element {
+        Element::F16 => each(endian, bytes, out, |b| half(u16::from_le_bytes(b))),
         Element::F32 => each(endian, bytes, out, |b| f64::from(f32::from_le_bytes(b))),
         Element::F64 => each(endian, bytes, out, f64::from_le_bytes),
         Element::I8 => each(endian, bytes, out, |b| f64::from(i8::from_le_bytes(b))),
@@ -356,6 +358,18 @@ fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
         Element::U64 => each(endian, bytes, out, |b| u64::from_le_bytes(b) as f64),
         Element::Bool => each(endian, bytes, out, |[b]: [u8; 1]| f64::from(u8::from(b != 0))),
         Element::Unicode(_) | Element::Bytes(_) => {}
+    }
+}
+
+/// The value of a half-precision number (IEEE 754 binary16), exact.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let fraction = f64::from(bits & 0x3ff);
+    match (bits >> 10) & 0x1f {
+        0 => sign * fraction * 2.0_f64.powi(-24),
+        0x1f if fraction == 0.0 => sign * f64::INFINITY,
+        0x1f => f64::NAN,
+        exponent => sign * (1024.0 + fraction) * 2.0_f64.powi(i32::from(exponent) - 25),
     }
 }
 

@@ -51,8 +51,9 @@ fn draft_source(
     match open(&mut source, stated, options)? {
         Opened::Stream(Format::Csv, stream) => {
             let shape = guess_header(&file, &stream, options)?;
-            let stated = CsvShape { header: shape.header, ..options.csv };
-            let mut table = CsvTable::open(&file, stream, None, stated, &options.limits)?;
+            let mut stated = options.clone();
+            stated.csv.header = shape.header;
+            let mut table = CsvTable::open(&file, stream, None, &stated)?;
             let mut csv = table.shape;
             csv.origin = shape.origin;
             draft_table(&file, &mut table, csv, options)
@@ -91,8 +92,9 @@ fn guess_header(
         return Ok(options.csv);
     }
     let head = Stream { head: Vec::new(), input: Box::new(Cursor::new(stream.head.clone())) };
-    let shape = CsvShape { header: Some(Header::Absent), ..options.csv };
-    let mut table = CsvTable::open(file, head, None, shape, &options.limits)?;
+    let mut stated = options.clone();
+    stated.csv.header = Some(Header::Absent);
+    let mut table = CsvTable::open(file, head, None, &stated)?;
     table.advance()?;
     let numbers: Vec<Option<f64>> =
         (0..table.names().len()).map(|at| table.cell(at).number()).collect();

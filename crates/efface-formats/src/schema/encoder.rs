@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Body, Column, Kind, Onto, Other, Scaling, Schema, Storage, hashing};
+use super::{Body, Column, Kind, Matrix, Onto, Other, Scaling, Schema, Storage, hashing};
 use crate::cell::{Cell, looks_missing, quoted};
 use crate::error::CellFault;
-use crate::record::Features;
+use crate::record::{FeatureNames, Features};
 
 /// A buffer for one encoded row.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,10 +80,17 @@ impl Row {
 /// A schema ready to encode rows.
 #[derive(Debug, Clone)]
 pub struct RowEncoder {
-    rules: Vec<CellRule>,
-    names: Vec<String>,
+    rules: Rules,
     width: u32,
     storage: Storage,
+}
+
+#[derive(Debug, Clone)]
+enum Rules {
+    /// One for each feature column.
+    Columns(Vec<CellRule>),
+    /// The same for every number.
+    Numbers(Matrix),
 }
 
 /// How one column is encoded.
@@ -96,23 +103,35 @@ pub(crate) struct CellRule {
 }
 
 impl RowEncoder {
-    /// The encoder of a schema of named columns; `None` for an array, whose numbers are only
-    /// divided by [`super::Matrix::divide`].
-    pub fn new(schema: &Schema) -> Option<Self> {
-        let Body::Columns { columns, storage } = schema.body() else { return None };
-        let mut first = 0;
-        let mut rules = Vec::new();
-        for column in columns.iter().filter(|column| column.kind.is_feature()) {
-            rules.push(CellRule::new(column, first));
-            first += column.width();
-        }
-        let names = rules.iter().map(|rule| rule.column.name.clone()).collect();
-        Some(Self { rules, names, width: first, storage: *storage })
+    /// The encoder of a schema.
+    pub fn new(schema: &Schema) -> Self {
+        let (width, storage) = (schema.width(), schema.storage());
+        let rules = match schema.body() {
+            Body::Matrix(matrix) => Rules::Numbers(*matrix),
+            Body::Columns { columns, .. } => {
+                let mut first = 0;
+                let mut rules = Vec::new();
+                for column in columns.iter().filter(|column| column.kind.is_feature()) {
+                    rules.push(CellRule::new(column, first));
+                    first += column.width();
+                }
+                Rules::Columns(rules)
+            }
+        };
+        Self { rules, width, storage }
     }
 
-    /// The columns whose values [`RowEncoder::encode`] takes, in order.
-    pub fn columns(&self) -> &[String] {
-        &self.names
+    /// The columns whose values [`RowEncoder::encode`] takes, in order: those of the schema that
+    /// become features.
+    pub fn columns(&self) -> FeatureNames {
+        match &self.rules {
+            Rules::Columns(rules) => {
+                FeatureNames::Listed(rules.iter().map(|rule| rule.column.name.clone()).collect())
+            }
+            Rules::Numbers(matrix) => {
+                FeatureNames::Numbered { first: matrix.first, count: matrix.width }
+            }
+        }
     }
 
     /// Numbers in an encoded row.
@@ -126,22 +145,54 @@ impl RowEncoder {
     }
 
     /// Encodes one value per column of [`RowEncoder::columns`] into `row`, whose former content
-    /// is gone. Errs with the position of the column at fault.
+    /// is gone. The row map is not applied. Errs with the position of the column at fault.
     pub fn encode(&self, cells: &[Cell<'_>], row: &mut Row) -> Result<(), (usize, CellFault)> {
-        if cells.len() != self.rules.len() {
-            let (got, expected) = (cells.len(), self.rules.len());
+        self.encode_each(cells, |&cell| cell, row)
+    }
+
+    /// As [`RowEncoder::encode`], from numbers.
+    pub fn encode_numbers(&self, numbers: &[f64], row: &mut Row) -> Result<(), (usize, CellFault)> {
+        self.encode_each(numbers, |&number| Cell::Number(number), row)
+    }
+
+    fn encode_each<'c, T>(
+        &self,
+        values: &[T],
+        cell: impl Fn(&T) -> Cell<'c>,
+        row: &mut Row,
+    ) -> Result<(), (usize, CellFault)> {
+        let expected = match &self.rules {
+            Rules::Columns(rules) => rules.len(),
+            Rules::Numbers(matrix) => matrix.width as usize,
+        };
+        let got = values.len();
+        if got != expected {
             return Err((got.min(expected), CellFault::Count { got, expected }));
         }
         row.clear(self.width);
-        for (at, (rule, &cell)) in self.rules.iter().zip(cells).enumerate() {
-            rule.encode(cell, row).map_err(|fault| (at, fault))?;
+        match &self.rules {
+            Rules::Columns(rules) => {
+                for (at, (rule, value)) in rules.iter().zip(values).enumerate() {
+                    rule.encode(cell(value), row).map_err(|fault| (at, fault))?;
+                }
+            }
+            Rules::Numbers(matrix) => {
+                for (at, value) in values.iter().enumerate() {
+                    let number =
+                        number(cell(value)).and_then(|value| single(value / matrix.divide));
+                    row.put(at as u32, number.map_err(|fault| (at, fault))?);
+                }
+            }
         }
         Ok(())
     }
 
-    /// The rules in column order.
+    /// The rules of named columns, in order; none for an array.
     pub(crate) fn rules(&self) -> &[CellRule] {
-        &self.rules
+        match &self.rules {
+            Rules::Columns(rules) => rules,
+            Rules::Numbers(_) => &[],
+        }
     }
 }
 
@@ -173,8 +224,7 @@ impl CellRule {
         }
         match &self.column.kind {
             Kind::Numeric(scaling) => {
-                let encoded = self.number(cell, *scaling)?;
-                row.put(self.first, encoded);
+                row.put(self.first, single(scaled(number(cell)?, *scaling))?);
             }
             Kind::Categorical { other, .. } => {
                 let word = cell.text();
@@ -210,39 +260,46 @@ impl CellRule {
         let text = cell.text();
         self.missing.iter().any(|token| token.eq_ignore_ascii_case(&text))
     }
+}
 
-    fn number(&self, cell: Cell<'_>, scaling: Scaling) -> Result<f32, CellFault> {
-        let Some(value) = cell.number() else {
+/// The value as a finite number.
+fn number(cell: Cell<'_>) -> Result<f64, CellFault> {
+    let value = cell.number();
+    match value {
+        Some(value) if value.is_finite() => Ok(value),
+        // The text `nan` is a missing value; a NaN of a binary file may be a failed computation.
+        Some(value) if !(value.is_nan() && matches!(cell, Cell::Text(_))) => {
+            Err(CellFault::NotFinite { value })
+        }
+        _ => {
             let text = cell.text();
             let value = quoted(&text);
-            return Err(if looks_missing(&text) {
+            Err(if looks_missing(&text) {
                 CellFault::UndeclaredMissing { value }
             } else {
                 CellFault::NotANumber { value }
-            });
-        };
-        if value.is_nan() && matches!(cell, Cell::Text(_)) {
-            return Err(CellFault::UndeclaredMissing { value: quoted(&cell.text()) });
+            })
         }
-        if !value.is_finite() {
-            return Err(CellFault::NotFinite { value });
-        }
-        single(match scaling {
-            Scaling::AsIs => value,
-            Scaling::Divide(divisor) => value / divisor,
-            Scaling::Range { low, high, onto } => {
-                let part = (value.clamp(low, high) - low) / (high - low);
-                match onto {
-                    Onto::Unit => part,
-                    Onto::Symmetric => part * 2.0 - 1.0,
-                }
+    }
+}
+
+/// The number as the column scales it.
+fn scaled(value: f64, scaling: Scaling) -> f64 {
+    match scaling {
+        Scaling::AsIs => value,
+        Scaling::Divide(divisor) => value / divisor,
+        Scaling::Range { low, high, onto } => {
+            let part = (value.clamp(low, high) - low) / (high - low);
+            match onto {
+                Onto::Unit => part,
+                Onto::Symmetric => part * 2.0 - 1.0,
             }
-        })
+        }
     }
 }
 
 /// The nearest single-precision number, if it is finite.
-pub(crate) fn single(value: f64) -> Result<f32, CellFault> {
+fn single(value: f64) -> Result<f32, CellFault> {
     let stored = value as f32;
     if stored.is_finite() { Ok(stored) } else { Err(CellFault::TooLarge { value }) }
 }

@@ -3,8 +3,9 @@
 use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, SchemaError, Storage};
 
 impl Schema {
-    /// Columns that are numbers except for those with another role.
+    /// Columns that are numbers except for those with another role; `csv` is kept as stated.
     pub(crate) fn implied<'a>(
+        csv: CsvShape,
         columns: impl Iterator<Item = (&'a str, Option<Kind>)>,
     ) -> Result<Self, SchemaError> {
         let columns = columns
@@ -13,7 +14,7 @@ impl Schema {
                 Column::new(name, kind, Origin::Default)
             })
             .collect();
-        Self::new(CsvShape::default(), Body::Columns { storage: Storage::Dense, columns })
+        Self::new(csv, Body::Columns { storage: Storage::Dense, columns })
     }
 
     /// An array of numbers.

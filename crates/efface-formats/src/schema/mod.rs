@@ -36,7 +36,6 @@ pub use draft::{draft, draft_from};
 pub use encoder::{Row, RowEncoder};
 pub use text::SchemaError;
 
-pub(crate) use encoder::single;
 pub(crate) use plan::Plan;
 
 use serde::{Deserialize, Serialize};

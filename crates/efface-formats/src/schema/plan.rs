@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Body, Column, Kind, Origin, RowEncoder, Schema};
-use crate::error::{CellFault, ColumnFault, OptionFault, Place, ReadError, listed};
+use super::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
+use crate::error::{CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, listed};
 use crate::options::ReadOptions;
 
 /// The match between the columns of a file and the schema in force.
@@ -48,7 +48,7 @@ impl Plan {
         }
         let (schema, implied) = match &options.schema {
             None => (
-                implied_schema(names, &named).map_err(|error| match error {
+                implied_schema(names, &named, options.csv).map_err(|error| match error {
                     super::SchemaError::NoFeatures => fault(ColumnFault::NoFeatures),
                     error => ReadError::Schema(error),
                 })?,
@@ -62,10 +62,14 @@ impl Plan {
                 false,
             ),
         };
-        let encoder = RowEncoder::new(&schema).ok_or_else(|| {
+        if let Body::Matrix(_) = schema.body() {
             let (schema, file) = ("an array without names", "named columns");
-            fault(ColumnFault::SchemaShape { schema, file })
-        })?;
+            return Err(fault(ColumnFault::SchemaShape { schema, file }));
+        }
+        let width = u64::from(schema.width());
+        LimitFault::check("features", width, u64::from(options.limits.columns))
+            .map_err(|limit| ReadError::at(Place::file(file), limit))?;
+        let encoder = RowEncoder::new(&schema);
         let mut plan = Self {
             schema,
             encoder,
@@ -143,10 +147,15 @@ fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
     Ok(named)
 }
 
-fn implied_schema(names: &[String], named: &[Named<'_>]) -> Result<Schema, super::SchemaError> {
+fn implied_schema(
+    names: &[String],
+    named: &[Named<'_>],
+    csv: CsvShape,
+) -> Result<Schema, super::SchemaError> {
     let roles: HashMap<&str, &Kind> =
         named.iter().map(|named| (named.column, &named.kind)).collect();
     Schema::implied(
+        csv,
         names
             .iter()
             .map(|name| (name.as_str(), roles.get(name.as_str()).map(|&kind| kind.clone()))),

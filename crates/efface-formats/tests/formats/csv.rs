@@ -78,8 +78,10 @@ fn prediction_needs_no_label_and_reads_none() {
 fn stated_header_and_comment() {
     let csv = CsvShape { header: Some(Header::Absent), comment: Some('|'), ..CsvShape::default() };
     let options = ReadOptions { label: Some("c2".into()), csv, ..plain() };
-    let (read, _) = collect(Format::Csv, b"|1x3 words, with ,\n1,no\n2,yes\n", &options).unwrap();
+    let (read, summary) =
+        collect(Format::Csv, b"|1x3 words, with ,\n1,no\n2,yes\n", &options).unwrap();
     assert_eq!(read.names, ["c1"]);
+    assert_eq!(summary.schema.csv().header, Some(Header::Absent));
     assert_eq!(read.rows, [[1.0], [2.0]]);
 }
 

@@ -5,7 +5,7 @@ use efface_formats::{Cell, CellFault, Features, Format, ReadOptions, Row, RowEnc
 use super::collect::{collect, plain, refused, unlabelled};
 
 fn encoder(columns: &str) -> RowEncoder {
-    RowEncoder::new(&Schema::from_toml(&format!("version = 1\n{columns}")).unwrap()).unwrap()
+    RowEncoder::new(&Schema::from_toml(&format!("version = 1\n{columns}")).unwrap())
 }
 
 fn column(lines: &str) -> RowEncoder {
@@ -108,6 +108,59 @@ fn rows_must_have_every_column() {
     let mut row = Row::Dense(Vec::new());
     let fault = column("kind = \"numeric\"").encode(&[], &mut row).unwrap_err();
     assert_eq!(fault.1.to_string(), "the row has 0 values, the schema 1 feature columns");
+}
+
+#[test]
+fn arrays_are_divided() {
+    let array = encoder("[matrix]\nwidth = 2\ndivide = 4\nfirst = 1\n");
+    assert_eq!(array.columns().name(1).unwrap(), "x2");
+    let mut row = array.buffer();
+    array.encode(&[Cell::Text("2"), Cell::Integer(8)], &mut row).unwrap();
+    assert_eq!(row.features(), Features::Dense(&[0.5, 2.0]));
+    array.encode_numbers(&[4.0, 0.0], &mut row).unwrap();
+    assert_eq!(row.features(), Features::Dense(&[1.0, 0.0]));
+    let (at, fault) = array.encode(&[Cell::Integer(1), Cell::Text("x")], &mut row).unwrap_err();
+    assert_eq!((at, fault), (1, CellFault::NotANumber { value: "x".into() }));
+}
+
+/// Without a header columns go by position; a file to predict on may lack the label, or all that
+/// is no feature.
+#[test]
+fn files_without_header_go_by_position() {
+    let text = "version = 1\n[csv]\nheader = \"absent\"\n[[column]]\nname = \"key\"\n\
+                kind = \"id\"\n[[column]]\nname = \"a\"\nkind = \"numeric\"\n[[column]]\n\
+                name = \"y\"\nkind = \"label\"\n";
+    let options = ReadOptions { schema: Some(Schema::from_toml(text).unwrap()), ..plain() };
+    assert_eq!(collect(Format::Csv, b"k,1,n\n", &options).unwrap().0.rows, [[1.0]]);
+    assert_eq!(
+        refused(Format::Csv, b"k,1\n", &options),
+        "data.csv, line 1: the file has no header and 2 columns, the schema declares 3"
+    );
+    let later = ReadOptions { label_required: false, ..options };
+    for table in ["k,1,n\n", "k,1\n", "1\n"] {
+        assert_eq!(collect(Format::Csv, table.as_bytes(), &later).unwrap().0.rows, [[1.0]]);
+    }
+    assert!(refused(Format::Csv, b"k,1,n,2\n", &later).ends_with("the schema declares 3"));
+}
+
+/// The header of a table that another program numbered.
+#[test]
+fn declared_names_may_be_numbers() {
+    let text = "version = 1\n[[column]]\nname = \"0\"\nkind = \"numeric\"\n[[column]]\n\
+                name = \"1\"\nkind = \"label\"\n";
+    let schema = Some(Schema::from_toml(text).unwrap());
+    let options = ReadOptions { schema, label: None, ..plain() };
+    assert_eq!(collect(Format::Csv, b"0,1\n5,n\n", &options).unwrap().0.rows, [[5.0]]);
+}
+
+#[test]
+fn schemas_beyond_the_limit() {
+    let text = "version = 1\n[[column]]\nname = \"a\"\nkind = \"hashed\"\nwidth = 4294967295\n";
+    let options = ReadOptions { schema: Some(Schema::from_toml(text).unwrap()), ..unlabelled() };
+    assert_eq!(
+        refused(Format::Csv, b"a\nu\n", &options),
+        "data.csv: more than 16777216 features, the limit"
+    );
 }
 
 #[test]

@@ -64,6 +64,28 @@ fn integers_and_booleans() {
     assert_eq!(numbers(&npy(&shape, order, &[true, false])).rows, [[1.0], [0.0]]);
 }
 
+/// Against the values that IEEE 754 gives for these bits.
+#[test]
+fn half_precision() {
+    let halves: [(u16, f32); 7] = [
+        (0x3c00, 1.0),
+        (0xc000, -2.0),
+        (0x7bff, 65_504.0),
+        (0x0001, 5.960_464_5e-8),
+        (0x03ff, 6.097_555e-5),
+        (0x0400, 6.103_515_6e-5),
+        (0x8000, -0.0),
+    ];
+    for (bits, value) in halves {
+        let dictionary = "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 1)}";
+        assert_eq!(numbers(&raw(dictionary, &bits.to_le_bytes())).rows, [[value]]);
+    }
+    for (bits, shown) in [(0x7c00_u16, "inf"), (0xfc00, "-inf"), (0x7e00, "NaN")] {
+        let dictionary = "{'descr': '>f2', 'fortran_order': False, 'shape': (1, 1)}";
+        assert!(error(&raw(dictionary, &bits.to_be_bytes())).ends_with(shown));
+    }
+}
+
 #[test]
 fn big_endian_and_later_versions() {
     let dictionary = "{'descr': '>f8', 'fortran_order': False, 'shape': (1, 2), }";
@@ -176,7 +198,7 @@ fn element_types_that_are_not_read() {
     assert!(error(&described("[('a', '<f8')]", "(1, 1)")).contains("structured arrays"));
     assert!(error(&described("'|O'", "(1, 1)")).contains("object arrays hold pickled code"));
     assert!(error(&described("'<c16'", "(1, 1)")).contains("elements of type `<c16` are not read"));
-    assert!(error(&described("'<f2'", "(1, 1)")).contains("`<f2`"));
+    assert!(error(&described("'<f3'", "(1, 1)")).contains("`<f3`"));
     assert!(error(&described("'<U5'", "(1, 1)")).contains("the elements are text"));
 }
 

@@ -3,9 +3,9 @@
 use crate::cell::Cell;
 use crate::error::{ReadError, Spot};
 use crate::format::csv::{CsvFault, records::Records};
-use crate::limits::Limits;
 use crate::lines::Lines;
-use crate::schema::{CsvShape, Header, Schema};
+use crate::options::ReadOptions;
+use crate::schema::{Column, CsvShape, Header, Kind, Schema};
 use crate::source::Stream;
 use crate::table::Table;
 
@@ -27,10 +27,10 @@ impl<'r> CsvTable<'r> {
         file: &str,
         stream: Stream<'r>,
         schema: Option<&Schema>,
-        stated: CsvShape,
-        limits: &Limits,
+        options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let mut shape = schema.map_or(stated, |schema| schema.csv().or(stated));
+        let (stated, limits) = (options.csv, &options.limits);
+        let mut shape = schema.map_or(stated, |schema| stated.or(schema.csv()));
         let lines = Lines::new(file, stream.input, limits.line_bytes)?;
         let comment = shape.comment.map(|sign| sign as u8);
         let mut records = Records::new(lines, b',', comment, limits);
@@ -49,9 +49,9 @@ impl<'r> CsvTable<'r> {
         records.advance()?;
         let waiting = shape.header == Some(Header::Absent);
         let names = if waiting {
-            numbered(&records, schema)?
+            numbered(&records, schema, options.label_required)?
         } else {
-            header(file, &records, shape.header)?
+            header(file, &records, shape.header, schema)?
         };
         Ok(Self { records, names, waiting, shape })
     }
@@ -108,6 +108,7 @@ fn header(
     file: &str,
     records: &Records<'_>,
     stated: Option<Header>,
+    schema: Option<&Schema>,
 ) -> Result<Vec<String>, ReadError> {
     let mut names = Vec::new();
     for at in 0..records.len() {
@@ -116,7 +117,9 @@ fn header(
         if name.is_empty() {
             return Err(records.fault(CsvFault::Unnamed { column }));
         }
-        if stated.is_none() && name.parse::<f64>().is_ok_and(f64::is_finite) {
+        let declared =
+            schema.is_some_and(|schema| schema.columns().iter().any(|column| column.name == name));
+        if stated.is_none() && !declared && name.parse::<f64>().is_ok_and(f64::is_finite) {
             let (value, file) = (crate::cell::quoted(name), file.to_owned());
             return Err(records.fault(CsvFault::NumberInHeader { column, value, file }));
         }
@@ -125,16 +128,28 @@ fn header(
     Ok(names)
 }
 
-fn numbered(records: &Records<'_>, schema: Option<&Schema>) -> Result<Vec<String>, ReadError> {
+/// The names of a file without header: those of the schema in order, else `c1`, `c2`... Where
+/// labels are not read, the label column may be absent, or all columns that are no features.
+fn numbered(
+    records: &Records<'_>,
+    schema: Option<&Schema>,
+    label_required: bool,
+) -> Result<Vec<String>, ReadError> {
     let got = records.len();
-    match schema.map(Schema::columns) {
-        Some(columns) if !columns.is_empty() => {
-            let expected = columns.len();
-            if got != expected {
-                return Err(records.fault(CsvFault::Count { got, expected }));
-            }
-            Ok(columns.iter().map(|column| column.name.clone()).collect())
-        }
-        _ => Ok((1..=got).map(|at| format!("c{at}")).collect()),
+    let columns = schema.map_or(&[][..], Schema::columns);
+    if columns.is_empty() {
+        return Ok((1..=got).map(|at| format!("c{at}")).collect());
     }
+    let names = |keep: fn(&Column) -> bool| -> Vec<String> {
+        columns.iter().filter(|column| keep(column)).map(|column| column.name.clone()).collect()
+    };
+    let mut candidates = vec![names(|_| true)];
+    if !label_required {
+        candidates.push(names(|column| column.kind != Kind::Label));
+        candidates.push(names(|column| column.kind.is_feature()));
+    }
+    candidates.into_iter().find(|names| names.len() == got).ok_or_else(|| {
+        let expected = columns.len();
+        records.fault(CsvFault::Count { got, expected })
+    })
 }

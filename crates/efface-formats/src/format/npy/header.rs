@@ -191,6 +191,7 @@ fn element(descr: &str) -> Result<(Element, Endian), NpyFault> {
     }
     let size: u32 = size.parse().map_err(|_| unknown())?;
     let element = match (kind, size) {
+        ("f", 2) => Element::F16,
         ("f", 4) => Element::F32,
         ("f", 8) => Element::F64,
         ("i", 1) => Element::I8,

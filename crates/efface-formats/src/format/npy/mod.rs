@@ -47,7 +47,7 @@ pub enum NpyFault {
     Object,
     /// An element type that is no number this crate knows.
     #[error(
-        "elements of type `{descr}` are not read; use f4, f8, i1 to i8, u1 to u8, bool, or strings for labels and ids"
+        "elements of type `{descr}` are not read; use f2, f4, f8, i1 to i8, u1 to u8, bool, or strings for labels and ids"
     )]
     Element {
         /// The type as NumPy writes it.
