@@ -1,4 +1,30 @@
-//! The command line of efface.
+//! The command line of efface: what was typed, what it means, what is shown.
+//!
+//! [`arguments`] hold what several commands share, [`command`] has one file for each command,
+//! [`output`] the text and JSON of results. Policy and arithmetic are the engine's.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod arguments;
+mod command;
+mod destination;
+mod failure;
+mod interrupt;
+mod key_file;
+mod output;
+mod progress;
+mod surroundings;
+
+use std::process::ExitCode;
+
+use arguments::Parsed;
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = match arguments::parse() {
+        Parsed::Command(cli) => cli,
+        Parsed::Over(exit) => return exit,
+    };
+    let mut output = Output::new(cli.json);
+    let outcome = cli.command.run(&mut output);
+    failure::exit(outcome, &mut output)
+}

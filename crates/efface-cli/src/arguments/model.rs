@@ -1,0 +1,141 @@
+//! What kind of model is trained, and how.
+
+use clap::Args;
+use efface::Settings;
+
+use super::names::{LOSSES, MECHANISMS, NORMALIZERS, ROW_MAPS, SOLVERS};
+
+/// The model, and the public constants of its objective.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArguments {
+    /// The loss [default: logistic]
+    #[arg(long, value_name = "NAME", value_parser = LOSSES)]
+    loss: Option<String>,
+
+    /// How the model is trained and made to forget [default: solve]
+    ///
+    /// `solve` finds the optimum from the published model to a measured distance and publishes
+    /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
+    /// gradient steps.
+    #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
+    mechanism: Option<String>,
+
+    /// Strength of the regularisation [default: 1e-3]
+    ///
+    /// Choose it from public knowledge, or on public data with `efface evaluate`: every model
+    /// tried on the private data is one more release that no certificate covers.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    lambda: Option<f64>,
+
+    /// Bound on the length of a row, as public knowledge [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    row_norm: Option<f64>,
+
+    /// What is done to rows: shorten the longer ones, scale all to the bound, or refuse the
+    /// longer ones [default: clip]
+    #[arg(long, value_name = "NAME", value_parser = ROW_MAPS)]
+    row_map: Option<String>,
+
+    /// The constant appended to each row [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    intercept: Option<f64>,
+
+    /// Append no constant
+    #[arg(long, conflicts_with = "intercept")]
+    no_intercept: bool,
+
+    /// `squared`: the declared range of y, as public knowledge
+    #[arg(long, value_name = "LOW,HIGH", value_parser = pair, allow_hyphen_values = true)]
+    target_range: Option<(f64, f64)>,
+
+    /// `squared`: where residuals are clipped, in half ranges of y [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    clip: Option<f64>,
+
+    /// `huber-hinge`: width of the smooth part [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    hinge_width: Option<f64>,
+
+    /// What sums are divided by: a public constant, or the current number of records [default:
+    /// fixed]
+    #[arg(long, value_name = "NAME", value_parser = NORMALIZERS)]
+    normalizer: Option<String>,
+
+    /// N, as public knowledge
+    ///
+    /// Without it N is the number of records, a value taken from the data: then nothing can be
+    /// claimed in which the number of records is private.
+    #[arg(long, value_name = "COUNT")]
+    public_n: Option<u64>,
+
+    /// The most records the model may ever have [default: 1.25 N]
+    #[arg(long, value_name = "COUNT")]
+    capacity: Option<u64>,
+
+    /// `mean`: the fewest records, as public knowledge
+    #[arg(long, value_name = "COUNT")]
+    minimum: Option<u64>,
+
+    /// `solve`, `retrain`: the solver [default: by the number of parameters]
+    #[arg(long, value_name = "NAME", value_parser = SOLVERS)]
+    solver: Option<String>,
+
+    /// `noisy-gd`: size of a step [default: 2/(L+m)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    eta: Option<f64>,
+
+    /// `noisy-gd`: steps of the first training
+    #[arg(long, value_name = "COUNT")]
+    steps: Option<u64>,
+
+    /// `noisy-gd`: steps for each request [default: the fewest that meet the target]
+    #[arg(long, value_name = "COUNT")]
+    removal_steps: Option<u64>,
+}
+
+impl ModelArguments {
+    /// Writes what was given into settings.
+    pub(crate) fn add_to(self, settings: &mut Settings) {
+        settings.loss = self.loss;
+        settings.mechanism = self.mechanism;
+        settings.lambda = self.lambda;
+        settings.row_norm = self.row_norm;
+        settings.row_map = self.row_map;
+        settings.intercept = if self.no_intercept { Some(0.0) } else { self.intercept };
+        settings.target_range = self.target_range;
+        settings.clip = self.clip;
+        settings.hinge_width = self.hinge_width;
+        settings.normalizer = self.normalizer;
+        settings.public_n = self.public_n;
+        settings.capacity = self.capacity;
+        settings.minimum = self.minimum;
+        settings.solver = self.solver;
+        settings.eta = self.eta;
+        settings.steps = self.steps;
+        settings.removal_steps = self.removal_steps;
+    }
+}
+
+fn pair(text: &str) -> Result<(f64, f64), String> {
+    let number = |part: &str| {
+        part.trim().parse::<f64>().map_err(|_| format!("`{}` is not a number", part.trim()))
+    };
+    match text.split_once(',') {
+        Some((low, high)) => Ok((number(low)?, number(high)?)),
+        None => Err("two numbers with a comma between are needed, as in 0,10".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_two_numbers() {
+        assert_eq!(pair("-1.5, 2e1"), Ok((-1.5, 20.0)));
+        assert!(pair("3").unwrap_err().contains("comma"));
+        assert_eq!(pair("1,x").unwrap_err(), "`x` is not a number");
+        assert!(pair("1,2,3").is_err());
+    }
+}

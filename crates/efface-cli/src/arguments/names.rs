@@ -1,0 +1,15 @@
+//! The names users type, offered by help and shell completion; the engine has the last word.
+
+pub(super) const FORMATS: [&str; 7] = ["csv", "npy", "npz", "idx", "libsvm", "parquet", "arrow"];
+pub(super) const LOSSES: [&str; 4] = ["logistic", "softmax", "squared", "huber-hinge"];
+pub(super) const MECHANISMS: [&str; 3] = ["solve", "retrain", "noisy-gd"];
+pub(super) const SOLVERS: [&str; 4] = ["newton", "newton-cg", "lbfgs", "gradient-descent"];
+pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
+pub(super) const NORMALIZERS: [&str; 2] = ["fixed", "mean"];
+pub(super) const STATES: [&str; 2] = ["perfect", "secret"];
+pub(super) const NOTIONS: [&str; 4] = [
+    "indistinguishable-from-retraining",
+    "renyi-unlearning",
+    "deletion-privacy",
+    "differential-privacy",
+];

@@ -1,0 +1,78 @@
+//! What is to be promised for every request, and the noise it takes.
+
+use clap::Args;
+use efface::Settings;
+
+use super::names::{NOTIONS, STATES};
+
+/// The target, the state, and the noise.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Promise")]
+pub(crate) struct PromiseArguments {
+    /// epsilon that no request may exceed [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+
+    /// delta [default: 1/N^1.1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    delta: Option<f64>,
+
+    /// The notion that (epsilon, delta) is for [default: indistinguishable-from-retraining]
+    #[arg(long, value_name = "NAME", value_parser = NOTIONS)]
+    notion: Option<String>,
+
+    /// Order of the Rényi notions [default: 2]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    order: Option<f64>,
+
+    /// `deletion-privacy`: how many releases a requester may have seen; without it, requests must
+    /// be chosen without looking at releases
+    #[arg(long, value_name = "COUNT")]
+    interactions: Option<u64>,
+
+    /// What is kept after a request: nothing that saw deleted records, or a secret state that
+    /// allows a counted number of releases [default: perfect]
+    #[arg(long, value_name = "NAME", value_parser = STATES)]
+    state: Option<String>,
+
+    /// Releases to be covered together [default: 1]
+    #[arg(long, value_name = "COUNT")]
+    releases: Option<u64>,
+
+    /// The most records of one person that differential privacy and deletion-privacy protect
+    /// together; people with more are refused there [default: 1]
+    #[arg(long, value_name = "COUNT")]
+    max_group: Option<u64>,
+
+    /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion)
+    ///
+    /// Choose it as `--lambda`: from public knowledge or on public data.
+    #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
+    noise: Option<f64>,
+
+    /// `solve`, `retrain`: the excess risk that the noise may cost, from which sigma follows
+    #[arg(long, value_name = "NUMBER", conflicts_with = "noise", allow_negative_numbers = true)]
+    excess_risk: Option<f64>,
+
+    /// A seed for the noise: for tests only; certificates then say `not for release` and never
+    /// verify
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+}
+
+impl PromiseArguments {
+    /// Writes what was given into settings.
+    pub(crate) fn add_to(self, settings: &mut Settings) {
+        settings.epsilon = self.epsilon;
+        settings.delta = self.delta;
+        settings.notion = self.notion;
+        settings.order = self.order;
+        settings.interactions = self.interactions;
+        settings.state = self.state;
+        settings.releases = self.releases;
+        settings.max_group = self.max_group;
+        settings.noise = self.noise;
+        settings.excess_risk = self.excess_risk;
+        settings.seed = self.seed;
+    }
+}

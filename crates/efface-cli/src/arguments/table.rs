@@ -1,0 +1,93 @@
+//! Which table to read, and what its columns are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use efface::Source;
+
+use super::names::FORMATS;
+use crate::failure::{Result, unreadable};
+
+/// A table.
+#[derive(Debug, Args)]
+pub(crate) struct TableArguments {
+    /// The table: CSV, NPY, NPZ, IDX, LIBSVM, Parquet or Arrow, also gzipped; `-` for standard
+    /// input
+    #[arg(value_name = "DATA")]
+    pub(crate) data: PathBuf,
+
+    /// Labels in a file of their own (NPY, IDX)
+    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    labels: Option<PathBuf>,
+
+    /// The format, if it is not to be recognised by name and content
+    #[arg(long, value_name = "NAME", value_parser = FORMATS, help_heading = "Table")]
+    format: Option<String>,
+
+    /// The label column (NPZ: array; default there: y)
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    label: Option<String>,
+
+    /// The column that names each record; without one, records are named by their position in
+    /// the input, counted from 1
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    id: Option<String>,
+
+    /// The column that says whom a record belongs to; one person may have many records
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    subject: Option<String>,
+
+    /// Columns to leave aside
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Table")]
+    ignore: Vec<String>,
+}
+
+impl TableArguments {
+    /// The source the engine reads.
+    pub(crate) fn source(&self) -> Source {
+        Source {
+            path: Some(self.data.clone()).filter(|path| path != Path::new("-")),
+            labels: self.labels.clone(),
+            format: self.format.clone(),
+            label: self.label.clone(),
+            id: self.id.clone(),
+            subject: self.subject.clone(),
+            ignore: self.ignore.clone(),
+            ..Source::default()
+        }
+    }
+}
+
+/// What is fixed about columns when a model is made.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnArguments {
+    /// A schema.toml that declares columns; `efface schema DATA` drafts one
+    ///
+    /// Needed for categorical columns and missing values: what turns a row into numbers must not
+    /// depend on other rows.
+    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    schema: Option<PathBuf>,
+
+    /// The classes, as public knowledge; of two, the last is the positive one, and rows of other
+    /// classes are left out
+    #[arg(long, value_name = "CLASS,...", value_delimiter = ',', help_heading = "Table")]
+    classes: Option<Vec<String>>,
+
+    /// The number of features of a LIBSVM file, as public knowledge
+    #[arg(long, value_name = "COUNT", help_heading = "Table")]
+    width: Option<u32>,
+}
+
+impl ColumnArguments {
+    /// Adds what was given to a source; reads the schema.
+    pub(crate) fn add_to(&self, source: &mut Source) -> Result<()> {
+        if let Some(path) = &self.schema {
+            let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+            source.schema = Some(text);
+        }
+        source.classes.clone_from(&self.classes);
+        source.width = self.width;
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! `efface certificate`: what certificates say, and whether it holds.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use efface::Error;
+use serde_json::{Value, json};
+
+use crate::arguments::trusted_key;
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result, unreadable};
+use crate::output::Output;
+
+/// The most bytes that are read as a certificate.
+const MOST: u64 = 16 << 20;
+
+/// The first bytes of a vault.
+const VAULT: &[u8] = b"SQLite format 3\0";
+
+/// List, read, export and verify certificates
+#[derive(Debug, Args)]
+pub(crate) struct Certificate {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    List(List),
+    Show(Show),
+    Export(Export),
+    Verify(Verify),
+}
+
+/// List the entries of a vault's ledger
+#[derive(Debug, Args)]
+struct List {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+}
+
+/// Show a certificate as a page that anyone can read
+///
+/// What is promised, in words; what is not covered; and what was enforced, measured, declared or
+/// merely assumed. Showing verifies nothing: that is `efface certificate verify`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface certificate show alice.json
+  efface certificate show model.efface
+  efface certificate show model.efface 3")]
+struct Show {
+    /// A certificate, `-` for standard input, or a vault
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Of a vault: the certificate's index, its request id, or `latest`
+    #[arg(value_name = "WHICH", default_value = "latest")]
+    which: String,
+}
+
+/// Write a certificate of a vault, canonical JSON
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface certificate export model.efface
+  efface certificate export model.efface 2026-11-leavers -o leavers.json")]
+struct Export {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    /// Its index, its request id, or `latest`
+    #[arg(value_name = "WHICH", default_value = "latest")]
+    which: String,
+
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Recompute everything a certificate claims, from the certificate alone
+///
+/// Needs neither the data nor the model. Exit code 0: all holds. 1: something does not, and the
+/// output says what and why. 2: nothing is wrong, but not all could be checked, for lack of a key
+/// to trust, or of the vault.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface certificate verify alice.json --key 4f0c...e1
+  efface certificate verify alice.json --key trusted.pub --vault model.efface --head 9a1b...")]
+struct Verify {
+    /// The certificate; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The public key you trust: 64 hexadecimal digits, or a file that holds them
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// The vault it belongs to: its ledger and the digest of its model are checked, too
+    #[arg(long, value_name = "VAULT")]
+    vault: Option<PathBuf>,
+
+    /// A ledger head that you kept: it shows whether the vault was replaced by an older copy
+    #[arg(long, value_name = "HASH", requires = "vault")]
+    head: Option<String>,
+}
+
+impl Certificate {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        match self.action {
+            Action::List(list) => output.entries(&efface::entries(&list.vault)?)?,
+            Action::Show(show) => show.run(output)?,
+            Action::Export(export) => export.run(output)?,
+            Action::Verify(verify) => return verify.run(output),
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+impl Show {
+    fn run(self, output: &mut Output) -> Result<()> {
+        let text = if is_vault(&self.file) {
+            efface::certificate(&self.file, &self.which)?
+        } else {
+            read(&self.file)?
+        };
+        let page = efface::show(&text)?;
+        if !output.is_json() {
+            return output.text(&page);
+        }
+        let certificate: Value = serde_json::from_str(&text)
+            .map_err(|error| Error::input("certificate", error.to_string()))?;
+        output.value(&json!({ "certificate": certificate, "page": page }))
+    }
+}
+
+impl Export {
+    fn run(self, output: &mut Output) -> Result<()> {
+        let destination =
+            self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
+        let text = format!("{}\n", efface::certificate(&self.vault, &self.which)?);
+        let Some(destination) = destination else { return output.bytes(text.as_bytes()) };
+        let path = destination.path().to_owned();
+        destination.write(text.as_bytes())?;
+        if output.is_json() {
+            output.value(&json!({ "written": path }))
+        } else {
+            output.text(&format!("certificate written to {}", path.display()))
+        }
+    }
+}
+
+impl Verify {
+    fn run(self, output: &mut Output) -> Result<Outcome> {
+        let key = self.key.as_deref().map(trusted_key).transpose()?;
+        let text = read(&self.file)?;
+        let verdict =
+            efface::verify(&text, key.as_ref(), self.vault.as_deref(), self.head.as_deref())?;
+        output.verdict(&verdict)
+    }
+}
+
+fn is_vault(path: &Path) -> bool {
+    let mut start = [0u8; VAULT.len()];
+    path != Path::new("-")
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == VAULT
+}
+
+fn read(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    let done = if path == Path::new("-") {
+        io::stdin().take(MOST + 1).read_to_string(&mut text)
+    } else if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
+        Err(io::Error::from(io::ErrorKind::IsADirectory))
+    } else {
+        File::open(path).and_then(|file| file.take(MOST + 1).read_to_string(&mut text))
+    };
+    done.map_err(|error| unreadable(path, &error))?;
+    if text.len() as u64 > MOST {
+        let message = format!("`{}` must have at most {MOST} bytes, got more", path.display());
+        return Err(Error::input("certificate", message).into());
+    }
+    Ok(text)
+}

@@ -1,0 +1,138 @@
+//! `efface delete`: records, or all records of a person, leave the model.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use efface::{Error, Which};
+
+use crate::arguments::KeyArgument;
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result, unreadable};
+use crate::output::Output;
+use crate::surroundings;
+
+/// Delete records, or all records of a person, and certify it
+///
+/// The request is served as a whole or not at all. Unknown ids refuse the whole request; what was
+/// deleted before gives its certificate again. After it, nothing of the records is left in the
+/// vault's folder; what a certificate does not cover (backups, earlier copies of the model, ...)
+/// is listed in it.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "efface delete [OPTIONS] <VAULT> --record <ID> | --subject <ID> | ...",
+    group = ArgGroup::new("what").required(true).multiple(true)
+        .args(["record", "ids", "subject", "subjects"]),
+    after_long_help = "\
+Examples:
+  efface delete model.efface --subject alice --certificate alice.json
+  efface delete model.efface --record 17 --record 99
+  efface delete model.efface --ids leavers.txt --request-id 2026-11-leavers
+  efface delete model.efface --subject alice --dry-run"
+)]
+pub(crate) struct Delete {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    /// A record: its value in the id column, else its position in the input counted from 1
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    record: Vec<String>,
+
+    /// Records, one id a line; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+
+    /// A person: all of their records
+    #[arg(
+        long,
+        value_name = "ID",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["record", "ids"]
+    )]
+    subject: Vec<String>,
+
+    /// People, one subject id a line; `-` for standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "ids"])]
+    subjects: Option<PathBuf>,
+
+    /// Say what would be done and promised, and change nothing
+    #[arg(long, conflicts_with = "certificate")]
+    dry_run: bool,
+
+    /// A name for the request: repeating it returns the same certificate; it must not contain an
+    /// id or a subject
+    #[arg(long, value_name = "NAME")]
+    request_id: Option<String>,
+
+    /// Write the certificate to this file, too
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    key: KeyArgument,
+}
+
+impl Delete {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let vault = self.vault;
+        let people = !self.subject.is_empty() || self.subjects.is_some();
+        let (mut names, list) =
+            if people { (self.subject, self.subjects) } else { (self.record, self.ids) };
+        if let Some(path) = list {
+            names.extend(lines(&path)?);
+        }
+        let what = if people { Which::Subjects(names) } else { Which::Ids(names) };
+        let request = efface::Delete { what, request_id: self.request_id };
+        let certificate =
+            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+        let keyring = self.key.load()?;
+        if self.dry_run {
+            let dry = efface::delete_dry_run(&vault, &request, &keyring)?;
+            output.dry_run(&dry)?;
+            return Ok(Outcome::Done);
+        }
+        let served = surroundings::with(&keyring, output, |around| {
+            efface::delete(&vault, &request, around)
+        })?;
+        super::served(output, &vault, &served, certificate)
+    }
+}
+
+/// The lines of a list that are not empty, without their line ends.
+fn lines(path: &Path) -> Result<Vec<String>> {
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(path)
+    };
+    let text = text.map_err(|error| unreadable(path, &error))?;
+    let names: Vec<String> = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect();
+    if names.is_empty() {
+        let message = format!("`{}` names nothing to delete", path.display());
+        return Err(Error::input("empty", message).into());
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_one_name_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids");
+        fs::write(&path, "\u{feff}a\r\n\n b c\n-7").unwrap();
+        assert_eq!(lines(&path).unwrap(), ["a", " b c", "-7"]);
+        fs::write(&path, "\n \n").unwrap();
+        assert!(lines(&path).is_err());
+    }
+}

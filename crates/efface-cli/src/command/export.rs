@@ -1,0 +1,96 @@
+//! `efface export`: the weights leave the vault.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use efface::{Error, ExportFormat};
+use serde_json::json;
+
+use crate::arguments::KeyArgument;
+use crate::destination::Destination;
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::Output;
+use crate::surroundings;
+
+/// Export the weights; the ledger notes when, since copies are covered by no later certificate
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface export model.efface --to npz -o weights.npz
+  efface export model.efface --to json | jq .")]
+pub(crate) struct Export {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT")]
+    to: Format,
+
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    key: KeyArgument,
+}
+
+/// The formats of weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A NumPy archive
+    Npz,
+    /// JSON text
+    Json,
+    /// The safetensors format
+    Safetensors,
+}
+
+impl Format {
+    fn of_engine(self) -> ExportFormat {
+        match self {
+            Self::Npz => ExportFormat::Npz,
+            Self::Json => ExportFormat::Json,
+            Self::Safetensors => ExportFormat::Safetensors,
+        }
+    }
+}
+
+impl Export {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let binary = self.to != Format::Json;
+        if self.output.is_none() && binary && (output.is_json() || output.is_terminal()) {
+            return Err(Error::input("output", "binary weights need a file to go to")
+                .hint("give `--output FILE`")
+                .into());
+        }
+        let destination =
+            self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
+        let keyring = self.key.load()?;
+        let bytes = surroundings::with(&keyring, output, |around| {
+            efface::export(&self.vault, self.to.of_engine(), around)
+        })?;
+        let noted = |failure| match failure {
+            Failure::Error(error) => Error::storage(
+                "unwritable",
+                format!("the ledger notes this export, but {}", error.message()),
+            )
+            .hint("export again: the ledger will note both")
+            .into(),
+            Failure::BrokenPipe => Failure::BrokenPipe,
+        };
+        match destination {
+            Some(destination) => {
+                let path = destination.path().to_owned();
+                destination.write(&bytes).map_err(noted)?;
+                if output.is_json() {
+                    output.value(&json!({ "written": path, "bytes": bytes.len() }))?;
+                } else {
+                    output.text(&format!("weights written to {}", path.display()))?;
+                }
+            }
+            None => output.bytes(&bytes).and_then(|()| output.flush()).map_err(noted)?,
+        }
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,72 @@
+//! `efface key`: the key that signs certificates.
+
+use clap::{Args, Subcommand};
+use efface::Keyring;
+use serde_json::json;
+
+use crate::arguments::KeyArgument;
+use crate::failure::{Outcome, Result};
+use crate::key_file;
+use crate::output::Output;
+
+/// Show or make the key that signs certificates
+///
+/// The key lies outside every vault, readable by its owner only. `efface train` makes it at first
+/// use. Without it a vault's requests can no longer be signed, nor its deleted ids recognised: back
+/// it up, apart from the vaults.
+#[derive(Debug, Args)]
+pub(crate) struct Key {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Show(Show),
+    Create(Create),
+}
+
+/// Show where the key lies, its public half and its id
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  efface key show --json | jq -r .public_key > trusted.pub")]
+struct Show {
+    #[command(flatten)]
+    key: KeyArgument,
+}
+
+/// Make a key where there is none
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  efface key create --key ~/keys/efface.toml")]
+struct Create {
+    #[command(flatten)]
+    key: KeyArgument,
+}
+
+impl Key {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let (keyring, argument) = match self.action {
+            Action::Show(show) => (show.key.load()?, show.key),
+            Action::Create(create) => (key_file::create(&create.key.path()?)?, create.key),
+        };
+        show(&keyring, &argument, output)?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn show(keyring: &Keyring, argument: &KeyArgument, output: &mut Output) -> Result<()> {
+    let path = argument.path()?;
+    let public = key_file::public_key(keyring);
+    let id = efface::key_id(&keyring.public_key());
+    if output.is_json() {
+        output.value(&json!({ "file": path, "public_key": public, "key_id": id }))
+    } else {
+        output.text(&format!(
+            "file        {}\npublic key  {public}\nkey id      {id}",
+            path.display()
+        ))
+    }
+}

@@ -1,0 +1,52 @@
+//! `efface ledger`: whether a vault's history is whole.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::arguments::trusted_key;
+use crate::failure::{Outcome, Result};
+use crate::output::Output;
+
+/// Verify the ledger of a vault
+#[derive(Debug, Args)]
+pub(crate) struct Ledger {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Verify(Verify),
+}
+
+/// Check the whole ledger: every hash, signature and claim, and the digest of the model
+///
+/// Exit codes as for `efface certificate verify`. Only a head kept elsewhere shows whether the
+/// vault was replaced by an older copy of itself.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  efface ledger verify model.efface --key trusted.pub --head 9a1b...")]
+struct Verify {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    /// The public key you trust: 64 hexadecimal digits, or a file that holds them
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// A ledger head that you kept
+    #[arg(long, value_name = "HASH")]
+    head: Option<String>,
+}
+
+impl Ledger {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let Action::Verify(verify) = self.action;
+        let key = verify.key.as_deref().map(trusted_key).transpose()?;
+        let verdict = efface::verify_ledger(&verify.vault, key.as_ref(), verify.head.as_deref())?;
+        output.verdict(&verdict)
+    }
+}

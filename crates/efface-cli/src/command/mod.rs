@@ -1,0 +1,91 @@
+//! The commands, one file each: their arguments, and what they do with the engine.
+
+mod account;
+mod add;
+mod certificate;
+mod completions;
+mod delete;
+mod evaluate;
+mod export;
+mod key;
+mod ledger;
+mod predict;
+mod refresh;
+mod report;
+mod schema;
+mod status;
+mod train;
+mod update;
+
+use std::path::Path;
+
+use clap::Subcommand;
+use efface::Served;
+
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::output::Output;
+
+/// Every command, in the order of a model's life.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Schema(schema::Schema),
+    Train(Box<train::Train>),
+    Predict(predict::Predict),
+    Evaluate(evaluate::Evaluate),
+    Delete(delete::Delete),
+    Add(add::Add),
+    Update(update::Update),
+    Refresh(refresh::Refresh),
+    Status(status::Status),
+    Report(report::Report),
+    Export(export::Export),
+    Certificate(certificate::Certificate),
+    Ledger(ledger::Ledger),
+    Account(account::Account),
+    Key(key::Key),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Runs it.
+    pub(crate) fn run(self, output: &mut Output) -> Result<Outcome> {
+        match self {
+            Self::Schema(command) => command.run(output),
+            Self::Train(command) => command.run(output),
+            Self::Predict(command) => command.run(output),
+            Self::Evaluate(command) => command.run(output),
+            Self::Delete(command) => command.run(output),
+            Self::Add(command) => command.run(output),
+            Self::Update(command) => command.run(output),
+            Self::Refresh(command) => command.run(output),
+            Self::Status(command) => command.run(output),
+            Self::Report(command) => command.run(output),
+            Self::Export(command) => command.run(output),
+            Self::Certificate(command) => command.run(output),
+            Self::Ledger(command) => command.run(output),
+            Self::Account(command) => command.run(output),
+            Self::Key(command) => command.run(output),
+            Self::Completions(command) => command.run(output),
+        }
+    }
+}
+
+/// The end of every request: its certificate is written where it was asked for, and the result is
+/// shown. Whatever fails here, the request is served, and the message says so.
+fn served(
+    output: &mut Output,
+    vault: &Path,
+    served: &Served,
+    certificate: Option<Destination>,
+) -> Result<Outcome> {
+    let written = certificate.as_ref().map(|destination| destination.path().to_owned());
+    certificate
+        .map_or(Ok(()), |destination| {
+            destination.write(format!("{}\n", served.certificate).as_bytes())
+        })
+        .and_then(|()| output.served(vault, served, written.as_deref()))
+        .and_then(|()| output.flush())
+        .map_err(|failure| failure.though_served(vault))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,55 @@
+//! `efface predict`: what the model says about rows.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use efface::Error;
+
+use crate::arguments::TableArguments;
+use crate::failure::{Failure, Outcome, Result};
+use crate::interrupt;
+use crate::output::Output;
+
+/// Predict the label of each row
+///
+/// Writes CSV with a header: position, id, prediction, and for classes the probability of each, in
+/// the order of the model's classes. With `--json`, an object a line.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface predict model.efface strangers.csv
+  zcat strangers.csv.gz | efface predict model.efface - --json")]
+pub(crate) struct Predict {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    #[command(flatten)]
+    table: TableArguments,
+}
+
+impl Predict {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        interrupt::listen()?;
+        if efface::status(&self.vault)?.records == 0 {
+            output.notice("the model has no records: its predictions are noise");
+        }
+        let mut first = true;
+        let mut unwritten: Option<Failure> = None;
+        let done = efface::predict(&self.vault, &self.table.source(), &mut |prediction| {
+            if interrupt::asked() {
+                return Err(Error::interrupted());
+            }
+            output.prediction(&prediction, first).map_err(|failure| {
+                unwritten = Some(failure);
+                Error::storage("output", "cannot write standard output")
+            })?;
+            first = false;
+            Ok(())
+        });
+        match (unwritten, done) {
+            (Some(failure), _) => Err(failure),
+            (None, done) => Ok(done.map(|()| Outcome::Done)?),
+        }
+    }
+}

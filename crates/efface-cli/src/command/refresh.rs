@@ -1,0 +1,49 @@
+//! `efface refresh`: a fresh release without caches.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::arguments::KeyArgument;
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::output::Output;
+use crate::surroundings;
+
+/// Publish a fresh model from the records as they are, and certify it
+///
+/// In `secret` state it ends a run of counted releases: caches are erased, and the count starts
+/// again.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  efface refresh model.efface --certificate refreshed.json")]
+pub(crate) struct Refresh {
+    /// The vault
+    #[arg(value_name = "VAULT")]
+    vault: PathBuf,
+
+    /// A name for the request: repeating it returns the same certificate
+    #[arg(long, value_name = "NAME")]
+    request_id: Option<String>,
+
+    /// Write the certificate to this file, too
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    key: KeyArgument,
+}
+
+impl Refresh {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let vault = self.vault;
+        let certificate =
+            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+        let keyring = self.key.load()?;
+        let served = surroundings::with(&keyring, output, |around| {
+            efface::refresh(&vault, self.request_id.as_deref(), around)
+        })?;
+        super::served(output, &vault, &served, certificate)
+    }
+}

@@ -1,0 +1,76 @@
+//! `efface schema`: a first draft of a schema.toml.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use efface::Error;
+use serde_json::json;
+
+use crate::arguments::{ColumnArguments, TableArguments};
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::output::Output;
+
+/// Draft a schema.toml for a table, to be read and corrected by a human
+///
+/// A schema says how each column becomes numbers. Whatever the draft takes from the data (ranges,
+/// categories) is marked so; certificates list it as an assumption until someone replaces it by
+/// public knowledge.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface schema adult.csv --label income -o schema.toml
+  efface schema houses.csv --label price --regression")]
+pub(crate) struct Schema {
+    #[command(flatten)]
+    table: TableArguments,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+
+    /// The label is a number and not a class
+    #[arg(long, conflicts_with = "classes")]
+    regression: bool,
+
+    /// Write to this file, which must not exist yet, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Schema {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let destination = match &self.output {
+            None => None,
+            Some(path) if path.exists() => {
+                return Err(Error::input(
+                    "unwritable",
+                    format!("`{}` exists, and may hold someone's corrections", path.display()),
+                )
+                .hint("give another file name, or remove it first")
+                .into());
+            }
+            Some(path) => Some(Destination::reserve(path, &self.table.data)?),
+        };
+        let mut source = self.table.source();
+        self.columns.add_to(&mut source)?;
+        let text = efface::schema(&source, self.regression)?;
+        match destination {
+            Some(destination) => {
+                let path = destination.path().to_owned();
+                destination.write(text.as_bytes())?;
+                if output.is_json() {
+                    output.value(&json!({ "written": path }))?;
+                } else {
+                    output.text(&format!(
+                        "drafted {}: read it, and replace what came from the data by what is \
+                         public knowledge",
+                        path.display()
+                    ))?;
+                }
+            }
+            None if output.is_json() => output.value(&json!({ "schema": text }))?,
+            None => output.bytes(text.as_bytes())?,
+        }
+        Ok(Outcome::Done)
+    }
+}

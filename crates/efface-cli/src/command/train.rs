@@ -1,0 +1,74 @@
+//! `efface train`: the first model of a vault.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use efface::Settings;
+
+use crate::arguments::{
+    ColumnArguments, KeyArgument, ModelArguments, PromiseArguments, TableArguments,
+};
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::output::Output;
+use crate::surroundings;
+
+/// Train a model that can forget, and certify it
+///
+/// Every constant below is fixed for the life of the model and listed in its certificates, with
+/// where it came from: given by you as public knowledge, a default, or taken from the data.
+/// Choose lambda and noise without looking at the private data: from public knowledge, or by
+/// training on public rows and comparing with `efface evaluate` on a public holdout file. Each
+/// model tried on the private data is a release of its own that no certificate covers.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface train people.csv --label y --id id --subject user -o model.efface
+  efface train images.gz --labels labels.gz --classes 3,8 --row-map unit --no-intercept \\
+    --lambda 1e-3 --epsilon 1 -o digits.efface
+  efface train people.csv --label y --public-n 10000 --delta 1e-6 \\
+    --notion differential-privacy --epsilon 2 -o model.efface
+  efface train houses.csv --label price --loss squared --target-range 0,1000000 -o houses.efface
+  efface train people.csv --label y --mechanism noisy-gd --noise 0.03 -o model.efface")]
+pub(crate) struct Train {
+    /// The vault to make, by custom NAME.efface; must not exist yet
+    #[arg(short, long, value_name = "VAULT")]
+    output: PathBuf,
+
+    /// Write the certificate to this file, too
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    key: KeyArgument,
+
+    #[command(flatten)]
+    table: TableArguments,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+
+    #[command(flatten)]
+    model: ModelArguments,
+
+    #[command(flatten)]
+    promise: PromiseArguments,
+}
+
+impl Train {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let vault = self.output;
+        let certificate =
+            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+        let mut source = self.table.source();
+        self.columns.add_to(&mut source)?;
+        let mut settings = Settings::default();
+        self.model.add_to(&mut settings);
+        self.promise.add_to(&mut settings);
+        let keyring = self.key.load_or_create(output)?;
+        let served = surroundings::with(&keyring, output, |around| {
+            efface::train(&source, settings, &vault, around)
+        })?;
+        super::served(output, &vault, &served, certificate)
+    }
+}

@@ -1,0 +1,28 @@
+//! Ctrl-C and termination: the first asks the work to stop, the second ends the process.
+//!
+//! Either is safe for the vault: a request is one transaction, and what was not committed never
+//! happened.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use efface::Error;
+
+use crate::failure::Result;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first signal is noted instead of ending the process.
+pub(crate) fn listen() -> Result<()> {
+    ctrlc::try_set_handler(|| {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            process::exit(2);
+        }
+    })
+    .map_err(|error| Error::storage("signals", format!("cannot listen for Ctrl-C: {error}")).into())
+}
+
+/// Whether the work was asked to stop.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}

@@ -1,0 +1,116 @@
+//! Where the user's key lies, and making it at first use.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{self, Path, PathBuf};
+
+use efface::{Error, Keyring};
+use zeroize::Zeroizing;
+
+use crate::failure::{Result, unreadable};
+use crate::output::Output;
+use crate::surroundings;
+
+/// The key file, as an absolute path: given, else `$EFFACE_KEY`, else
+/// `$XDG_CONFIG_HOME/efface/key.toml`, else `~/.config/efface/key.toml`.
+pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
+    let place = match given {
+        Some(path) => path.to_owned(),
+        None => default_place(|name| env::var_os(name)).ok_or_else(|| {
+            Error::input("key", "there is no place for the key file: `$HOME` is not set")
+                .hint("give `--key FILE`, or set `$EFFACE_KEY`")
+        })?,
+    };
+    path::absolute(&place).map_err(|error| unreadable(&place, &error))
+}
+
+fn default_place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let file = |folder: PathBuf| folder.join("efface").join("key.toml");
+    path("EFFACE_KEY")
+        .or_else(|| path("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute()).map(file))
+        .or_else(|| path("HOME").map(|home| file(home.join(".config"))))
+}
+
+/// Loads the key that must exist already.
+pub(crate) fn load(given: Option<&Path>) -> Result<Keyring> {
+    let path = locate(given)?;
+    if !path.exists() {
+        return Err(Error::input("key", format!("there is no key file at `{}`", path.display()))
+            .hint("give the key the vault was made with: `--key FILE` or `$EFFACE_KEY`")
+            .into());
+    }
+    read(&path)
+}
+
+/// Loads the key, or makes it and says so on standard error.
+pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Result<Keyring> {
+    let path = locate(given)?;
+    if path.exists() {
+        return read(&path);
+    }
+    let keyring = create(&path)?;
+    output.notice(&format!(
+        "made a new key: {}\npublic key: {}\nback the key up apart from the vaults; whoever \
+         verifies certificates needs the public key",
+        path.display(),
+        public_key(&keyring)
+    ));
+    Ok(keyring)
+}
+
+/// Makes a key where there is none.
+pub(crate) fn create(path: &Path) -> Result<Keyring> {
+    let mut seed = Zeroizing::new([0u8; 32]);
+    let mut secret = Zeroizing::new([0u8; 32]);
+    for bytes in [&mut seed, &mut secret] {
+        surroundings::random(&mut bytes[..]).map_err(|error| {
+            Error::storage(
+                "randomness",
+                format!("the operating system gave no randomness: {error}"),
+            )
+        })?;
+    }
+    Keyring::create(path, &seed, &secret)
+        .map_err(|error| Error::storage("key", error.to_string()).into())
+}
+
+/// Reads a key file.
+pub(crate) fn read(path: &Path) -> Result<Keyring> {
+    Keyring::load(path).map_err(|error| Error::input("key", error.to_string()).into())
+}
+
+/// The public key in hexadecimal digits.
+pub(crate) fn public_key(keyring: &Keyring) -> String {
+    keyring.public_key().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        default_place(|name| {
+            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_place_follows_the_environment() {
+        let home = ("HOME", "/home/a");
+        assert_eq!(place(&[home]), Some("/home/a/.config/efface/key.toml".into()));
+        let xdg = ("XDG_CONFIG_HOME", "/cfg");
+        assert_eq!(place(&[home, xdg]), Some("/cfg/efface/key.toml".into()));
+        let own = ("EFFACE_KEY", "k.toml");
+        assert_eq!(place(&[home, xdg, own]), Some("k.toml".into()));
+        assert_eq!(place(&[]), None);
+    }
+
+    #[test]
+    fn empty_and_relative_settings_count_as_unset() {
+        let home = ("HOME", "/home/a");
+        for odd in [("XDG_CONFIG_HOME", ""), ("XDG_CONFIG_HOME", "rel"), ("EFFACE_KEY", "")] {
+            assert_eq!(place(&[home, odd]), Some("/home/a/.config/efface/key.toml".into()));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A served request: what was done, what is promised, what is not, and what to keep.
+
+use std::path::Path;
+
+use efface::{Claim, Notion, Served, Work};
+use serde_json::{Value, json};
+
+use super::{Output, counted, paragraph, promises, to_value};
+use crate::failure::Result;
+
+impl Output {
+    /// Shows a served request; `written` is where its certificate was written.
+    pub(crate) fn served(
+        &mut self,
+        vault: &Path,
+        served: &Served,
+        written: Option<&Path>,
+    ) -> Result<()> {
+        if self.is_json() {
+            let mut value = to_value(served)?;
+            if let Some(object) = value.as_object_mut() {
+                let work = object.remove("work").unwrap_or(Value::Null);
+                object.insert("private".into(), json!({ "work": work }));
+                object.insert("certificate_file".into(), json!(written));
+            }
+            self.value(&value)
+        } else {
+            self.text(&in_text(vault, served, written))
+        }
+    }
+}
+
+fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
+    let vault = vault.display();
+    let mut lines = vec![headline(&vault.to_string(), served)];
+    lines.push(format!("request {}", served.request_id));
+    lines.push(String::new());
+    lines.extend(promises(&served.claims));
+    lines.extend(missing_dp(&served.claims));
+    lines.push(paragraph("not covered", &not_covered(&vault.to_string(), &served.certificate)));
+    lines.push(String::new());
+    if let Some(path) = written {
+        lines.push(format!("certificate written to {}", path.display()));
+    }
+    lines.push(format!("ledger head, to be kept elsewhere: {} {}", served.index, served.head));
+    if let Some(work) = served.work.as_ref().and_then(private) {
+        lines.push(format!("private, not to be published: {work}"));
+    }
+    lines.extend(served.notices.iter().map(|notice| format!("note: {notice}")));
+    lines.join("\n")
+}
+
+fn headline(vault: &str, served: &Served) -> String {
+    let records = counted(served.records, "record");
+    let now = format!("{} remain in version {}", served.remaining, served.version);
+    if served.replayed {
+        return format!("{vault}: served before, nothing new was done; {now}");
+    }
+    match served.kind.as_str() {
+        "train" => format!("{vault}: trained on {records}, version {}", served.version),
+        "delete" => format!("{vault}: deleted {records}; {now}"),
+        "add" => format!("{vault}: added {records}; {now}"),
+        "update" => format!("{vault}: updated {records}; {now}"),
+        other => format!("{vault}: {other} done; {now}"),
+    }
+}
+
+/// The privacy of those who stay is always spoken of, also when nothing is promised.
+fn missing_dp(claims: &[Claim]) -> Option<String> {
+    let has = claims.iter().any(|claim| claim.notion == Notion::DifferentialPrivacy);
+    (!has).then(|| {
+        let name = Notion::DifferentialPrivacy.name();
+        paragraph(name, "nothing is promised to the records that remain")
+    })
+}
+
+fn not_covered(vault: &str, certificate: &str) -> String {
+    let limits = serde_json::from_str::<Value>(certificate).ok().and_then(|value| {
+        let list = value.pointer("/scope/does_not_cover")?.as_array()?.clone();
+        let first = list.first()?.as_str()?.to_owned();
+        Some((first, list.len() - 1))
+    });
+    let pointer = format!("`efface certificate show {vault}` says all");
+    match limits {
+        Some((first, 0)) => format!("{first}; {pointer}"),
+        Some((first, more)) => {
+            format!("{first}, and {}; {pointer}", counted(more as u64, "more limit"))
+        }
+        None => pointer,
+    }
+}
+
+/// What the work took, in words; none where nothing was done.
+fn private(work: &Work) -> Option<String> {
+    let mut parts = Vec::new();
+    for (count, thing) in [
+        (work.passes, "gradient pass"),
+        (work.hessians, "Hessian"),
+        (work.hessian_products, "Hessian product"),
+        (work.steps, "noisy step"),
+    ] {
+        if count > 0 {
+            parts.push(counted(count, thing));
+        }
+    }
+    if let Some(distance) = work.distance {
+        parts.push(format!("within {distance:.3e} of the optimum"));
+    }
+    if let Some(solver) = &work.solver {
+        parts.push(format!("solver {solver}"));
+    }
+    if let Some(clipped) = work.clipped.filter(|clipped| *clipped > 0) {
+        parts.push(format!("{} rescaled", counted(clipped, "row")));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(passes: u64) -> Work {
+        Work {
+            passes,
+            hessians: 1,
+            hessian_products: 0,
+            steps: 0,
+            distance: Some(1.25e-7),
+            solver: Some("newton".into()),
+            clipped: Some(0),
+        }
+    }
+
+    #[test]
+    fn work_is_told_in_words() {
+        let told = private(&work(1)).unwrap();
+        assert_eq!(
+            told,
+            "1 gradient pass, 1 Hessian, within 1.250e-7 of the optimum, solver newton"
+        );
+        assert!(private(&work(21)).unwrap().starts_with("21 gradient passes, "));
+    }
+
+    #[test]
+    fn limits_are_counted() {
+        let certificate = r#"{"scope":{"does_not_cover":["backups","logs","clocks"]}}"#;
+        assert_eq!(
+            not_covered("m.efface", certificate),
+            "backups, and 2 more limits; `efface certificate show m.efface` says all"
+        );
+    }
+
+    #[test]
+    fn absent_differential_privacy_is_said() {
+        assert!(missing_dp(&[]).unwrap().contains("nothing is promised"));
+    }
+}

@@ -1,0 +1,122 @@
+//! The progress bar: on standard error, and only where it is a terminal.
+
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+use efface::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Steps of a bar whose end is a gradient norm and not a number of passes.
+const STEPS: u64 = 1000;
+
+/// How far the work has come, for a human.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    phase: Phase,
+    first_norm: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Start,
+    Reading,
+    Counted,
+    Descending,
+    Storing,
+}
+
+impl Bar {
+    /// A bar, hidden when nobody can see it.
+    pub(crate) fn new(json: bool) -> Self {
+        let visible = !json && stderr().is_terminal();
+        let target =
+            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if visible {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Self { bar, phase: Phase::Start, first_norm: None }
+    }
+
+    /// Shows one report.
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        match *progress {
+            Progress::Reading { rows } => {
+                self.enter(Phase::Reading, None, "{spinner} reading: {pos} rows ({per_sec})");
+                self.bar.set_position(rows);
+            }
+            Progress::Learning { passes, total: Some(total), gradient_norm, .. } => {
+                self.enter(
+                    Phase::Counted,
+                    Some(total),
+                    "learning [{wide_bar}] pass {pos} of {len}, {msg}, {eta} left",
+                );
+                self.bar.set_length(total);
+                self.bar.set_position(passes);
+                self.bar.set_message(format!("gradient {gradient_norm:.1e}"));
+            }
+            Progress::Learning { passes, total: None, gradient_norm, goal } => {
+                self.enter(
+                    Phase::Descending,
+                    Some(STEPS),
+                    "learning [{wide_bar}] {msg}, {eta} left",
+                );
+                let first = *self.first_norm.get_or_insert(gradient_norm);
+                let done = goal.map_or(0.0, |goal| descended(first, gradient_norm, goal));
+                self.bar.set_position((done * STEPS as f64) as u64);
+                let goal = goal.map_or_else(String::new, |goal| format!(" of {goal:.1e}"));
+                self.bar.set_message(format!("pass {passes}, gradient {gradient_norm:.1e}{goal}"));
+            }
+            Progress::Storing => self.enter(Phase::Storing, None, "{spinner} storing"),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn enter(&mut self, phase: Phase, length: Option<u64>, template: &str) {
+        if self.phase == phase {
+            return;
+        }
+        self.phase = phase;
+        self.first_norm = None;
+        self.bar.reset();
+        match length {
+            Some(length) => self.bar.set_length(length),
+            None => self.bar.unset_length(),
+        }
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+    }
+}
+
+/// The share of the way from the first gradient norm to its goal, on a logarithmic scale, in
+/// [0, 1].
+fn descended(first: f64, now: f64, goal: f64) -> f64 {
+    let whole = (first / goal).ln();
+    let part = (first / now).ln();
+    if whole > 0.0 && part.is_finite() { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_down_is_logarithmic() {
+        assert_eq!(descended(1.0, 1.0, 1e-8), 0.0);
+        assert!((descended(1.0, 1e-4, 1e-8) - 0.5).abs() < 1e-12);
+        assert_eq!(descended(1.0, 1e-9, 1e-8), 1.0);
+        assert_eq!(descended(1.0, 2.0, 1e-8), 0.0);
+    }
+
+    #[test]
+    fn odd_norms_show_no_progress_instead_of_nonsense() {
+        for (first, now, goal) in [(0.0, 0.0, 0.0), (f64::NAN, 1.0, 1.0), (1.0, 0.5, 2.0)] {
+            assert_eq!(descended(first, now, goal), 0.0);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the engine may not take for itself: clock, randomness, the key, and who watches.
+
+use std::ops::ControlFlow;
+
+use efface::{Keyring, Surroundings};
+use jiff::Timestamp;
+
+use crate::failure::Result;
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::Bar;
+
+/// Runs one operation of the engine in these surroundings, with a progress bar where someone
+/// can see it, and with Ctrl-C as a request to stop.
+pub(crate) fn with<T>(
+    keyring: &Keyring,
+    output: &Output,
+    work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
+) -> Result<T> {
+    interrupt::listen()?;
+    let mut bar = Bar::new(output.is_json());
+    let mut watch = |progress: &efface::Progress| {
+        if interrupt::asked() {
+            return ControlFlow::Break(());
+        }
+        bar.show(progress);
+        ControlFlow::Continue(())
+    };
+    let result = work(&mut Surroundings {
+        clock: &now,
+        entropy: &mut |bytes| random(bytes),
+        keyring,
+        watch: &mut watch,
+    });
+    bar.clear();
+    Ok(result?)
+}
+
+/// Randomness of the operating system.
+pub(crate) fn random(bytes: &mut [u8]) -> std::result::Result<(), String> {
+    getrandom::fill(bytes).map_err(|error| error.to_string())
+}
+
+/// The time now: UTC, RFC 3339, whole seconds.
+fn now() -> String {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_rfc_3339_with_seconds() {
+        let now = now();
+        assert_eq!(now.len(), "2026-01-01T00:00:00Z".len(), "{now}");
+        assert!(now.ends_with('Z') && now.as_bytes()[10] == b'T', "{now}");
+    }
+}

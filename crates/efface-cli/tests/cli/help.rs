@@ -1,0 +1,100 @@
+//! The help of every command, word for word.
+
+use crate::workshop::Workshop;
+
+const COMMANDS: [&str; 23] = [
+    "",
+    "schema",
+    "train",
+    "predict",
+    "evaluate",
+    "delete",
+    "add",
+    "update",
+    "refresh",
+    "status",
+    "report",
+    "export",
+    "certificate",
+    "certificate list",
+    "certificate show",
+    "certificate export",
+    "certificate verify",
+    "ledger",
+    "ledger verify",
+    "account",
+    "key",
+    "key show",
+    "completions",
+];
+
+#[test]
+fn help_of_every_command() {
+    let w = Workshop::new();
+    for command in COMMANDS {
+        let ran = w.efface(&format!("{command} --help")).done();
+        assert_eq!(ran.stderr, "");
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+        let name = if command.is_empty() { "efface".into() } else { command.replace(' ', "_") };
+        insta::assert_snapshot!(name, ran.stdout);
+    }
+}
+
+/// Every command of the overview is in the list above, so none goes without a snapshot.
+#[test]
+fn no_command_is_left_out() {
+    let w = Workshop::new();
+    for parent in ["", "certificate", "ledger", "key"] {
+        let overview = w.efface(&format!("{parent} -h")).done().stdout;
+        let commands = overview.split("Commands:").nth(1).unwrap().split("\n\n").next().unwrap();
+        for line in commands.lines().filter(|line| !line.trim().is_empty()) {
+            let name = line.split_whitespace().next().unwrap();
+            let full = format!("{parent} {name}").trim().to_owned();
+            let known = ["help", "key create"].contains(&full.as_str()) || full.ends_with(" help");
+            assert!(known || COMMANDS.contains(&full.as_str()), "{full}");
+        }
+    }
+}
+
+#[test]
+fn version_and_completions() {
+    let w = Workshop::new();
+    assert_eq!(w.efface("--version").done().stdout, "efface 0.1.0\n");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = w.efface(&format!("completions {shell}")).done().stdout;
+        assert!(script.contains("certificate") && script.contains("noisy-gd"), "{shell}");
+    }
+}
+
+#[test]
+fn wrong_usage() {
+    let w = Workshop::new();
+    for line in [
+        "",
+        "forget",
+        "train",
+        "train data.csv --colour blue",
+        "train data.csv -o m.efface --loss hinge",
+        "train data.csv -o m.efface --lambda much",
+        "train data.csv -o m.efface --target-range 3",
+        "train data.csv -o m.efface --noise 1 --excess-risk 1",
+        "train data.csv -o m.efface --intercept 1 --no-intercept",
+        "delete m.efface",
+        "delete m.efface --record 1 --subject a",
+        "export m.efface",
+        "export m.efface --to onnx",
+        "certificate verify c.json --head 12",
+        "account",
+        "completions tcsh",
+    ] {
+        let ran = w.efface(line).exits(2);
+        assert_eq!(ran.stdout, "", "{ran:#?}");
+        assert!(!ran.stderr.is_empty(), "{ran:#?}");
+        let json = w.efface(&format!("{line} --json")).exits(2);
+        if !line.is_empty() {
+            let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
+            assert_eq!(error["error"]["code"], "usage", "{error}");
+            assert!(!error["error"]["message"].as_str().unwrap().is_empty());
+        }
+    }
+}

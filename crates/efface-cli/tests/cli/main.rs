@@ -1,0 +1,34 @@
+//! The built command line, from outside: every test runs the `efface` program on small tables in
+//! a folder of its own.
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+mod account;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod full_disk;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod interrupted;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod main_job;
+#[cfg(test)]
+mod output;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod table;
+#[cfg(test)]
+mod tamper;
+#[cfg(test)]
+mod traces;
+#[cfg(test)]
+mod verifier;
+#[cfg(test)]
+mod workshop;
