@@ -51,7 +51,6 @@ fn long_histories_of_noisy_gradient_descent() {
             step: 1.0 / constants.total_smoothness(),
             noise: NOISE,
             grid: GRID,
-            failure: 1e-12,
             learning_steps: 20,
             removal_steps: 2,
             group: 1,

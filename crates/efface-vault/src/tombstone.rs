@@ -16,6 +16,21 @@ impl Vault {
 }
 
 impl Transaction<'_> {
+    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`, also if
+    /// an earlier deletion was noted. The key must be kept outside the vault, as for
+    /// [`Transaction::insert_tombstone`].
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn set_tombstone(&mut self, hmac: [u8; 32], entry_index: u64) -> Result<(), WriteError> {
+        self.refuse_if_failed()?;
+        let entry = self.number("entry_index", entry_index)?;
+        let sql = "INSERT INTO tombstone (mac, entry) VALUES (?1, ?2) \
+                   ON CONFLICT (mac) DO UPDATE SET entry = excluded.entry";
+        self.execute(sql, (hmac, entry))?;
+        Ok(())
+    }
+
     /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`. The
     /// HMAC's key must be kept outside the vault, or ids could be guessed from it.
     ///

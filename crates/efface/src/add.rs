@@ -64,6 +64,18 @@ fn bring(
         return Err(Error::input("data", "the table has no records of the model's classes"));
     }
     check_ids(table.ids.as_deref())?;
+    if plan.subjects != table.subjects.is_some() {
+        let (has, lacks) = if plan.subjects {
+            ("have", "the table names none")
+        } else {
+            ("have no", "the table names some")
+        };
+        return Err(Error::refused(
+            "subjects",
+            format!("this model's records {has} subjects, {lacks}"),
+        )
+        .hint("name the subject column with `--subject` exactly when the first table had one"));
+    }
     let private: Vec<&str> = [&table.ids, &table.subjects]
         .into_iter()
         .flatten()

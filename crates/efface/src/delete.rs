@@ -1,11 +1,12 @@
 //! Deletion of records and of whole subjects.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use efface_learn::mechanism::Change;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::Event;
-use efface_vault::{Keyring, RecordId, Vault};
+use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
@@ -13,7 +14,8 @@ use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
 use crate::run::{planned_event, removal_steps};
 use crate::serve::{
-    Effect, check_releases, name_request, replay, serve, served_before, since, takes_steps,
+    Effect, Named, check_releases, check_request_id, name_request, replay, serve, served_before,
+    since, takes_steps,
 };
 use crate::store::{Current, kept};
 use crate::surroundings::Surroundings;
@@ -90,10 +92,17 @@ pub fn delete(
     }
     let resolved = resolve(&vault, &current, &request.what, surroundings.keyring)?;
     if resolved.live.is_empty() {
-        let index = resolved.gone.iter().map(|(_, index)| *index).max().unwrap_or(0);
-        return replay(&vault, &current, index, kind);
+        return again(vault, &current, named, &resolved.gone);
     }
     let identities = vault.identities(&resolved.live)?;
+    let private: Vec<&str> = identities
+        .iter()
+        .flat_map(|identity| [Some(identity.id.as_str()), identity.subject.as_deref()])
+        .flatten()
+        .collect();
+    if let Some(id) = &request.request_id {
+        check_request_id(id, &private)?;
+    }
     let hmac = |label: &str, name: &str| {
         surroundings.keyring.hmac(&current.genesis.vault_id, label, name.as_bytes())
     };
@@ -102,13 +111,15 @@ pub fn delete(
     let subject = match &request.what {
         Which::Ids(_) => None,
         Which::Subjects(names) => {
-            tombstones.extend(names.iter().map(|name| hmac("subject", name)));
             let mut hashes: Vec<String> =
                 names.iter().map(|name| hex::encode(hmac("subject", name))).collect();
             hashes.sort_unstable();
             Some(hashes.join(","))
         }
     };
+    for subject in emptied(&vault, &identities)? {
+        tombstones.push(hmac("subject", &subject));
+    }
     let mut notices = Vec::new();
     if !resolved.gone.is_empty() {
         notices.push(format!("{} of the names were deleted before", resolved.gone.len()));
@@ -126,6 +137,46 @@ pub fn delete(
     let mut transaction = vault.begin()?;
     transaction.delete_records(&resolved.live)?;
     serve(transaction, &current, named, effect, surroundings)
+}
+
+/// Everything named was deleted before: the newest certificate of that, and under the request's id
+/// from now on.
+fn again(
+    mut vault: Vault,
+    current: &Current,
+    named: Named,
+    gone: &[(String, u64)],
+) -> Result<Served> {
+    let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
+    let Some(&newest) = indices.last() else {
+        return Err(Error::input("ids", "nothing to delete was named"));
+    };
+    let mut transaction = vault.begin()?;
+    let version = Some(current.version);
+    let state = RequestState::Certified;
+    transaction.insert_request(&named.id, &named.digest, state, version, Some(newest))?;
+    transaction.commit()?;
+    let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
+    if indices.len() > 1 {
+        let list: Vec<String> = indices.iter().map(u64::to_string).collect();
+        served.notices.push(format!("their certificates are entries {}", list.join(", ")));
+    }
+    Ok(served)
+}
+
+/// Subjects of whom a deletion leaves no record.
+fn emptied(vault: &Vault, identities: &[Identity]) -> Result<Vec<String>> {
+    let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
+    for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
+        *leaving.entry(subject).or_default() += 1;
+    }
+    let mut list = Vec::new();
+    for (subject, count) in leaving {
+        if vault.find_subject(subject)?.len() == count {
+            list.push(subject.to_owned());
+        }
+    }
+    Ok(list)
 }
 
 /// Says what a deletion would do, without doing it.

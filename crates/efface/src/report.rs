@@ -31,7 +31,7 @@ pub fn report(path: &Path) -> Result<String> {
     let vault = Vault::open_read_only(path)?;
     let genesis = vault.genesis()?;
     let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
-    let latest = latest_certificate(&vault, head.index)?;
+    let latest = latest_certificate(&vault, &genesis, head.index)?;
     let mut certificates = Vec::new();
     vault.scan_ledger(0, |entry| -> Result<()> {
         if entry.kind == CERTIFICATE {

@@ -111,11 +111,10 @@ fn steps(
 /// The learner's plan of `noisy-gd` with `removal` steps per request.
 fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
     match &plan.schedule {
-        Schedule::Steps { step, noise, grid, failure, learning, .. } => Ok(NoisyGdPlan {
+        Schedule::Steps { step, noise, grid, learning, .. } => Ok(NoisyGdPlan {
             step: step.0,
             noise: noise.0,
             grid: grid.0,
-            failure: failure.0,
             learning_steps: *learning,
             removal_steps: removal,
             group: plan.setting.group,
@@ -189,7 +188,7 @@ fn output_error(error: OutputNoiseError) -> Error {
 /// Where counts are private, phases state the public capacity instead of real counts.
 pub(crate) fn hide_counts(plan: &Plan, mut event: Event) -> Event {
     if let (true, Event::NoisyGd(e)) = (plan.hides_counts(), &mut event) {
-        let most = plan.capacity().unwrap_or(u64::MAX);
+        let most = plan.capacity().unwrap_or(1 << 53);
         if let Some((_, earlier)) = e.phases.split_last_mut() {
             for phase in earlier {
                 phase.only_then = most;

@@ -64,7 +64,8 @@ pub(crate) fn name_request(
     Ok(Named { id, digest, received_at })
 }
 
-fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
+/// Refuses a request id that contains an id or subject, in any case.
+pub(crate) fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
     let plain = !id.is_empty()
         && id.len() <= 128
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
@@ -74,9 +75,13 @@ fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
             "a request id must have 1 to 128 letters, digits, `-`, `_`, `.` or `:`",
         ));
     }
-    let word = |part: &str| id.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == part);
-    let told = |secret: &&&str| word(secret) || secret.len() >= 4 && id.contains(**secret);
-    if private.iter().any(|secret| told(&secret)) {
+    let lower = id.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let told = |secret: &str| {
+        let secret = secret.to_lowercase();
+        words.contains(&secret.as_str()) || secret.len() >= 4 && lower.contains(&secret)
+    };
+    if private.iter().any(|secret| told(secret)) {
         return Err(Error::input(
             "request-id",
             "a request id must not contain an id or subject: it outlives the record",
@@ -153,6 +158,19 @@ pub(crate) fn check_releases(
         )
         .hint("train a new model, with more `--releases`"));
     }
+    if let (Notion::DeletionPrivacy, Some(seen)) = (plan.target.notion, plan.target.interactions)
+        && current.releases() > seen
+    {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{} releases are out, and deletion-privacy is promised to requesters who saw at most \
+                 {seen} (`--interactions`)",
+                current.releases()
+            ),
+        )
+        .hint("train a new model with more `--interactions`"));
+    }
     if let (false, Some(made)) = (refresh, kept)
         && made >= plan.releases
     {
@@ -213,13 +231,13 @@ pub(crate) fn serve(
     let (annex, commitment) = Annex::seal(&work, surroundings)?;
     let bytes = weight_bytes(&released.weights);
     let digest = digest_bytes(&bytes);
-    let now = surroundings.now();
     let sealed = certificate(
         plan,
         event,
         certify::Facts {
             vault: &current.genesis.vault_id,
-            now: &now,
+            // The time it took depends on the data, so only one moment is told.
+            now: &named.received_at,
             request_id: &named.id,
             kind: effect.kind,
             received_at: &named.received_at,
@@ -243,9 +261,7 @@ pub(crate) fn serve(
     let index = transaction.append_ledger(CERTIFICATE, &sealed.text, &sealed.hash_bytes)?;
     transaction.set_annex(index, &annex)?;
     for tombstone in effect.tombstones {
-        if transaction.tombstone(&tombstone)?.is_none() {
-            transaction.insert_tombstone(tombstone, index)?;
-        }
+        transaction.set_tombstone(tombstone, index)?;
     }
     transaction.insert_request(
         &named.id,

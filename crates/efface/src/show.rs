@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use efface_privacy::certificate::{Certificate, Evidence, Origin, RequestKind};
 
+use efface_privacy::claim::{Claim, Requests};
+use efface_privacy::event::{Adjacency, State};
+
 use crate::error::{Error, Result};
 
 /// The page, plain text, at most 88 columns.
@@ -31,6 +34,7 @@ pub fn show(text: &str) -> Result<String> {
     for claim in &c.claims {
         line(wrap(&format!("{}: {}.", claim.notion.name(), claim.words), "  * ", "    "));
         line(wrap(&format!("compared with {}", claim.reference), "    ", "    "));
+        line(wrap(&conditions(claim), "    ", "    "));
         line(wrap(
             &format!("by {} (accountant `{}`)", claim.theorem, claim.accountant),
             "    ",
@@ -78,6 +82,25 @@ pub fn show(text: &str) -> Result<String> {
             .into(),
     );
     Ok(page)
+}
+
+/// Whom and when a claim is about.
+fn conditions(claim: &Claim) -> String {
+    let requests = match claim.requests {
+        Requests::Any => "any requests".to_owned(),
+        Requests::NonAdaptive => "requests chosen without looking at releases only".to_owned(),
+        Requests::PAdaptive(p) => format!("requesters who saw at most {p} releases"),
+    };
+    let state = match claim.state {
+        State::Perfect => "perfect",
+        State::Secret => "secret",
+    };
+    let worlds = match claim.adjacency {
+        Some(Adjacency::Remove) => "; worlds differ by records being absent",
+        Some(Adjacency::Replace) => "; worlds differ by records' contents, their number is public",
+        None => "",
+    };
+    format!("holds for {requests}; group: {}; state: {state}{worlds}", claim.group)
 }
 
 fn request(c: &Certificate) -> String {

@@ -36,7 +36,7 @@ pub fn status(path: &Path) -> Result<Status> {
     let plan = &current.plan;
     let made = kept(&vault, plan).ok().flatten().map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
-    let latest = latest_certificate(&vault, current.head.index)?;
+    let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
@@ -82,10 +82,13 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
         let wanted = notion == plan.target.notion;
         let note = match (claim, wanted) {
             (Some(claim), true) => {
-                format!("promised: epsilon at most {}; now {}", plan.target.epsilon, claim.epsilon)
+                format!(
+                    "promised: epsilon at most {}; now {:.4}",
+                    plan.target.epsilon, claim.epsilon.0
+                )
             }
             (Some(claim), false) => {
-                format!("comes along: epsilon {} now, no promise", claim.epsilon)
+                format!("comes along: epsilon {:.4} now, no promise", claim.epsilon.0)
             }
             (None, _) => match notion {
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
@@ -150,7 +153,9 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
     let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
     let index = match which.parse::<u64>() {
         Ok(index) => Some(index),
-        Err(_) if which == "latest" => Some(latest_certificate(&vault, head.index)?.chain.index),
+        Err(_) if which == "latest" => {
+            Some(latest_certificate(&vault, &vault.genesis()?, head.index)?.chain.index)
+        }
         Err(_) => vault.request(which)?.and_then(|request| request.entry_index),
     };
     let text = match index {

@@ -1,10 +1,11 @@
 //! What an open vault says about its model: plan, weights, latest certificate, what is kept.
 
 use efface_learn::mechanism::Kept;
-use efface_privacy::certificate::Certificate;
+use efface_privacy::certificate::{Certificate, document_hash, signature_holds};
 use efface_privacy::event::{Event, State};
 use efface_vault::{Genesis, Keyring, LedgerHead, Vault};
 
+use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::rows::weights_of;
@@ -38,7 +39,22 @@ impl Current {
         let model = vault.model()?.ok_or_else(|| missing("model"))?;
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
         let weights = weights_of(&model.weights, &plan)?;
-        let latest = latest_certificate(vault, head.index)?;
+        let latest = latest_certificate(vault, &genesis, head.index)?;
+        let digest = digest_bytes(&model.weights);
+        let certified = hex::encode(digest) == latest.model.digest_after
+            && digest == model.digest
+            && model.version == latest.model.version;
+        let planned = plan.constants == latest.constants
+            && plan.setting == *latest.event.setting()
+            && plan.not_for_release == latest.not_for_release;
+        if !certified || !planned {
+            let what = if certified { "plan is" } else { "weights are" };
+            return Err(Error::storage(
+                "damaged",
+                format!("the vault's {what} not what its latest certificate says"),
+            )
+            .hint("`efface ledger verify` says more; restore the vault from where you keep it"));
+        }
         Ok(Self {
             genesis,
             plan,
@@ -68,8 +84,12 @@ impl Current {
     }
 }
 
-/// The newest certificate of the ledger.
-pub(crate) fn latest_certificate(vault: &Vault, head: u64) -> Result<Certificate> {
+/// The newest certificate of the ledger, its hash and signature checked.
+pub(crate) fn latest_certificate(
+    vault: &Vault,
+    genesis: &Genesis,
+    head: u64,
+) -> Result<Certificate> {
     let read = |index| -> Result<Option<String>> {
         Ok(vault
             .ledger_entry(index, |entry| {
@@ -79,9 +99,19 @@ pub(crate) fn latest_certificate(vault: &Vault, head: u64) -> Result<Certificate
     };
     for index in (0..=head).rev() {
         if let Some(text) = read(index)? {
-            return Certificate::parse(&text).map_err(|error| {
-                Error::storage("damaged", format!("entry {index} of the ledger: {error}"))
-            });
+            let damaged = |what: &dyn std::fmt::Display| {
+                Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
+            };
+            let certificate = Certificate::parse(&text).map_err(|error| damaged(&error))?;
+            let document = serde_json::from_str(&text).map_err(|error| damaged(&error))?;
+            let hash = document_hash(&document).map_err(|error| damaged(&error))?;
+            let signature = &certificate.signature.value;
+            if hash != certificate.chain.hash
+                || !signature_holds(&genesis.public_key, &hash, signature)
+            {
+                return Err(damaged(&"it was changed after it was signed"));
+            }
+            return Ok(certificate);
         }
     }
     Err(Error::storage("damaged", "the vault's ledger holds no certificate"))

@@ -55,7 +55,6 @@ pub fn train(
     let vault_id = hex::encode(surroundings.random::<16>()?);
     let request_id = format!("train-{}", identifier(surroundings)?);
     let (annex, commitment) = Annex::seal(&work, surroundings)?;
-    let now = surroundings.now();
     let bytes = weight_bytes(&released.weights);
     let digest = digest_bytes(&bytes);
     let rows = table.data.rows() as u64;
@@ -64,7 +63,7 @@ pub fn train(
         event,
         certify::Facts {
             vault: &vault_id,
-            now: &now,
+            now: &received_at,
             request_id: &request_id,
             kind: RequestKind::Train,
             received_at: &received_at,
@@ -83,7 +82,7 @@ pub fn train(
         serde_json::to_string(&plan).map_err(|error| Error::storage("plan", error.to_string()))?;
     let genesis = Genesis {
         vault_id: vault_id.clone(),
-        created_at: now,
+        created_at: received_at.clone(),
         config_json: config,
         public_key: surroundings.keyring.public_key(),
     };
@@ -148,6 +147,7 @@ fn facts(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
         .map(|(name, _)| format!("{name} in the schema was taken from the data"))
         .collect();
     Ok(Facts {
+        subjects: table.subjects.is_some(),
         records: table.data.rows() as u64,
         features: table.features,
         sparse: table.sparse,

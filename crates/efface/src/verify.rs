@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, GENESIS, Standing, Verdict, document_hash, key_id, signature_holds,
-    verify as verify_alone,
+    Certificate, GENESIS, RequestKind, SCHEMA, Standing, Verdict, document_hash, key_id,
+    signature_holds, verify as verify_alone,
 };
+use efface_privacy::event::{Event, Phase, State};
 use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::store::{CERTIFICATE, EXPORT};
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
 ///
@@ -71,23 +73,39 @@ fn against_vault(
         verdict.push("model", Standing::Fails, "the vault has no model");
         return Ok(());
     };
-    if model.version != certificate.model.version {
-        verdict.push(
-            "model",
+    let digest = hex::encode(digest_bytes(&model.weights));
+    let version = certificate.model.version;
+    let newest = newest_certificate(&vault)?;
+    let (standing, reason) = if model.version == version && digest == certificate.model.digest_after
+    {
+        (Standing::Holds, "the vault's weights are the certified ones".to_owned())
+    } else if newest.as_ref().is_some_and(|newest| {
+        newest.model.version > version
+            && newest.model.version == model.version
+            && newest.model.digest_after == digest
+    }) {
+        let now = model.version;
+        (
             Standing::Holds,
             format!(
-                "the vault has moved on to version {}; version {} is no longer kept",
-                model.version, certificate.model.version
+                "the vault has moved on to version {now}, which its newest certificate covers; version {version} is no longer kept"
             ),
-        );
-        return Ok(());
-    }
-    if hex::encode(digest_bytes(&model.weights)) == certificate.model.digest_after {
-        verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");
+        )
     } else {
-        verdict.push("model", Standing::Fails, "the vault's weights are not the certified ones");
-    }
+        (Standing::Fails, "the vault's weights are not the certified ones".to_owned())
+    };
+    verdict.push("model", standing, reason);
     Ok(())
+}
+
+/// The newest entry of the ledger that reads as a certificate.
+fn newest_certificate(vault: &Vault) -> Result<Option<Certificate>> {
+    let mut newest = None;
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        newest = Certificate::parse(entry.json).ok().or(newest.take());
+        Ok(())
+    })?;
+    Ok(newest)
 }
 
 fn same_document(a: &str, b: &str) -> bool {
@@ -109,7 +127,10 @@ fn remembered_head(head: &str, vault: Option<&Path>, verdict: &mut Verdict) -> R
     let vault = Vault::open_read_only(path)?;
     let mut found = None;
     vault.scan_ledger(0, |entry| -> Result<()> {
-        if hex::encode(entry.hash) == head {
+        // From the text itself: the stored hash may have been changed.
+        let document = serde_json::from_str::<Value>(entry.json).ok();
+        let hash = document.and_then(|document| document_hash(&document).ok());
+        if hash.as_deref() == Some(head) {
             found = Some(entry.index);
         }
         Ok(())
@@ -145,10 +166,12 @@ pub fn verify_ledger(
         next: 0,
         key: genesis.public_key,
         latest: None,
+        made: 0,
+        vault: genesis.vault_id.clone(),
         trusted,
     };
     vault.scan_ledger(0, |entry| -> Result<()> {
-        walk.entry(entry.json, entry.index, &hex::encode(entry.hash), &mut verdict);
+        walk.entry(entry.json, entry.index, entry.kind, &hex::encode(entry.hash), &mut verdict);
         Ok(())
     })?;
     match trusted {
@@ -174,10 +197,7 @@ pub fn verify_ledger(
         ),
     }
     match walk.latest {
-        Some(text) => {
-            let certificate = Certificate::parse(&text).map_err(not_a_certificate)?;
-            against_vault(&certificate, &text, path, &mut verdict)?;
-        }
+        Some(certificate) => newest(&vault, &certificate, &mut verdict)?,
         None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
     }
     if let Some(head) = head {
@@ -190,14 +210,24 @@ struct Walk<'a> {
     previous: String,
     next: u64,
     key: [u8; 32],
-    latest: Option<String>,
+    latest: Option<Certificate>,
+    /// Releases since training or the last refresh.
+    made: u64,
+    vault: String,
     trusted: Option<&'a [u8; 32]>,
 }
 
 impl Walk<'_> {
-    fn entry(&mut self, text: &str, index: u64, stored_hash: &str, verdict: &mut Verdict) {
+    fn entry(
+        &mut self,
+        text: &str,
+        index: u64,
+        kind: &str,
+        stored_hash: &str,
+        verdict: &mut Verdict,
+    ) {
         let name = format!("entry {index}");
-        let result = self.check(text, index, stored_hash);
+        let result = self.check(text, index, kind, stored_hash);
         self.next = index + 1;
         match result {
             Ok(reason) => verdict.push(&name, Standing::Holds, reason),
@@ -209,6 +239,7 @@ impl Walk<'_> {
         &mut self,
         text: &str,
         index: u64,
+        kind: &str,
         stored_hash: &str,
     ) -> std::result::Result<String, String> {
         let document: Value =
@@ -231,12 +262,18 @@ impl Walk<'_> {
         if !signature_holds(&self.key, &hash, field("/signature/value")) {
             return Err("it is not signed by the vault's key".into());
         }
-        if field("/schema") != efface_privacy::certificate::SCHEMA {
+        let certificate = field("/schema") == SCHEMA;
+        if certificate != (kind == CERTIFICATE) || !certificate && kind != EXPORT {
+            return Err(format!("it is kept as `{kind}`, which it is not"));
+        }
+        if !certificate {
             return Ok(format!("{}, chained and signed", field("/schema")));
         }
         let alone = verify_alone(text, Some(self.trusted.unwrap_or(&self.key)))
             .map_err(|error| error.to_string())?;
-        self.latest = Some(text.to_owned());
+        let parsed = Certificate::parse(text).map_err(|error| error.to_string())?;
+        self.follows(&parsed)?;
+        self.latest = Some(parsed);
         let failed: Vec<String> = alone
             .checks
             .iter()
@@ -250,4 +287,60 @@ impl Walk<'_> {
             Err(failed.join("; "))
         }
     }
+
+    /// What must stay the same, or go on, from one certificate to the next.
+    fn follows(&mut self, certificate: &Certificate) -> std::result::Result<(), String> {
+        if certificate.vault != self.vault {
+            return Err("it is of another vault".into());
+        }
+        self.made = match certificate.request.kind {
+            RequestKind::Train | RequestKind::Refresh => 1,
+            _ => self.made + 1,
+        };
+        if let Event::OutputNoise(event) = &certificate.event
+            && event.state == State::Secret
+            && self.made > event.joint_releases
+        {
+            return Err(format!(
+                "it is release {} since the last refresh, and {} are covered",
+                self.made, event.joint_releases
+            ));
+        }
+        let Some(before) = &self.latest else { return Ok(()) };
+        if certificate.model.version != before.model.version + 1
+            || certificate.model.digest_before.as_deref() != Some(&before.model.digest_after)
+        {
+            return Err("its model does not follow the one before".into());
+        }
+        if certificate.constants != before.constants
+            || certificate.event.setting() != before.event.setting()
+            || certificate.not_for_release != before.not_for_release
+        {
+            return Err("constants are fixed for the life of a model, and it has others".into());
+        }
+        if let (Event::NoisyGd(now), Event::NoisyGd(then)) = (&certificate.event, &before.event) {
+            let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
+            let earlier = now.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
+            if steps(earlier) != steps(&then.phases) {
+                return Err("its phases do not go on from those before".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The vault's weights must be those of the newest certificate.
+fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Result<()> {
+    let model = vault.model()?;
+    let certified = model.is_some_and(|model| {
+        model.version == certificate.model.version
+            && hex::encode(digest_bytes(&model.weights)) == certificate.model.digest_after
+    });
+    if certified {
+        verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");
+    } else {
+        let reason = "the vault's weights are not those of the newest certificate";
+        verdict.push("model", Standing::Fails, reason);
+    }
+    Ok(())
 }

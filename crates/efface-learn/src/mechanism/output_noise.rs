@@ -184,8 +184,6 @@ impl CheckedOutputNoise {
             distance: Decimal(self.plan.distance),
             noise: Decimal(self.grid.noise()),
             grid: Decimal(self.grid.spacing()),
-            // The solvers' last resort starts within a bound that never fails.
-            failure: Decimal(0.0),
             state: self.plan.state,
             joint_releases: self.plan.joint_releases,
             releases,

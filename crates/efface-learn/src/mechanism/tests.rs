@@ -84,7 +84,7 @@ fn events_state_the_plan() {
     let event = output(&first);
     assert_eq!(event.procedure, Procedure::Retrain);
     assert_eq!((event.releases, event.joint_releases, event.records), (1, 1, None));
-    assert_eq!((event.distance.0, event.grid.0, event.failure.0), (1e-6, GRID, 0.0));
+    assert_eq!((event.distance.0, event.grid.0), (1e-6, GRID));
     assert_eq!((event.setting.lipschitz.0, event.setting.strong_convexity.0), (1.0, 0.1));
     let Evidence::Optimum { distance, .. } = first.evidence else {
         panic!("an optimum was found");

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Certificate, Noise, Origin, document_hash, key_id, signature_holds};
-use crate::claim::{Claim, Notion, evaluate, in_words, scope};
-use crate::event::{Adjacency, Event, Normalizer};
+use super::{Certificate, GENESIS, Origin, RequestKind, document_hash, key_id, signature_holds};
+use crate::claim::{Claim, Notion, Requests, evaluate, in_words, scope};
+use crate::event::{Adjacency, Event, NoisyGd, Normalizer, Phase};
 use crate::quantity::Decimal;
 
 /// How one check came out.
@@ -84,8 +84,10 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     );
     signature(&certificate, trusted, &mut verdict);
     release(&certificate, &mut verdict);
-    verdict.check("noise", noise(&certificate.noise, &certificate.event));
+    verdict.check("noise", noise(&certificate));
     verdict.check("constants", constants(&certificate));
+    verdict.check("assumptions", assumptions(&certificate));
+    verdict.check("consistency", consistent(&certificate));
     verdict.check("scope", covered(&certificate));
     if certificate.claims.is_empty() {
         verdict.push("claims", Standing::Fails, "the certificate claims nothing");
@@ -132,13 +134,18 @@ fn release(certificate: &Certificate, verdict: &mut Verdict) {
     }
 }
 
-fn noise(noise: &Noise, event: &Event) -> Result<String, String> {
-    let grid = match event {
+fn noise(certificate: &Certificate) -> Result<String, String> {
+    let noise = &certificate.noise;
+    let grid = match &certificate.event {
         Event::OutputNoise(e) => e.grid,
         Event::NoisyGd(e) => e.grid,
     };
     if noise.sampler != "exact-grid" {
         return Err(format!("`sampler` must be `exact-grid`, got `{}`", noise.sampler));
+    }
+    let generator = if certificate.not_for_release { "chacha20-user-seed" } else { "chacha20" };
+    if noise.generator != generator {
+        return Err(format!("`generator` must be `{generator}`, got `{}`", noise.generator));
     }
     if noise.grid != grid {
         return Err(format!("the grid is {} here and {grid} in the event", noise.grid));
@@ -150,17 +157,9 @@ fn noise(noise: &Noise, event: &Event) -> Result<String, String> {
 fn constants(certificate: &Certificate) -> Result<String, String> {
     let expected = event_constants(&certificate.event);
     for (name, value) in &expected {
-        let mut listed = certificate.constants.iter().filter(|c| c.name == *name);
-        match (listed.next(), listed.next()) {
-            (Some(constant), None) if constant.value == *value => {}
-            (Some(constant), None) => {
-                return Err(format!(
-                    "`{name}` is {} here and {value} in the event",
-                    constant.value
-                ));
-            }
-            (Some(_), Some(_)) => return Err(format!("`{name}` is listed twice")),
-            (None, _) => return Err(format!("`{name}` is not listed")),
+        let stated = listed(certificate, name)?;
+        if stated != value {
+            return Err(format!("`{name}` is {stated} here and {value} in the event"));
         }
     }
     Ok(format!("all {} constants of the event are listed with their origin", expected.len()))
@@ -214,34 +213,143 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
             constant.name
         ));
     }
-    if let (Notion::DeletionPrivacy, Event::NoisyGd(event)) = (claim.notion, &certificate.event) {
-        fixed_steps(certificate, event.phases.last().map_or(0, |phase| phase.steps))?;
+    let removal = matches!(certificate.request.kind, RequestKind::Delete | RequestKind::Update);
+    if claim.notion == Notion::DeletionPrivacy && !removal {
+        return Err("deletion-privacy is claimed of a request that deletes nothing".into());
+    }
+    if private_count {
+        hidden_counts(certificate)?;
+    }
+    if let (true, Event::NoisyGd(event)) =
+        (private_count || claim.notion == Notion::DeletionPrivacy, &certificate.event)
+    {
+        fixed_steps(certificate, event)?;
+    }
+    if let Requests::PAdaptive(p) = claim.requests
+        && p > MOST
+    {
+        return Err("`p-adaptive` is beyond 2^53".into());
     }
     if let Some(delta) = claim.delta
-        && !certificate.constants.iter().any(|c| c.name == "delta" && c.value == delta.to_string())
+        && listed(certificate, "delta")? != delta.to_string()
     {
-        return Err(format!("`delta` {delta} is not listed among the constants"));
+        return Err(format!("`delta` {delta} is not the constant listed"));
     }
     Ok(())
 }
 
-/// Deletion-privacy of noisy-gd needs a number of steps that does not follow the request's size.
-fn fixed_steps(certificate: &Certificate, steps: u64) -> Result<(), String> {
-    let listed = certificate.constants.iter().find(|c| c.name == "removal-steps");
-    match listed.map(|constant| constant.value.as_str()) {
-        Some(value) if value == steps.to_string() => Ok(()),
-        Some(value) => Err(format!(
-            "the request took {steps} steps and the constant `removal-steps` is `{value}`: a number \
-             that follows the request tells its size"
-        )),
-        None => Err("`removal-steps` is not listed among the constants".into()),
+/// Claims about a private row count need numbers of steps that do not follow a request's size, and
+/// a certificate that states no count.
+fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
+    if certificate.request.records != "not stated" {
+        return Err("it states a number of records, which the claim takes to be private".into());
+    }
+    let stated = match &certificate.event {
+        Event::OutputNoise(event) => event.records.is_some(),
+        Event::NoisyGd(event) => {
+            let capacity = match event.setting.normalizer {
+                Normalizer::Fixed { capacity, .. } => capacity,
+                Normalizer::Mean { .. } => {
+                    return Err("under `mean` the row count is public".into());
+                }
+            };
+            let earlier = event.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
+            event.phases.iter().any(|phase| phase.records.is_some())
+                || earlier.iter().any(|p| p.only_then != capacity || p.only_now != capacity)
+        }
+    };
+    if stated {
+        return Err("its event states counts that the claim takes to be private".into());
+    }
+    Ok(())
+}
+
+/// The steps of every request must be the listed constant `removal-steps`.
+fn fixed_steps(certificate: &Certificate, event: &NoisyGd) -> Result<(), String> {
+    let listed = listed(certificate, "removal-steps")?;
+    let fixed = listed.parse::<u64>().ok();
+    let follows =
+        |phase: &Phase| fixed.and_then(|k| k.checked_mul(phase.releases)) == Some(phase.steps);
+    if event.phases.iter().skip(1).all(follows) {
+        return Ok(());
+    }
+    Err(format!(
+        "`removal-steps` is `{listed}`, which the event's steps do not follow: a number that follows \
+         the request tells its size"
+    ))
+}
+
+/// The value of a constant that must be listed exactly once.
+fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
+    let mut found = certificate.constants.iter().filter(|constant| constant.name == name);
+    match (found.next(), found.next()) {
+        (Some(constant), None) => Ok(&constant.value),
+        (Some(_), Some(_)) => Err(format!("`{name}` is listed twice")),
+        (None, _) => Err(format!("`{name}` is not listed")),
     }
 }
+
+/// What claims rest on must be stated.
+fn assumptions(certificate: &Certificate) -> Result<String, String> {
+    let data = |name: &str| {
+        certificate.constants.iter().any(|c| c.name == name && c.origin == Origin::Data)
+    };
+    let replace = certificate.claims.iter().any(|c| c.adjacency == Some(Adjacency::Replace));
+    let private = certificate
+        .claims
+        .iter()
+        .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
+    let needed = [
+        ("rows", true),
+        ("randomness", true),
+        ("row-count", replace || data("n")),
+        ("classes", data("classes")),
+        ("schema", data("schema")),
+        ("group", private),
+    ];
+    for (name, needed) in needed {
+        if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
+            return Err(format!("the assumption `{name}` is not stated"));
+        }
+    }
+    Ok(format!("{} assumptions are stated", certificate.assumptions.len()))
+}
+
+/// Facts of the certificate that must agree with each other.
+fn consistent(certificate: &Certificate) -> Result<String, String> {
+    let releases = match &certificate.event {
+        Event::OutputNoise(event) => event.releases,
+        Event::NoisyGd(event) => event.releases,
+    };
+    if releases != certificate.model.version {
+        return Err(format!(
+            "the event counts {releases} releases, the model is at version {}",
+            certificate.model.version
+        ));
+    }
+    let first = certificate.chain.index == 0;
+    if first != (certificate.chain.previous == GENESIS) {
+        return Err("only the first entry follows none".into());
+    }
+    if first != (certificate.request.kind == RequestKind::Train)
+        || first != certificate.model.digest_before.is_none()
+    {
+        return Err("only the first entry is a training".into());
+    }
+    // Canonical JSON writes integers as floats; beyond 2^53 two of them look the same.
+    if certificate.chain.index > MOST || certificate.model.version > MOST {
+        return Err("a count is beyond 2^53".into());
+    }
+    Ok("version, releases and position agree".into())
+}
+
+/// The largest integer canonical JSON tells from its neighbours.
+const MOST: u64 = 1 << 53;
 
 fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     let question = claim.question().map_err(|e| e.to_string())?;
     let fresh = evaluate(event, &question).map_err(|e| e.to_string())?;
-    let above = |stated: Decimal, exact: Decimal| stated.0 >= exact.0 * (1.0 - 3e-9);
+    let above = |stated: Decimal, exact: Decimal| stated.0 >= exact.0 * (1.0 - 1e-12);
     for (name, stated, exact) in [
         ("epsilon", claim.epsilon, fresh.epsilon),
         ("mu", claim.mu, fresh.mu),
@@ -263,6 +371,9 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     };
     if same != *claim {
         return Err("group, state, reference, releases or theorem are not the event's".into());
+    }
+    if fresh.epsilon.0 == f64::INFINITY {
+        return Ok("epsilon is infinite: nothing is promised".into());
     }
     Ok(format!("epsilon {} recomputed from the event", fresh.epsilon))
 }

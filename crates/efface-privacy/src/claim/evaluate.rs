@@ -31,21 +31,12 @@ pub enum ClaimError {
         /// Why not.
         reason: &'static str,
     },
-    /// delta does not leave room for the failure probability.
-    #[error("`delta` must be above the failure probability {failure}, got {delta}")]
-    DeltaTooSmall {
-        /// The delta asked for.
-        delta: f64,
-        /// The failure probability that counts into it.
-        failure: f64,
-    },
 }
 
 /// Answers a question about an event with a claim whose numbers err upward.
 ///
 /// Source: theory of the noisy-gd and output-noise accountants (see [`crate::accountant::gdp`]);
-/// (epsilon, delta) from mu exactly; the failure probability of the public bounds is taken off
-/// delta first, once per release covered.
+/// (epsilon, delta) from mu exactly.
 ///
 /// # Errors
 /// When the event is malformed, the parameters are out of range, or the notion is not one the
@@ -57,7 +48,7 @@ pub fn evaluate(event: &Event, question: &Question) -> Result<Claim, ClaimError>
             let mu = mu(event, World::Retraining)?;
             Draft {
                 notion: Notion::IndistinguishableFromRetraining,
-                epsilon: epsilon_at(mu, delta, failure(event) * joint(event) as f64)?,
+                epsilon: epsilon_at(mu, delta)?,
                 delta: Some(delta),
                 order: None,
                 mu,
@@ -87,13 +78,10 @@ pub fn evaluate(event: &Event, question: &Question) -> Result<Claim, ClaimError>
         }
         Question::Differential { delta, adjacency } => {
             let mu = mu(event, World::DifferentialPrivacyAllReleases(adjacency))?;
-            let releases = match event {
-                Event::OutputNoise(e) => e.releases,
-                Event::NoisyGd(e) => e.releases,
-            };
+            let releases = releases(event);
             Draft {
                 notion: Notion::DifferentialPrivacy,
-                epsilon: epsilon_at(mu, delta, failure(event) * releases as f64)?,
+                epsilon: epsilon_at(mu, delta)?,
                 delta: Some(delta),
                 order: None,
                 mu,
@@ -164,6 +152,9 @@ fn deletion(
     let at_rest = rdp::from_mu(mu_dd, order).get();
     let epsilon = match requests {
         Requests::NonAdaptive => at_rest,
+        Requests::PAdaptive(p) if p.saturating_add(1) < releases(event) => {
+            return Err(unavailable("more releases than `p-adaptive` counts were out before it"));
+        }
         Requests::PAdaptive(p) => {
             let dp = mu(event, World::DifferentialPrivacyOneRelease(adjacency))?;
             let total = at_rest + p as f64 * rdp::from_mu(dp, order).get();
@@ -194,10 +185,8 @@ fn mu(event: &Event, world: World) -> Result<Mu, AccountantError> {
     }
 }
 
-fn epsilon_at(mu: Mu, delta: f64, failure: f64) -> Result<Epsilon, ClaimError> {
-    let rest = Delta::new(delta)?.get() * (1.0 - 1e-15) - failure * (1.0 + 1e-15);
-    let rest = Delta::new(rest).map_err(|_| ClaimError::DeltaTooSmall { delta, failure })?;
-    Ok(gaussian::epsilon(mu, rest)?)
+fn epsilon_at(mu: Mu, delta: f64) -> Result<Epsilon, ClaimError> {
+    Ok(gaussian::epsilon(mu, Delta::new(delta)?)?)
 }
 
 fn state(event: &Event) -> State {
@@ -207,10 +196,10 @@ fn state(event: &Event) -> State {
     }
 }
 
-fn failure(event: &Event) -> f64 {
+fn releases(event: &Event) -> u64 {
     match event {
-        Event::OutputNoise(e) => e.failure.0,
-        Event::NoisyGd(e) => e.failure.0,
+        Event::OutputNoise(e) => e.releases,
+        Event::NoisyGd(e) => e.releases,
     }
 }
 
@@ -254,7 +243,8 @@ fn reference(event: &Event, notion: Notion) -> &'static str {
             "the exact optimum on the remaining data, published with the same noise and grid"
         }
         (Notion::DeletionPrivacy, Event::NoisyGd(_)) => {
-            "the same schedule of steps with the request's records absent from the start"
+            "the same schedule of steps with records of one person among the request's, at most the \
+             stated group, absent from the start"
         }
         (_, Event::OutputNoise(_)) => {
             "`retrain` on the data as they are after the request, with the same distance, noise \

@@ -12,48 +12,58 @@ pub fn in_words(claim: &Claim) -> String {
         percent_up(0.5 + claim.advantage.0 / 2.0)
     );
     let epsilon = short_up(claim.epsilon.0);
+    let when = match claim.requests {
+        Requests::Any => String::new(),
+        Requests::NonAdaptive => "for requests chosen without looking at releases, ".to_owned(),
+        Requests::PAdaptive(p) => format!("even if the requester saw {p} releases, "),
+    };
+    let which = match claim.releases {
+        0 | 1 => "the published model".to_owned(),
+        n => format!("the published model, together with the next ones up to {n} in all,"),
+    };
     match claim.notion {
         Notion::IndistinguishableFromRetraining => {
-            let releases = if claim.releases > 1 {
-                format!("each of up to {} releases, seen together,", claim.releases)
-            } else {
-                "the published model".to_owned()
-            };
             format!(
-                "{releases} is ({epsilon}, {})-indistinguishable from one retrained on the data \
+                "{when}{which} is ({epsilon}, {})-indistinguishable from one retrained on the data \
                  as they are now: {sure}",
                 claim.delta.map_or(String::new(), |d| short_up(d.0))
             )
         }
         Notion::RenyiUnlearning => format!(
-            "the published model is within Rényi divergence {epsilon} (order {}) of one retrained \
+            "{when}{which} is within Rényi divergence {epsilon} (order {}) of one retrained \
              on the data as they are now, in both directions: {sure}",
             claim.order.map_or(String::new(), |d| d.to_string())
         ),
         Notion::DeletionPrivacy => {
-            let who = match claim.requests {
-                Requests::PAdaptive(p) => format!("even if the requester saw {p} releases, "),
-                _ => "for requests chosen without looking at releases, ".to_owned(),
-            };
             format!(
-                "{who}what is kept is within Rényi divergence {epsilon} (order {}) of a world \
-                 that never had the deleted records (up to {}): {sure}",
+                "{when}what is kept is within Rényi divergence {epsilon} (order {}) of a world \
+                 that never had the deleted records{}: {sure}",
                 claim.order.map_or(String::new(), |d| d.to_string()),
-                claim.group
+                if claim.group == "any" {
+                    String::new()
+                } else {
+                    format!(" (up to {} of one person)", claim.group)
+                }
             )
         }
         Notion::DifferentialPrivacy => {
             let how = match claim.adjacency {
-                Some(Adjacency::Replace) => "having other contents",
+                Some(Adjacency::Replace) => "with other contents",
                 _ => "being absent",
             };
             let weak = if claim.epsilon.0 > 10.0 { " (a weak promise)" } else { "" };
+            let releases = match claim.releases {
+                1 => "this release differs".to_owned(),
+                n => format!("all {n} releases together differ"),
+            };
+            let records = match claim.group.as_str() {
+                "1" => "one of the remaining records".to_owned(),
+                n => format!("{n} of the remaining records"),
+            };
             format!(
-                "all {} releases together differ by at most ({epsilon}, {}) from any {} of the \
-                 remaining records {how}{weak}: {sure}",
-                claim.releases,
+                "{releases} by at most ({epsilon}, {}) from what {records} {how} would give\
+                 {weak}: {sure}",
                 claim.delta.map_or(String::new(), |d| short_up(d.0)),
-                claim.group
             )
         }
     }
@@ -84,6 +94,8 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "choosing settings, thresholds or models by looking at results on private data",
         "other records about the same person, and copies of a record under another id",
         "other models trained on the same data",
+        "keyed marks and the number of deleted records, which the vault keeps to answer again",
+        "names of classes and schema values read from the data, which outlive their records",
         "time taken, failures and refusals, which may depend on the data",
     ];
     (covers, does_not.into_iter().map(str::to_owned).collect())

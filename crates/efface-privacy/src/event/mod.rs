@@ -80,3 +80,13 @@ pub enum State {
     /// Also what saw deleted rows: only a public number of releases is covered.
     Secret,
 }
+
+/// What distinguishes two neighbouring data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adjacency {
+    /// One has the records, the other lacks them.
+    Remove,
+    /// The records have other contents; the row count is public.
+    Replace,
+}

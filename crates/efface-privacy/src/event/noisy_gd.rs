@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 use crate::quantity::Decimal;
 
-/// Full-batch noisy gradient descent: `w <- w - eta grad F(w) + s Z`, on a grid in every step.
+/// Full-batch noisy gradient descent: `w <- Proj(w - eta grad F(w) + s Z)`, on a grid in every step.
+///
+/// The projection is to a ball of public radius, the same for every run that is compared.
 ///
 /// The phases are the whole history of the model: learning first, then one per request. Each
 /// phase ends in a release.
@@ -20,10 +22,9 @@ pub struct NoisyGd {
     pub noise: Decimal,
     /// g: spacing of the grid every iterate lives on.
     pub grid: Decimal,
-    /// Bound on |computed - exact| of one noiseless step, from float64 arithmetic.
+    /// Bound on |computed - exact| of one noiseless step and of the projection before it (float64
+    /// arithmetic; the projected point is brought back onto the grid).
     pub rounding: Decimal,
-    /// Probability that the public bound on |w| behind `rounding` fails, added to delta.
-    pub failure: Decimal,
     /// Learning, then one phase per request, oldest first; the last one is this release.
     pub phases: Vec<Phase>,
     /// Steps of the longest phase so far (one release's DP is accounted over that many).

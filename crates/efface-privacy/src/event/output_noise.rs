@@ -33,8 +33,6 @@ pub struct OutputNoise {
     pub noise: Decimal,
     /// g: spacing of the grid of released values.
     pub grid: Decimal,
-    /// Probability that the public bound on the start's distance fails, added to delta.
-    pub failure: Decimal,
     /// What is kept.
     pub state: State,
     /// R: releases covered jointly since learning or the last refresh (1 in `perfect` state).

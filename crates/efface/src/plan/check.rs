@@ -178,6 +178,13 @@ impl Choices {
                 "use `--state perfect`",
             );
         }
+        if self.state == State::Secret && self.releases < 2 {
+            return clash(
+                "`--state secret` with 1 release",
+                "could serve no request: the first training is a release",
+                "give `--releases` of at least 2, as many as requests between refreshes, plus 1",
+            );
+        }
         if self.releases > 1
             && self.state == State::Perfect
             && self.notion != Notion::DifferentialPrivacy

@@ -61,6 +61,8 @@ pub struct Plan {
     pub solver: Option<String>,
     /// Where ids come from.
     pub ids: Ids,
+    /// Whether every record names its subject.
+    pub subjects: bool,
     /// True when the first release was drawn from a user's seed: everything after it is a test.
     pub not_for_release: bool,
     /// Every constant with its origin, as certificates list them.
@@ -146,8 +148,6 @@ pub enum Schedule {
         noise: Decimal,
         /// g.
         grid: Decimal,
-        /// Probability that the public bound on |w| ever fails.
-        failure: Decimal,
         /// T.
         learning: u64,
         /// K; none: the least that meets the target for each request.

@@ -13,9 +13,6 @@ use super::schedule::{self, Public};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
 use crate::error::{Error, Result};
 
-/// Probability of a failed public bound, as a share of delta.
-const FAILURE_SHARE: f64 = 1e-12;
-
 /// What the data decide: sizes and shapes, nothing else.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -35,6 +32,8 @@ pub struct Facts {
     pub schema_from_data: Vec<String>,
     /// Where ids come from.
     pub ids: Ids,
+    /// Whether records name subjects.
+    pub subjects: bool,
 }
 
 impl Plan {
@@ -90,6 +89,7 @@ impl Plan {
         .map_err(|error| Error::input("range", error.to_string()))?;
         let setting = constants.setting(choices.max_group);
         let parameters = setting.parameters;
+        list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));
         list.add("lambda", setting.strong_convexity, origin(s.lambda.is_some(), &[]));
         list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
         list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
@@ -113,6 +113,15 @@ impl Plan {
         list.add("epsilon", Decimal(choices.epsilon), origin(s.epsilon.is_some(), &[]));
         list.add("delta", Decimal(delta), delta_origin);
 
+        if choices.notion == Notion::RenyiUnlearning || choices.notion == Notion::DeletionPrivacy {
+            list.add("order", Decimal(choices.order), origin(s.order.is_some(), &[]));
+        }
+        if let Some(seen) = s.interactions {
+            list.add("interactions", seen, Origin::User);
+        }
+        if choices.notion == Notion::DifferentialPrivacy {
+            list.add("dp-releases", choices.releases, origin(s.releases.is_some(), &[]));
+        }
         let target = Target {
             notion: choices.notion,
             epsilon: Decimal(choices.epsilon),
@@ -130,7 +139,6 @@ impl Plan {
             setting: &setting,
             target: &target,
             records: facts.records,
-            failure: delta * FAILURE_SHARE,
             size_origin: origin(false, &[size_origin, delta_origin]),
         };
         let schedule = match choices.mechanism {
@@ -138,7 +146,7 @@ impl Plan {
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();
-        let assumptions = assumptions(choices, facts, &listed);
+        let assumptions = assumptions(choices, facts, target.adjacency, &listed);
         Ok(Self {
             mechanism: choices.mechanism,
             loss: choices.loss.to_owned(),
@@ -159,6 +167,7 @@ impl Plan {
             schedule,
             solver: s.solver.clone(),
             ids: facts.ids,
+            subjects: facts.subjects,
             not_for_release: s.seed.is_some(),
             constants: listed,
             assumptions,
@@ -253,7 +262,12 @@ fn list_task(list: &mut Constants, task: &Task, facts: &Facts) {
     }
 }
 
-fn assumptions(choices: &Choices, facts: &Facts, constants: &[Constant]) -> Vec<Assumption> {
+fn assumptions(
+    choices: &Choices,
+    facts: &Facts,
+    adjacency: Adjacency,
+    constants: &[Constant],
+) -> Vec<Assumption> {
     let mut list = vec![
         assumption(
             "rows",
@@ -264,25 +278,31 @@ fn assumptions(choices: &Choices, facts: &Facts, constants: &[Constant]) -> Vec<
             Evidence::Enforced,
         ),
         assumption(
-            "optimiser",
-            "the stopping rule bounds the distance to the optimum, rounding included",
-            Evidence::Enforced,
-        ),
-        assumption(
             "randomness",
             "noise comes from the operating system's generator and is never seen or reused",
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ),
     ];
+    if choices.mechanism != MechanismName::NoisyGd {
+        list.push(assumption(
+            "optimiser",
+            "the stopping rule bounds the distance to the optimum, rounding included",
+            Evidence::Enforced,
+        ));
+    }
     let from_data: Vec<&str> = constants
         .iter()
         .filter(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema")
         .map(|c| c.name.as_str())
         .collect();
-    if !from_data.is_empty() {
-        let value =
-            format!("the number of records is public; {} follow from it", from_data.join(", "));
-        list.push(assumption("row-count", value, Evidence::Assumed));
+    if adjacency == Adjacency::Replace {
+        let given = choices.settings.public_n.is_some();
+        let mut value = "the number of records is public".to_owned();
+        if !from_data.is_empty() {
+            value += &format!("; {} follow from it", from_data.join(", "));
+        }
+        let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
+        list.push(assumption("row-count", value, evidence));
     }
     if !facts.classes_given && !facts.classes.is_empty() {
         list.push(assumption(
@@ -294,10 +314,24 @@ fn assumptions(choices: &Choices, facts: &Facts, constants: &[Constant]) -> Vec<
     for value in &facts.schema_from_data {
         list.push(assumption("schema", value.clone(), Evidence::Assumed));
     }
-    if private_notion(choices.notion) {
-        let value = format!("no person owns more than {} records", choices.max_group);
-        list.push(assumption("group", value, Evidence::Enforced));
-    }
+    let group = choices.max_group;
+    list.push(match (facts.subjects, private_notion(choices.notion)) {
+        (true, true) => {
+            let value = format!("no subject owns more than {group} records");
+            assumption("group", value, Evidence::Enforced)
+        }
+        (true, false) => {
+            let value = format!(
+                "claims about groups hold for subjects of at most {group} records; others own more \
+                 than they cover"
+            );
+            assumption("group", value, Evidence::Declared)
+        }
+        (false, _) => {
+            let value = format!("no person owns more than {group} records; subjects are not named");
+            assumption("group", value, Evidence::Assumed)
+        }
+    });
     list
 }
 

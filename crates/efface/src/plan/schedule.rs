@@ -27,7 +27,6 @@ pub(super) struct Public<'a> {
     pub(super) setting: &'a Setting,
     pub(super) target: &'a Target,
     pub(super) records: u64,
-    pub(super) failure: f64,
     pub(super) size_origin: Origin,
 }
 
@@ -78,7 +77,6 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
             distance: Decimal(tau),
             noise: Decimal(grid.noise),
             grid: Decimal(grid.spacing),
-            failure: Decimal(0.0),
             state: choices.state,
             joint_releases: if choices.state == State::Secret { choices.releases } else { 1 },
             releases: match choices.notion {
@@ -175,7 +173,6 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             noise: Decimal(grid.noise),
             grid: Decimal(grid.spacing),
             rounding: Decimal(rounding),
-            failure: Decimal(public.failure),
             longest: learning.max(removal),
             learning,
             releases: requests + 1,
@@ -187,8 +184,13 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
     let (noise, removal) = match s.noise {
         None => {
             let guess = eta * public.setting.lipschitz.0;
-            let noise = least(guess * 1e-12, guess * 1e9, |noise| {
-                meets(&event(noise, first)?, &question, epsilon)
+            let most = guess * 1e9;
+            // What is wrong with the most noise is no matter of noise.
+            event(most, first)?;
+            let noise = least(guess * 1e-12, most, |noise| match event(noise, first) {
+                Ok(event) => meets(&event, &question, epsilon),
+                // Too little for its grid to hold the weights.
+                Err(_) => Ok(false),
             })?
             .ok_or_else(|| public.infeasible("with any noise"))?;
             (noise, if private { Some(first) } else { s.removal_steps })
@@ -220,17 +222,16 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
     let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
     list.add("eta", Decimal(eta), eta_origin);
     list.add("step-noise", Decimal(spacing.noise), noise_origin);
-    list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin]));
+    list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin, public.size_origin]));
     list.add(
         "removal-steps",
         removal.map_or_else(|| "least".to_owned(), |k| k.to_string()),
-        origin(s.removal_steps.is_some(), &[noise_origin]),
+        origin(s.removal_steps.is_some(), &[noise_origin, public.size_origin]),
     );
     Ok(Schedule::Steps {
         step: Decimal(eta),
         noise: Decimal(spacing.noise),
         grid: Decimal(spacing.spacing),
-        failure: Decimal(public.failure),
         learning,
         removal,
     })
@@ -259,7 +260,6 @@ fn rounding(
         step: eta,
         noise: grid.noise,
         grid: grid.spacing,
-        failure: public.failure,
         learning_steps: learning,
         removal_steps: removal,
         group: public.setting.group,

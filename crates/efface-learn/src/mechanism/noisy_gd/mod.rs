@@ -65,16 +65,6 @@ pub enum NoisyGdError {
     /// Weights of the wrong length, off the grid or beyond the public bound on |w|.
     #[error("the start must be a published model of this plan: {0}")]
     Start(&'static str),
-    /// An iterate beyond the public bound: has at most the event's failure probability.
-    #[error("|w| = {norm:e} passed its public bound {bound:e} at step {step}; try again")]
-    Bound {
-        /// Norm met.
-        norm: f64,
-        /// W.
-        bound: f64,
-        /// Step, from 1.
-        step: u64,
-    },
     /// The watcher asked to stop.
     #[error("cancelled after {steps} steps")]
     Cancelled {
@@ -105,7 +95,6 @@ pub fn learn(
         noise: Decimal(plan.grid().noise()),
         grid: Decimal(plan.grid().spacing()),
         rounding: Decimal(plan.rounding(constants, objective.data().rows())?),
-        failure: Decimal(plan.plan().failure),
         phases,
         longest: steps,
         learning: steps,
@@ -196,7 +185,6 @@ fn same_constants(
         ("eta", previous.step.0, plan.plan().step),
         ("noise", previous.noise.0, plan.grid().noise()),
         ("grid", previous.grid.0, plan.grid().spacing()),
-        ("failure", previous.failure.0, plan.plan().failure),
     ];
     for (name, before, now) in pairs {
         if before != now {
@@ -223,7 +211,6 @@ fn release(
         return Err(NoisyGdError::Range { name, rule, got: total as f64 });
     }
     let eta = plan.plan().step;
-    let bound = plan.weight_bound();
     let mut largest_norm = outward::norm(&weights);
     for step in 1..=steps {
         let (moved, gradient_norm) = noiseless(objective, eta, &weights)?;
@@ -232,11 +219,8 @@ fn release(
             return Err(NoisyGdError::Cancelled { steps: step - 1 });
         }
         weights = plan.grid().publish(&moved, rng)?;
-        let norm = outward::norm(&weights);
-        if norm > bound {
-            return Err(NoisyGdError::Bound { norm, bound, step });
-        }
-        largest_norm = largest_norm.max(norm);
+        plan.project(&mut weights);
+        largest_norm = largest_norm.max(outward::norm(&weights));
     }
     let evidence = Evidence::Steps { passes: steps, largest_norm };
     Ok(Released { weights, event: Event::NoisyGd(event), evidence, kept: None })

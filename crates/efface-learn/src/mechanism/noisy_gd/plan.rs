@@ -5,8 +5,11 @@ use crate::constants::Constants;
 use crate::mechanism::Grid;
 use crate::outward;
 
-/// Steps that the failure probability covers, over the whole life of a model.
+/// The most steps in the whole life of a model.
 pub(super) const MOST_STEPS: u64 = 1 << 40;
+
+/// -ln p, where p = 2^-160 bounds the probability that one step's noise reaches the projection.
+const RARELY: f64 = 160.0 * std::f64::consts::LN_2;
 
 /// A step's rounding error may be this part of what drives |w|.
 const ROOM: f64 = 1.0 / 1_048_576.0;
@@ -20,8 +23,6 @@ pub struct NoisyGdPlan {
     pub noise: f64,
     /// g: spacing of the grid of all iterates; a power of two, at most 2^-20 `noise`.
     pub grid: f64,
-    /// Probability that |w| ever passes its public bound; added to delta.
-    pub failure: f64,
     /// T: steps of learning.
     pub learning_steps: u64,
     /// K: steps per request.
@@ -52,8 +53,6 @@ impl NoisyGdPlan {
         let eta = self.step;
         let reach = outward::mul(eta, constants.total_smoothness());
         range("eta", "above 0 and below 2/L", eta, eta > 0.0 && reach < 2.0)?;
-        let failure = self.failure;
-        range("failure", "in (0, 0.5)", failure, failure > 0.0 && failure < 0.5)?;
         for (name, steps) in [("steps", self.learning_steps), ("removal-steps", self.removal_steps)]
         {
             let ok = (1..=MOST_STEPS).contains(&steps);
@@ -62,9 +61,8 @@ impl NoisyGdPlan {
         range("max-group", "at least 1", self.group as f64, self.group > 0)?;
         let grid = Grid::new(self.noise, self.grid)?;
         let root = outward::sqrt(constants.parameters() as f64);
-        // -ln p with p = failure/2^40, and the tail radius sqrt(P) + sqrt(2 ln(1/p)).
-        let tail = (40.0 * std::f64::consts::LN_2 - libm::log(failure)) * (1.0 + 1e-12);
-        let radius = outward::add(root, outward::sqrt(2.0 * tail));
+        // The radius sqrt(P) + sqrt(2 ln(1/p)) that one step's noise passes with probability p.
+        let radius = outward::add(root, outward::sqrt(2.0 * RARELY));
         let pull = outward::mul(eta, outward::mul(constants.lipschitz(), constants.load()));
         let noise = outward::mul(self.noise, radius);
         let drive = outward::add(outward::add(pull, noise), outward::mul(self.grid, root));
@@ -84,19 +82,32 @@ impl CheckedNoisyGd {
         &self.plan
     }
 
-    /// W: the public bound on |w| of every iterate, failing with probability at most `failure`
-    /// over the life of a model.
+    /// W: radius of the ball that every iterate is projected to. No step leaves it unless its noise
+    /// is rarer than 2^-160.
     #[must_use]
     pub fn weight_bound(&self) -> f64 {
         self.weight_bound
+    }
+
+    /// Brings an iterate beyond W back onto the grid points within it: the Euclidean projection, but
+    /// for g sqrt(P) and the rounding that [`rounding`](Self::rounding) counts.
+    pub(super) fn project(&self, weights: &mut [f64]) {
+        let norm = outward::norm(weights);
+        if norm > self.weight_bound {
+            let factor = (self.weight_bound / norm).next_down();
+            let spacing = self.grid.spacing();
+            for w in weights {
+                *w = (*w * factor / spacing).trunc() * spacing;
+            }
+        }
     }
 
     pub(super) fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// rho: bound on the rounding error of one noiseless step from any |w| <= W. `records` matters
-    /// under `mean` only.
+    /// rho: bound on the rounding error of one noiseless step from any |w| <= W, and of the
+    /// projection before it. `records` matters under `mean` only.
     ///
     /// # Errors
     /// When it is more than the bound on |w| has room for.
@@ -109,7 +120,12 @@ impl CheckedNoisyGd {
         let unit = f64::EPSILON / 2.0;
         let update = mul(mul(unit, add(reach, mul(2.0 * eta, gradient))), 1.0 + ROOM);
         let lost = mul(constants.parameters() as f64, f64::MIN_POSITIVE);
-        let rounding = add(add(mul(eta, slack), update), lost);
+        let parameters = constants.parameters() as f64;
+        let projection = add(
+            mul(self.grid.spacing(), outward::sqrt(parameters)),
+            mul(reach, outward::gamma(parameters + 32.0)),
+        );
+        let rounding = add(add(add(mul(eta, slack), update), lost), projection);
         let limit = ROOM * self.drive * (1.0 - ROOM);
         if rounding <= limit {
             Ok(rounding)

@@ -33,15 +33,6 @@ pub(super) fn nonnegative(name: &'static str, value: Decimal) -> Result<f64, Acc
     }
 }
 
-/// A probability below 1.
-pub(super) fn probability(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
-    if value.0 >= 0.0 && value.0 < 1.0 {
-        Ok(value.0)
-    } else {
-        Err(malformed(name, "in [0, 1)", value))
-    }
-}
-
 /// A count of at least 1 that is exact as a float.
 pub(super) fn count(name: &'static str, value: u64) -> Result<f64, AccountantError> {
     if (1..=MOST).contains(&value) {

@@ -13,9 +13,8 @@ const MOST_PHASES: usize = 100_000;
 /// mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
 ///
 /// Every step lives on the grid and is computed in float64, so that each step's shift grows by
-/// (1 + c) g sqrt(P) + 2 `rounding`; `failure` is not part of mu and must be taken off delta by
-/// the caller. Source: Bok, Su and Altschuler (2024), with the derivation in this module's
-/// documentation.
+/// (1 + c) g sqrt(P) + 2 `rounding`. Source: Bok, Su and Altschuler (2024), with the derivation in
+/// this module's documentation.
 ///
 /// # Errors
 /// When a number of the event is out of range, the counts of its phases contradict each other, the
@@ -62,7 +61,6 @@ impl<'a> Run<'a> {
         let noise = check::positive("noise", event.noise)?;
         let grid = check::grid(event.grid, noise)?;
         let rounding = check::nonnegative("rounding", event.rounding)?;
-        check::probability("failure", event.failure)?;
         let ln_contraction = ln_contraction(step, setting.smoothness, setting.strong_convexity)
             .ok_or_else(|| {
                 malformed("step", "below 2/(smoothness + strong_convexity)", event.step)

@@ -9,8 +9,7 @@ use crate::quantity::Mu;
 /// mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
 /// 1e-9.
 ///
-/// `failure` is not part of mu and must be taken off delta by the caller. The derivation is in
-/// this module's documentation.
+/// The derivation is in this module's documentation.
 ///
 /// # Errors
 /// When a number of the event is out of range, several joint releases are claimed in `perfect`
@@ -21,7 +20,6 @@ pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, Accounta
     let distance = check::nonnegative("distance", event.distance)?;
     let noise = check::positive("noise", event.noise)?;
     let spread = check::grid(event.grid, noise)? * setting.root_parameters;
-    check::probability("failure", event.failure)?;
     check::records(&event.setting, event.records)?;
     let releases = check::count("releases", event.releases)?;
     let joint = check::count("joint_releases", event.joint_releases)?;
