@@ -206,8 +206,8 @@ fn an_iterate_beyond_the_bound_is_projected() {
     let constants = constants(Loss::Logistic, 80, 4, 0.05);
     let objective = Objective::new(&constants, &data).unwrap();
     let mut plan = plan(&constants).check(&constants).unwrap();
-    let radius = 1e-3;
-    plan.shrink_bound(radius);
+    plan.shrink_bound(1e-3);
+    let radius = plan.weight_bound();
     let released = learn(&objective, &plan, &mut generator(1), &mut unwatched).unwrap();
     let norm = crate::outward::norm(&released.weights);
     assert!(norm <= radius * (1.0 + 1e-12), "{norm}");
