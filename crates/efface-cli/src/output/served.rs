@@ -37,7 +37,8 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     lines.push(String::new());
     lines.extend(promises(&served.claims));
     lines.extend(missing_dp(&served.claims));
-    lines.push(paragraph("not covered", &not_covered(&vault.to_string(), &served.certificate)));
+    lines.push(paragraph("not covered", &not_covered(&served.certificate)));
+    lines.push(format!("    `efface certificate show {vault}` says all"));
     lines.push(String::new());
     if let Some(path) = written {
         lines.push(format!("certificate written to {}", path.display()));
@@ -46,7 +47,9 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     if let Some(work) = served.work.as_ref().and_then(private) {
         lines.push(format!("private, not to be published: {work}"));
     }
-    lines.extend(served.notices.iter().map(|notice| format!("note: {notice}")));
+    if !served.replayed {
+        lines.extend(served.notices.iter().map(|notice| format!("note: {notice}")));
+    }
     lines.join("\n")
 }
 
@@ -54,7 +57,8 @@ fn headline(vault: &str, served: &Served) -> String {
     let records = counted(served.records, "record");
     let now = format!("{} remain in version {}", served.remaining, served.version);
     if served.replayed {
-        return format!("{vault}: served before, nothing new was done; {now}");
+        let version = served.version;
+        return format!("{vault}: served before as version {version}; nothing was changed");
     }
     match served.kind.as_str() {
         "train" => format!("{vault}: trained on {records}, version {}", served.version),
@@ -74,19 +78,17 @@ fn missing_dp(claims: &[Claim]) -> Option<String> {
     })
 }
 
-fn not_covered(vault: &str, certificate: &str) -> String {
+/// The first limit that the certificate states, and how many there are besides.
+fn not_covered(certificate: &str) -> String {
     let limits = serde_json::from_str::<Value>(certificate).ok().and_then(|value| {
         let list = value.pointer("/scope/does_not_cover")?.as_array()?.clone();
         let first = list.first()?.as_str()?.to_owned();
         Some((first, list.len() - 1))
     });
-    let pointer = format!("`efface certificate show {vault}` says all");
     match limits {
-        Some((first, 0)) => format!("{first}; {pointer}"),
-        Some((first, more)) => {
-            format!("{first}, and {}; {pointer}", counted(more as u64, "more limit"))
-        }
-        None => pointer,
+        Some((first, 0)) => first,
+        Some((first, more)) => format!("{first}, and {}", counted(more as u64, "more limit")),
+        None => "what its certificate lists".to_owned(),
     }
 }
 
@@ -144,10 +146,7 @@ mod tests {
     #[test]
     fn limits_are_counted() {
         let certificate = r#"{"scope":{"does_not_cover":["backups","logs","clocks"]}}"#;
-        assert_eq!(
-            not_covered("m.efface", certificate),
-            "backups, and 2 more limits; `efface certificate show m.efface` says all"
-        );
+        assert_eq!(not_covered(certificate), "backups, and 2 more limits");
     }
 
     #[test]

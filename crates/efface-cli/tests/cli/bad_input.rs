@@ -15,7 +15,7 @@ fn refused_table(text: impl AsRef<[u8]>, settings: &str, code: i32, parts: &[&st
     w.write("data.csv", text);
     let before = w.files();
     w.efface(&format!("{TRAIN} {settings}")).fails(code, parts);
-    assert_eq!(w.files(), before, "nothing else is left");
+    assert!(w.files() == before, "something else is left");
 }
 
 fn rows(lines: &[&str]) -> String {
@@ -120,7 +120,7 @@ fn parameters_out_of_range() {
         let ran = w.efface(&format!("{TRAIN} {line}"));
         assert!(matches!(ran.code, Some(1 | 2)), "{ran:#?}");
         assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(name), "{ran:#?}");
-        assert_eq!(w.files(), before, "{line}");
+        assert!(w.files() == before, "{line}");
     }
 }
 
@@ -194,7 +194,7 @@ fn unwritable_and_unreadable_places() {
     w.efface("export m.efface --to npz -o m.efface").fails(2, &["is the vault"]);
     w.efface("report m.efface -o no/r.html").fails(2, &["cannot write"]);
     w.efface("schema data.csv --label y -o data.csv").fails(2, &["exists"]);
-    assert_eq!(w.read("m.efface"), before);
+    assert!(w.read("m.efface") == before, "the vault was changed");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn files_that_are_no_vaults() {
     w.write("half", &vault[..vault.len() / 2]);
     w.write("short", &vault[..50]);
     w.write("scrambled", scrambled);
-    w.write("random", (0..9000u32).map(|i| (i * i >> 3) as u8).collect::<Vec<u8>>());
+    w.write("random", (0..9000u32).map(|i| ((i * i) >> 3) as u8).collect::<Vec<u8>>());
     for name in ["missing", "folder", "empty", "half", "short", "scrambled", "random", "data.csv"] {
         let before = fs::read(w.path(name)).ok();
         for line in [
@@ -227,7 +227,7 @@ fn files_that_are_no_vaults() {
         ] {
             w.efface(&line).fails(2, &[]);
         }
-        assert_eq!(fs::read(w.path(name)).ok(), before, "{name}");
+        assert!(fs::read(w.path(name)).ok() == before, "{name}");
     }
 }
 
@@ -251,7 +251,7 @@ fn rows_that_do_not_fit_the_model() {
     ] {
         w.write("rows.csv", &line);
         let ran = w.efface("add m.efface rows.csv").fails(code, &[part]);
-        assert_eq!(w.read("m.efface"), before, "{ran:#?}");
+        assert!(w.read("m.efface") == before, "the vault was changed");
     }
     w.write("rows.csv", "id,user,x1,x2,x3\nz1,u,0,0,0\n");
     w.efface("predict m.efface rows.csv").fails(2, &["x4"]);

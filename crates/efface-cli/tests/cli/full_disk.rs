@@ -58,7 +58,7 @@ fn a_full_disk_changes_nothing() -> ExitCode {
     let before = fs::read(&vault).unwrap();
 
     w.run(&["delete", vault_name, "--subject", "u1"]).fails(2, &["o space left"]);
-    assert_eq!(fs::read(&vault).unwrap(), before, "the vault is unchanged");
+    assert!(fs::read(&vault).unwrap() == before, "the vault was changed");
     w.run(&["status", vault_name]).done();
     let second = place.join("second.efface");
     let ran = w.run(&[&train[..], &[second.to_str().unwrap()]].concat());

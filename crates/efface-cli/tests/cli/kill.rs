@@ -63,7 +63,11 @@ impl Stream {
             _ => {
                 let new = after[pick].changed(&mut self.draws);
                 gone = after[pick].contents();
-                words.extend(["update".into(), "m.efface".into(), self.table(&[new.clone()])]);
+                words.extend([
+                    "update".into(),
+                    "m.efface".into(),
+                    self.table(std::slice::from_ref(&new)),
+                ]);
                 after[pick] = new;
             }
         }

@@ -164,7 +164,7 @@ fn differential_privacy_with_counted_releases() {
 fn deletion_privacy_against_adaptive_requests() {
     whole_job(
         Label::Two,
-        "--notion deletion-privacy --interactions 3 --epsilon 6 --delta 1e-3 --public-n 200 \
+        "--notion deletion-privacy --interactions 6 --epsilon 9 --delta 1e-3 --public-n 200 \
          --capacity 250 --max-group 5 --lambda 0.1",
     );
 }
@@ -194,7 +194,7 @@ fn secret_state_counts_releases() {
     let before = w.read("m.efface");
     let refused = w.efface("delete m.efface --record r3");
     refused.fails(1, &["3 of 3 releases", "efface refresh"]);
-    assert_eq!(w.read("m.efface"), before);
+    assert!(w.read("m.efface") == before, "the vault was changed");
     w.efface("refresh m.efface --certificate c.json").done();
     both_hold(&w, "c.json", "m.efface", &key);
     w.efface("delete m.efface --record r3").done();
@@ -207,6 +207,7 @@ fn models_learn() {
     for (settings, label, least) in [
         ("--mechanism solve", Label::Two, 0.85),
         ("--mechanism retrain", Label::Two, 0.85),
+        ("--mechanism noisy-gd --lambda 0.05", Label::Two, 0.6),
         ("--mechanism solve --loss huber-hinge", Label::Two, 0.85),
         ("--mechanism solve --loss softmax", Label::Three, 0.7),
     ] {
@@ -250,5 +251,5 @@ fn deleting_everything() {
     w.efface(&format!("{TRAIN} --normalizer mean")).done();
     let before = w.read("m.efface");
     w.efface("delete m.efface --subject u0 --subject u1").fails(1, &["mean"]);
-    assert_eq!(w.read("m.efface"), before);
+    assert!(w.read("m.efface") == before, "the vault was changed");
 }

@@ -78,7 +78,9 @@ fn texts_of_errors() {
     ] {
         let ran = w.efface(line);
         assert_eq!(ran.stdout, "");
-        insta::assert_snapshot!(name, format!("exit {}\n{}", ran.code.unwrap(), ran.stderr));
+        let folder = std::fs::canonicalize(w.path(".")).unwrap();
+        let text = ran.stderr.replace(folder.to_str().unwrap(), "[folder]");
+        insta::assert_snapshot!(name, format!("exit {}\n{text}", ran.code.unwrap()));
         let json = w.efface(&format!("{line} --json"));
         assert_eq!((json.code, json.stdout.as_str()), (ran.code, ""));
         let error: Value = serde_json::from_str(&json.stderr).unwrap();

@@ -21,14 +21,13 @@ fn repeating_a_request_returns_its_certificate() {
     assert_eq!((&once["replayed"], &again["replayed"]), (&false.into(), &true.into()));
     assert_eq!((&once["index"], &once["version"]), (&again["index"], &again["version"]));
     assert_eq!(w.read("c.json"), certificate);
-    assert_eq!(w.read("m.efface"), vault, "a repeated request changes nothing");
+    assert!(w.read("m.efface") == vault, "the vault was changed");
 }
 
 #[test]
 fn what_is_deleted_already_returns_its_certificate() {
     let w = trained();
     w.efface("delete m.efface --subject u2 --certificate c1.json").done();
-    let vault = w.read("m.efface");
     for what in ["--subject u2", "--record r10", "--record r10 --record r14"] {
         let again = w.efface(&format!("delete m.efface {what} --certificate c2.json --json"));
         assert_eq!(again.done().json()["replayed"], true);
@@ -36,7 +35,8 @@ fn what_is_deleted_already_returns_its_certificate() {
     }
     let dry = w.efface("delete m.efface --subject u2 --dry-run --json").done().json();
     assert_eq!(dry["already_deleted"], serde_json::json!(["u2"]));
-    assert_eq!(w.read("m.efface"), vault);
+    let status = w.efface("status m.efface --json").done().json();
+    assert_eq!((&status["version"], &status["records"]), (&2.into(), &55.into()));
     let some = w.efface("delete m.efface --record r10 --record r20 --json").done().json();
     assert_eq!((&some["records"], &some["replayed"]), (&1.into(), &false.into()));
 }
@@ -48,7 +48,7 @@ fn a_request_id_stands_for_one_request() {
     let vault = w.read("m.efface");
     let other = w.efface("delete m.efface --record r2 --request-id x1");
     other.fails(2, &["`x1` was used before for another request", "new request id"]);
-    assert_eq!(w.read("m.efface"), vault);
+    assert!(w.read("m.efface") == vault, "the vault was changed");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn unknown_names_refuse_the_whole_request() {
     ran.fails(1, &["2 of 3", "`zz`", "`r999`", "nothing was deleted"]);
     w.efface("delete m.efface --subject nobody").fails(1, &["`nobody`"]);
     w.efface("delete m.efface --record zz --dry-run").fails(1, &["`zz`"]);
-    assert_eq!(w.read("m.efface"), vault);
+    assert!(w.read("m.efface") == vault, "the vault was changed");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_request_id_may_not_name_a_person() {
     }
     w.run(&["delete", "m.efface", "--record", "r1", "--request-id", "a b"]).fails(2, &["letters"]);
     w.run(&["delete", "m.efface", "--record", "r1", "--request-id", ""]).fails(2, &["1 to 128"]);
-    assert_eq!(w.read("m.efface"), vault);
+    assert!(w.read("m.efface") == vault, "the vault was changed");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_id_never_comes_back() {
     w.efface("add m.efface known.csv").fails(1, &["1 of 1 ids are in the model already"]);
     w.write("unknown.csv", table(Label::Two, 900, 1));
     w.efface("update m.efface unknown.csv").fails(1, &["`r900`", "efface add"]);
-    assert_eq!(w.read("m.efface"), vault);
+    assert!(w.read("m.efface") == vault, "the vault was changed");
 }
 
 #[test]

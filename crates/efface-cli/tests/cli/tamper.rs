@@ -239,6 +239,7 @@ fn changes_behind_the_programs_back_are_caught() {
             "UPDATE ledger SET body = (SELECT body FROM ledger WHERE entry = 0), \
                      hash = (SELECT hash FROM ledger WHERE entry = 0) WHERE entry = 1",
         ),
+        ("model", "DELETE FROM ledger WHERE entry = 2"),
         ("model", "UPDATE model SET weights = zeroblob(length(weights))"),
         ("key", "UPDATE genesis SET public_key = zeroblob(32)"),
     ] {

@@ -141,7 +141,7 @@ impl Ran {
     pub(crate) fn fails(self, code: i32, parts: &[&str]) -> Self {
         let ran = self.exits(code);
         assert_eq!(ran.stdout, "", "{ran:#?}");
-        assert!(ran.stderr.starts_with("error: "), "{ran:#?}");
+        assert!(ran.stderr.lines().any(|line| line.starts_with("error: ")), "{ran:#?}");
         for part in parts {
             assert!(ran.stderr.contains(part), "`{part}` is not in {ran:#?}");
         }

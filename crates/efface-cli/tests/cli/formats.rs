@@ -1,0 +1,136 @@
+//! Every format and kind of column, from the file to a verified deletion.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::table::{Draws, Label, table};
+use crate::workshop::Workshop;
+
+/// Trains with `line`, deletes a record, verifies, and predicts what `strangers` holds.
+fn life(w: &Workshop, line: &str, record: &str, strangers: &str, rows: usize) {
+    w.efface(&format!("train {line} -o m.efface")).done();
+    let key = w.public_key();
+    w.efface(&format!("delete m.efface --record {record}")).done();
+    w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();
+    let predicted = w.efface(&format!("predict m.efface {strangers}")).done().stdout;
+    assert_eq!(predicted.lines().count(), rows + 1, "{predicted}");
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}").into_bytes();
+    while (header.len() + 11) % 64 != 0 {
+        header.push(b' ');
+    }
+    header.push(b'\n');
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], &header, data].concat()
+}
+
+#[test]
+fn gzip_and_standard_input() {
+    let w = Workshop::new();
+    let text = table(Label::Two, 0, 60);
+    w.write("data.csv.gz", gzipped(text.as_bytes()));
+    life(&w, "data.csv.gz --label y --id id --subject user", "r7", "data.csv.gz", 60);
+    let line = ["train", "-", "--label", "y", "--id", "id", "--subject", "user", "-o", "n.efface"];
+    for input in [text.as_bytes().to_vec(), gzipped(text.as_bytes())] {
+        let _ = std::fs::remove_file(w.path("n.efface"));
+        w.run_with(&line, &input).done();
+        assert_eq!(w.efface("status n.efface --json").done().json()["records"], 60);
+    }
+}
+
+#[test]
+fn numpy_arrays_with_labels_apart() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(3);
+    let values: Vec<f32> = (0..50 * 3).map(|_| draws.unit() as f32 * 0.4).collect();
+    let x: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let y: Vec<u8> =
+        values.chunks(3).flat_map(|row| i64::from(row[0] > row[1]).to_le_bytes()).collect();
+    w.write("x.npy", npy("<f4", "(50, 3)", &x));
+    w.write("y.npy", npy("<i8", "(50,)", &y));
+    life(&w, "x.npy --labels y.npy", "50", "x.npy", 50);
+}
+
+#[test]
+fn images_in_idx_with_two_classes() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(4);
+    let count = 60u8;
+    let labels: Vec<u8> = (0..count).map(|_| draws.below(10) as u8).collect();
+    let pixels: Vec<u8> =
+        labels.iter().flat_map(|label| (0..16).map(move |pixel| label * 20 + pixel)).collect();
+    let header = [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 4, 0, 0, 0, 4];
+    w.write("images.gz", gzipped(&[&header[..], &pixels].concat()));
+    w.write("labels.gz", gzipped(&[&[0, 0, 8, 1, 0, 0, 0, count][..], &labels].concat()));
+    let kept = labels.iter().filter(|label| matches!(label, 3 | 8)).count() as u64;
+    let first = labels.iter().position(|label| matches!(label, 3 | 8)).unwrap() + 1;
+    let line = "images.gz --labels labels.gz --classes 3,8 --row-map unit --no-intercept";
+    life(&w, line, &first.to_string(), "images.gz", 60);
+    assert_eq!(w.efface("status m.efface --json").done().json()["records"], kept - 1);
+    let other = labels.iter().position(|label| !matches!(label, 3 | 8)).unwrap() + 1;
+    w.efface(&format!("delete m.efface --record {other}")).fails(1, &["unknown"]);
+}
+
+#[test]
+fn sparse_rows_in_libsvm() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(6);
+    let mut text = String::new();
+    for _ in 0..80 {
+        let first = 1 + draws.below(40);
+        let second = first + 1 + draws.below(40);
+        let label = if first > 20 { "+1" } else { "-1" };
+        writeln!(text, "{label} {first}:{:.3} {second}:0.5", draws.unit()).unwrap();
+    }
+    w.write("rows.libsvm", &text);
+    life(&w, "rows.libsvm --width 90", "3", "rows.libsvm", 80);
+    let parameters = w.efface("status m.efface --json").done().json()["parameters"].clone();
+    assert_eq!(parameters, 91);
+    w.efface("add m.efface rows.libsvm").fails(1, &["`capacity` is 100"]);
+}
+
+/// Words and missing values need a schema, which `efface schema` drafts for a human to confirm.
+#[test]
+fn words_and_missing_values_by_schema() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(8);
+    let mut text = String::from("name,age,job,town,y\n");
+    for row in 0..90 {
+        let job = ["cook", "clerk", "\"pilot, retired\""][draws.below(3) as usize];
+        let age = if row % 9 == 0 { "?".to_owned() } else { (18 + draws.below(60)).to_string() };
+        let y = ["no", "yes"][usize::from(draws.below(60) > 30 || job == "cook")];
+        writeln!(text, "p{row},{age},{job},t{},{y}", draws.below(5)).unwrap();
+    }
+    w.write("people.csv", &text);
+    let roles = "people.csv --label y --id name";
+    w.efface(&format!("train {roles} -o m.efface")).fails(2, &["efface schema people.csv"]);
+    w.efface(&format!("schema {roles} -o schema.toml")).done();
+    let drafted = String::from_utf8(w.read("schema.toml")).unwrap();
+    for word in ["age", "job", "pilot, retired", "town", "data"] {
+        assert!(drafted.contains(word), "{drafted}");
+    }
+    life(&w, &format!("{roles} --schema schema.toml"), "p4", "people.csv", 90);
+    let page = w.efface("certificate show m.efface").done().stdout;
+    assert!(page.contains("taken from the data"), "what the draft took is assumed: {page}");
+
+    w.write("strange.csv", "name,age,job,town,y\nq1,30,astronaut,t0,yes\n");
+    let before = w.read("m.efface");
+    let ran = w.efface("add m.efface strange.csv");
+    assert!(matches!(ran.code, Some(0 | 2)), "{ran:#?}");
+    if ran.code == Some(2) {
+        assert!(ran.stderr.contains("astronaut"), "{ran:#?}");
+        assert!(w.read("m.efface") == before, "the vault was changed");
+    }
+}
