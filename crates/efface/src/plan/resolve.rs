@@ -239,7 +239,7 @@ fn loss(choices: &Choices, task: &Task) -> (Loss, Option<Decimal>, Origin, f64) 
             (Loss::Squared { clip }, Some(Decimal(clip)), origin(s.clip.is_some(), &[]), 1.0)
         }
         ("huber-hinge", _) => {
-            let width = s.hinge_width.unwrap_or(0.5);
+            let width = s.hinge_width.unwrap_or(1.0);
             let from = origin(s.hinge_width.is_some(), &[]);
             (Loss::HuberHinge { width }, Some(Decimal(width)), from, 0.0)
         }
