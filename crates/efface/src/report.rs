@@ -47,13 +47,14 @@ pub fn report(path: &Path) -> Result<String> {
     let mut page = Page(String::new());
     page.open(&status);
     page.ledger(&verdict);
-    page.model(&status, &latest);
     page.claims(&latest);
-    page.budget(&status);
     page.requests(&certificates);
+    page.budget(&status);
+    page.model(&status);
     page.list("What is not covered", &latest.scope.does_not_cover);
     page.assumptions(&latest);
     page.exports(&status);
+    page.constants(&latest);
     page.close(&status);
     Ok(page.0)
 }
@@ -92,7 +93,7 @@ impl Page {
         }
     }
 
-    fn model(&mut self, status: &Status, latest: &Certificate) {
+    fn model(&mut self, status: &Status) {
         self.add("<h2>What was trained</h2>");
         let capacity = status.capacity.map_or("no limit".to_owned(), |c| c.to_string());
         self.rows(
@@ -109,6 +110,9 @@ impl Page {
                 vec!["Ledger head".into(), format!("{} {}", status.head.0, status.head.1)],
             ],
         );
+    }
+
+    fn constants(&mut self, latest: &Certificate) {
         self.add("<h2>Public constants</h2>");
         let constants: Vec<Vec<String>> = latest
             .constants

@@ -154,6 +154,7 @@ fn facts(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
         classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
         classes_given,
         schema: table.schema.canonical(),
+        schema_given: source.schema.is_some(),
         schema_from_data: from_data,
         ids,
     })

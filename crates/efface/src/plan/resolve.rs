@@ -28,6 +28,8 @@ pub struct Facts {
     pub classes_given: bool,
     /// The schema in force, in its text form.
     pub schema: String,
+    /// True when the user gave it.
+    pub schema_given: bool,
     /// Values of the schema that were taken from data, in words.
     pub schema_from_data: Vec<String>,
     /// Where ids come from.
@@ -104,8 +106,11 @@ impl Plan {
         list_task(&mut list, &task, facts);
 
         let schema = hex::encode(Sha256::digest(facts.schema.as_bytes()));
-        let schema_origin =
-            if facts.schema_from_data.is_empty() { Origin::User } else { Origin::Data };
+        let schema_origin = match (facts.schema_from_data.is_empty(), facts.schema_given) {
+            (false, _) => Origin::Data,
+            (true, true) => Origin::User,
+            (true, false) => Origin::Default,
+        };
         list.add("schema", schema, schema_origin);
 
         let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
