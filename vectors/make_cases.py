@@ -21,8 +21,13 @@ def text(x):
 
 def case(kind, inputs, **expect):
     written = {k: v if isinstance(v, (int, list)) else str(v) for k, v in inputs.items()}
-    cases.append({"kind": kind, "inputs": written,
-                  "expect": {k.replace("__", "-"): text(v) for k, v in expect.items()}})
+    cases.append(
+        {
+            "kind": kind,
+            "inputs": written,
+            "expect": {k.replace("__", "-"): text(v) for k, v in expect.items()},
+        }
+    )
 
 
 def digits(low, high):
@@ -73,8 +78,12 @@ for _ in range(14):
         alpha = 1 + above
         return r * alpha + log(above / alpha) + (l - log(alpha)) / above
 
-    case("rdp-epsilon", {"curve": "rho*alpha", "rho": rho, "delta": delta},
-         mironov=r + 2 * sqrt(r * l), canonne__kamath__steinke=max(mpf(0), least(cks, -30, 60)))
+    case(
+        "rdp-epsilon",
+        {"curve": "rho*alpha", "rho": rho, "delta": delta},
+        mironov=r + 2 * sqrt(r * l),
+        canonne__kamath__steinke=max(mpf(0), least(cks, -30, 60)),
+    )
 
 for _ in range(10):
     q, epsilon = 1 + digits(-2, 3), digits(-9, 1.2)
@@ -82,17 +91,25 @@ for _ in range(10):
     q = float(f"{q:.8g}")
     e, o, d, m = (mpf(str(x)) for x in (epsilon, q, delta, mu))
     bound = o / (o - 1) * exp(e * (o - 1) / o) * (2 * (o - 1)) ** (1 / o) - 1
-    case("advantage", {"q": q, "epsilon": epsilon, "delta": delta, "mu": mu},
-         from_deletion_privacy=min(sqrt(2 * e), bound, mpf(1)),
-         from_gdp=1 - 2 * upper(m / 2), from_eps_delta=(exp(e) - 1 + 2 * d) / (exp(e) + 1))
+    case(
+        "advantage",
+        {"q": q, "epsilon": epsilon, "delta": delta, "mu": mu},
+        from_deletion_privacy=min(sqrt(2 * e), bound, mpf(1)),
+        from_gdp=1 - 2 * upper(m / 2),
+        from_eps_delta=(exp(e) - 1 + 2 * d) / (exp(e) + 1),
+    )
 
 for _ in range(10):
     epsilon, delta, k = digits(-6, 1), digits(-30, -1), random.randint(1, 40)
     e, d = mpf(str(epsilon)), mpf(str(delta))
-    case("group-privacy", {"epsilon": epsilon, "delta": delta, "k": k},
-         group_epsilon=k * e, group_delta=d * (exp(k * e) - 1) / (exp(e) - 1),
-         single_epsilon_for_group_target=e / k,
-         single_delta_for_group_target=d * (exp(e / k) - 1) / (exp(e) - 1))
+    case(
+        "group-privacy",
+        {"epsilon": epsilon, "delta": delta, "k": k},
+        group_epsilon=k * e,
+        group_delta=d * (exp(k * e) - 1) / (exp(e) - 1),
+        single_epsilon_for_group_target=e / k,
+        single_delta_for_group_target=d * (exp(e / k) - 1) / (exp(e) - 1),
+    )
 
 for _ in range(10):
     epsilon = 0.0 if random.random() < 0.2 else digits(-3, 0.7)
@@ -107,8 +124,11 @@ for _ in range(10):
             break
         ln_p += log(value)
     else:
-        case("bounded-domain", {"epsilon": epsilon, "diameter_over_noise": diameter,
-                                "steps": steps}, ln_delta=ln_p)
+        case(
+            "bounded-domain",
+            {"epsilon": epsilon, "diameter_over_noise": diameter, "steps": steps},
+            ln_delta=ln_p,
+        )
 
 
 def mu_of(start, contraction, shift, noise):
@@ -126,8 +146,9 @@ def mu_of(start, contraction, shift, noise):
     corner, total = 0, mpf(0)
     while corner + 1 < len(points):
         v0, y0 = points[corner]
-        slope, best = min(((y - y0) / (v - v0), -k)
-                          for k, (v, y) in enumerate(points) if k > corner and v > v0)
+        slope, best = min(
+            ((y - y0) / (v - v0), -k) for k, (v, y) in enumerate(points) if k > corner and v > v0
+        )
         total += slope**2 * (points[-best][0] - v0)
         corner = -best
     return sqrt(total)
@@ -141,9 +162,18 @@ for _ in range(10):
     start = random.choice(["0", "1.5", "20"])
     numbers = [[mpf(x) for x in part] for part in (contraction, shift, noise)]
     mu = mu_of(mpf(start), *numbers)
-    case("noisy-gd-gdp-schedule",
-         {"contraction": contraction, "shift": shift, "noise_std": noise,
-          "initial_distance": start, "delta": "1e-5"}, mu=mu, epsilon=epsilon_of(mu, 1e-5))
+    case(
+        "noisy-gd-gdp-schedule",
+        {
+            "contraction": contraction,
+            "shift": shift,
+            "noise_std": noise,
+            "initial_distance": start,
+            "delta": "1e-5",
+        },
+        mu=mu,
+        epsilon=epsilon_of(mu, 1e-5),
+    )
 
 for _ in range(14):
     n, lam, beta = random.randint(50, 5000), digits(-3, 0), digits(-1, 1)
@@ -157,12 +187,30 @@ for _ in range(14):
     c = max(1 - e * m, e * (b + m) - 1)
     shift = e * mpf(str(lipschitz)) * group / n * (1 if adjacency == "remove-fixed" else 2)
     steps = learning + unlearning
-    mu = mu_of(mpf(0), [c] * steps, [shift] * learning + [mpf(0)] * unlearning,
-               [sqrt(2 * e) * mpf(str(sigma))] * steps)
-    case("noisy-gd-gdp",
-         {"n": n, "lambda": lam, "beta": beta, "lipschitz": lipschitz, "eta": eta, "sigma": sigma,
-          "learning_steps": learning, "unlearning_steps": unlearning, "group": group,
-          "adjacency": adjacency, "delta": delta}, mu=mu, epsilon=epsilon_of(mu, delta))
+    mu = mu_of(
+        mpf(0),
+        [c] * steps,
+        [shift] * learning + [mpf(0)] * unlearning,
+        [sqrt(2 * e) * mpf(str(sigma))] * steps,
+    )
+    case(
+        "noisy-gd-gdp",
+        {
+            "n": n,
+            "lambda": lam,
+            "beta": beta,
+            "lipschitz": lipschitz,
+            "eta": eta,
+            "sigma": sigma,
+            "learning_steps": learning,
+            "unlearning_steps": unlearning,
+            "group": group,
+            "adjacency": adjacency,
+            "delta": delta,
+        },
+        mu=mu,
+        epsilon=epsilon_of(mu, delta),
+    )
 
 for _ in range(8):
     n, lam, beta, sigma, delta = 300, 0.05, 0.25, digits(-1.5, 0), 1e-6
@@ -189,11 +237,23 @@ for _ in range(8):
         else:
             relative = mpf(2 * max(then, now)) / max(len(data), len(current))
         shifts += [e * relative] * steps
-    mu = mu_of(mpf(0), [c] * len(shifts), shifts,
-               [sqrt(2 * e) * mpf(str(sigma))] * len(shifts))
-    case("noisy-gd-gdp-sequence",
-         {"n": n, "lambda": lam, "beta": beta, "lipschitz": 1, "eta": eta, "sigma": sigma,
-          "learning_steps": learning, "delta": delta, "adjacency": adjacency,
-          "requests": requests}, mu=mu, epsilon=epsilon_of(mu, delta))
+    mu = mu_of(mpf(0), [c] * len(shifts), shifts, [sqrt(2 * e) * mpf(str(sigma))] * len(shifts))
+    case(
+        "noisy-gd-gdp-sequence",
+        {
+            "n": n,
+            "lambda": lam,
+            "beta": beta,
+            "lipschitz": 1,
+            "eta": eta,
+            "sigma": sigma,
+            "learning_steps": learning,
+            "delta": delta,
+            "adjacency": adjacency,
+            "requests": requests,
+        },
+        mu=mu,
+        epsilon=epsilon_of(mu, delta),
+    )
 
 print(json.dumps({"note": "compare at a relative 1e-8", "cases": cases}, indent=0))

@@ -1,7 +1,7 @@
 """Writes gaussian.json: delta, epsilon and mu of Gaussian DP with 60 digits (needs mpmath).
 
-    python make_gaussian.py > gaussian.json         # the embedded sample
-    python make_gaussian.py 20 > large.json         # twenty times as many points
+python make_gaussian.py > gaussian.json         # the embedded sample
+python make_gaussian.py 20 > large.json         # twenty times as many points
 """
 
 import json
@@ -82,26 +82,39 @@ while len(rows) < 500 * TIMES:
     if epsilon > 1e4 or delta < mpf(10) ** -300:
         continue
     complement = complement_of(epsilon, mu)
-    rows.append({"asks": "delta", "epsilon": repr(epsilon), "mu": repr(mu),
-                 "delta": text(delta), "complement": text(complement)})
+    rows.append(
+        {
+            "asks": "delta",
+            "epsilon": repr(epsilon),
+            "mu": repr(mu),
+            "delta": text(delta),
+            "complement": text(complement),
+        }
+    )
 for _ in range(60 * TIMES):
     mu = some_mu()
     epsilon = mu * random.uniform(40, 300)
     with mp.workdps(400):
         value = log(delta_of(epsilon, mu, 300))
-    rows.append({"asks": "ln-delta", "epsilon": repr(epsilon), "mu": repr(mu),
-                 "ln_delta": text(value)})
+    rows.append(
+        {"asks": "ln-delta", "epsilon": repr(epsilon), "mu": repr(mu), "ln_delta": text(value)}
+    )
 for _ in range(200 * TIMES):
     mu = some_mu()
     delta = 10 ** random.uniform(-300, -0.01) if random.random() < 0.6 else random.random()
     epsilon = epsilon_of(mu, delta)
     if epsilon > 1e4 or 0 < epsilon < mpf(mu) * mpf(10) ** -4:
         continue
-    rows.append({"asks": "epsilon", "mu": repr(mu), "delta": repr(delta),
-                 "epsilon": text(epsilon)})
+    rows.append({"asks": "epsilon", "mu": repr(mu), "delta": repr(delta), "epsilon": text(epsilon)})
 for _ in range(200 * TIMES):
     epsilon = 0.0 if random.random() < 0.05 else 10 ** random.uniform(-9, 4)
     delta = 10 ** random.uniform(-300, -0.01) if random.random() < 0.6 else random.random()
-    rows.append({"asks": "mu", "epsilon": repr(epsilon), "delta": repr(delta),
-                 "mu": text(mu_of(epsilon, delta))})
+    rows.append(
+        {
+            "asks": "mu",
+            "epsilon": repr(epsilon),
+            "delta": repr(delta),
+            "mu": text(mu_of(epsilon, delta)),
+        }
+    )
 print(json.dumps({"note": "inputs are float64 in decimal", "rows": rows}, indent=0))

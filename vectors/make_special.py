@@ -1,12 +1,12 @@
 """Writes special.json: special functions of the Gaussian with 60 digits (needs mpmath).
 
-    python make_special.py > special.json
+python make_special.py > special.json
 """
 
 import json
 import random
 
-from mpmath import erf, erfc, exp, log, mp, mpf, nstr, pi, sqrt
+from mpmath import erfc, exp, log, mp, mpf, nstr, pi, sqrt
 
 mp.dps = 400  # enough for erfc far in the tail and for 1 - x M(x) at large x
 
