@@ -71,17 +71,17 @@ def least(f, low, high):
 
 for _ in range(14):
     rho, delta = digits(-8, 3), digits(-60, -0.3)
-    r, l = mpf(str(rho)), -log(mpf(str(delta)))
+    r, surprise = mpf(str(rho)), -log(mpf(str(delta)))
 
-    def cks(t):
+    def cks(t, r=r, surprise=surprise):
         above = exp(t)
         alpha = 1 + above
-        return r * alpha + log(above / alpha) + (l - log(alpha)) / above
+        return r * alpha + log(above / alpha) + (surprise - log(alpha)) / above
 
     case(
         "rdp-epsilon",
         {"curve": "rho*alpha", "rho": rho, "delta": delta},
-        mironov=r + 2 * sqrt(r * l),
+        mironov=r + 2 * sqrt(r * surprise),
         canonne__kamath__steinke=max(mpf(0), least(cks, -30, 60)),
     )
 
@@ -140,7 +140,7 @@ def mu_of(start, contraction, shift, noise):
         after *= c
     v, y = mpf(0), after * start
     points = [(v, mpf(0))]
-    for factor, s, n in zip(reversed(factors), shift, noise):
+    for factor, s, n in zip(reversed(factors), shift, noise, strict=True):
         v, y = v + (factor * n) ** 2, y + factor * s
         points.append((v, y))
     corner, total = 0, mpf(0)
