@@ -132,9 +132,6 @@ pub enum WriteError {
         /// The index given.
         index: u64,
     },
-    /// This tombstone exists already.
-    #[error("tombstone already exists")]
-    DuplicateTombstone,
     /// The vault was opened for reading.
     #[error("vault was opened for reading only")]
     OpenedForReading,

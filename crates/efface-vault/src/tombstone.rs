@@ -1,7 +1,6 @@
 //! Tombstones: that something was deleted, without saying what.
 
 use crate::column::{at_most_one, unsigned};
-use crate::error::is_duplicate;
 use crate::{ReadError, Transaction, Vault, WriteError};
 
 impl Vault {
@@ -16,9 +15,9 @@ impl Vault {
 }
 
 impl Transaction<'_> {
-    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`, also if
-    /// an earlier deletion was noted. The key must be kept outside the vault, as for
-    /// [`Transaction::insert_tombstone`].
+    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`, in the
+    /// place of an earlier note. The HMAC's key must be kept outside the vault, or ids could be
+    /// guessed from it.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -29,20 +28,5 @@ impl Transaction<'_> {
                    ON CONFLICT (mac) DO UPDATE SET entry = excluded.entry";
         self.execute(sql, (hmac, entry))?;
         Ok(())
-    }
-
-    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`. The
-    /// HMAC's key must be kept outside the vault, or ids could be guessed from it.
-    ///
-    /// # Errors
-    /// [`WriteError::DuplicateTombstone`] if it is noted already.
-    pub fn insert_tombstone(&mut self, hmac: [u8; 32], entry_index: u64) -> Result<(), WriteError> {
-        self.refuse_if_failed()?;
-        let entry = self.number("entry_index", entry_index)?;
-        match self.execute("INSERT INTO tombstone (mac, entry) VALUES (?1, ?2)", (hmac, entry)) {
-            Ok(_) => Ok(()),
-            Err(error) if is_duplicate(&error) => Err(WriteError::DuplicateTombstone),
-            Err(error) => Err(error.into()),
-        }
     }
 }

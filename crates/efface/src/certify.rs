@@ -123,10 +123,7 @@ pub(crate) fn certificate(
     let claims = claims(plan, &event, facts.kind, facts.records)?;
     within_target(plan, &claims)?;
     let (covers, does_not_cover) = scope(&event);
-    let grid = match &event {
-        Event::OutputNoise(e) => e.grid,
-        Event::NoisyGd(e) => e.grid,
-    };
+    let grid = event.grid();
     let certificate = Certificate {
         schema: SCHEMA.to_owned(),
         id: format!("{}/{}", facts.vault, facts.index),

@@ -77,10 +77,7 @@ impl Current {
 
     /// Releases this model has made.
     pub(crate) fn releases(&self) -> u64 {
-        match &self.event {
-            Event::OutputNoise(event) => event.releases,
-            Event::NoisyGd(event) => event.releases,
-        }
+        self.event.releases()
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Request {
     pub id: String,
     /// What kind of request.
     pub kind: RequestKind,
-    /// Records touched, or `at most S` where the count is private.
+    /// Records touched, or `not stated` where the count is private.
     pub records: String,
     /// Keyed HMAC of the subject, if the request named one.
     pub subject: Option<String>,

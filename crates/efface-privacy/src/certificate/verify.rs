@@ -136,10 +136,7 @@ fn release(certificate: &Certificate, verdict: &mut Verdict) {
 
 fn noise(certificate: &Certificate) -> Result<String, String> {
     let noise = &certificate.noise;
-    let grid = match &certificate.event {
-        Event::OutputNoise(e) => e.grid,
-        Event::NoisyGd(e) => e.grid,
-    };
+    let grid = certificate.event.grid();
     if noise.sampler != "exact-grid" {
         return Err(format!("`sampler` must be `exact-grid`, got `{}`", noise.sampler));
     }
@@ -317,10 +314,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
 
 /// Facts of the certificate that must agree with each other.
 fn consistent(certificate: &Certificate) -> Result<String, String> {
-    let releases = match &certificate.event {
-        Event::OutputNoise(event) => event.releases,
-        Event::NoisyGd(event) => event.releases,
-    };
+    let releases = certificate.event.releases();
     if releases != certificate.model.version {
         return Err(format!(
             "the event counts {releases} releases, the model is at version {}",

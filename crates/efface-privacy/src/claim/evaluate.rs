@@ -42,7 +42,7 @@ pub enum ClaimError {
 /// When the event is malformed, the parameters are out of range, or the notion is not one the
 /// event can earn.
 pub fn evaluate(event: &Event, question: &Question) -> Result<Claim, ClaimError> {
-    let state = state(event);
+    let state = event.state();
     let draft = match *question {
         Question::Indistinguishable { delta } => {
             let mu = mu(event, World::Retraining)?;
@@ -78,7 +78,7 @@ pub fn evaluate(event: &Event, question: &Question) -> Result<Claim, ClaimError>
         }
         Question::Differential { delta, adjacency } => {
             let mu = mu(event, World::DifferentialPrivacyAllReleases(adjacency))?;
-            let releases = releases(event);
+            let releases = event.releases();
             Draft {
                 notion: Notion::DifferentialPrivacy,
                 epsilon: epsilon_at(mu, delta)?,
@@ -145,14 +145,14 @@ fn deletion(
 ) -> Result<Draft, ClaimError> {
     let unavailable =
         |reason| ClaimError::Unavailable { notion: Notion::DeletionPrivacy.name(), reason };
-    if state(event) == State::Secret {
+    if event.state() == State::Secret {
         return Err(unavailable("it needs `perfect` state, and this model keeps `secret` state"));
     }
     let mu_dd = mu(event, World::DeletionPrivacy(adjacency))?;
     let at_rest = rdp::from_mu(mu_dd, order).get();
     let epsilon = match requests {
         Requests::NonAdaptive => at_rest,
-        Requests::PAdaptive(p) if p.saturating_add(1) < releases(event) => {
+        Requests::PAdaptive(p) if p.saturating_add(1) < event.releases() => {
             return Err(unavailable("more releases than `p-adaptive` counts were out before it"));
         }
         Requests::PAdaptive(p) => {
@@ -187,20 +187,6 @@ fn mu(event: &Event, world: World) -> Result<Mu, AccountantError> {
 
 fn epsilon_at(mu: Mu, delta: f64) -> Result<Epsilon, ClaimError> {
     Ok(gaussian::epsilon(mu, Delta::new(delta)?)?)
-}
-
-fn state(event: &Event) -> State {
-    match event {
-        Event::OutputNoise(e) => e.state,
-        Event::NoisyGd(_) => State::Perfect,
-    }
-}
-
-fn releases(event: &Event) -> u64 {
-    match event {
-        Event::OutputNoise(e) => e.releases,
-        Event::NoisyGd(e) => e.releases,
-    }
 }
 
 fn joint(event: &Event) -> u64 {

@@ -73,11 +73,7 @@ pub fn in_words(claim: &Claim) -> String {
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     let mut covers = vec!["the weights published with this request".to_owned()];
-    let state = match event {
-        Event::OutputNoise(e) => e.state,
-        Event::NoisyGd(_) => State::Perfect,
-    };
-    match state {
+    match event.state() {
         State::Perfect => covers.push(
             "everything kept after the request: weights, remaining rows, public constants".into(),
         ),

@@ -33,6 +33,33 @@ impl Event {
             Self::NoisyGd(event) => &event.setting,
         }
     }
+
+    /// Distinct releases of the model so far, this one included.
+    #[must_use]
+    pub fn releases(&self) -> u64 {
+        match self {
+            Self::OutputNoise(event) => event.releases,
+            Self::NoisyGd(event) => event.releases,
+        }
+    }
+
+    /// What is kept after the request.
+    #[must_use]
+    pub fn state(&self) -> State {
+        match self {
+            Self::OutputNoise(event) => event.state,
+            Self::NoisyGd(_) => State::Perfect,
+        }
+    }
+
+    /// Spacing of the grid of released weights.
+    #[must_use]
+    pub fn grid(&self) -> Decimal {
+        match self {
+            Self::OutputNoise(event) => event.grid,
+            Self::NoisyGd(event) => event.grid,
+        }
+    }
 }
 
 /// Public constants of the objective F(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2.

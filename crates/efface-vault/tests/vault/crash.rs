@@ -135,7 +135,7 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
     let entry = change.append_ledger("certificate", "{\"ok\":true}", &digest(number))?;
     change.erase_all_annexes()?;
     change.set_annex(entry, "{\"passes\":3}")?;
-    change.insert_tombstone(digest(number), entry)?;
+    change.set_tombstone(digest(number), entry)?;
     change.update_request(&request, RequestState::Certified, Some(number), Some(entry))?;
     change.commit()
 }

@@ -105,7 +105,7 @@ pub struct Rows {
 pub enum Ids {
     /// A column of the data.
     Column,
-    /// The position in the input, counted on by additions.
+    /// The position in the input; additions of version V are `vV:1`, `vV:2`, ...
     Position,
 }
 

@@ -179,12 +179,6 @@ impl Plan {
         })
     }
 
-    /// True for regression.
-    #[must_use]
-    pub fn is_regression(&self) -> bool {
-        matches!(self.task, Task::Range(..))
-    }
-
     /// Whether counts of records are private, so that no certificate may state one.
     #[must_use]
     pub fn hides_counts(&self) -> bool {
