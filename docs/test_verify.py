@@ -6,11 +6,13 @@ import copy
 import hashlib
 import io
 import json
+import re
 import tempfile
 import unittest
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +72,12 @@ SOLVED = {
     "distance": "0.0015",
     "noise": "0.01",
     "grid": "7.275957614183426e-12",
-    "failure": "0",
     "state": "perfect",
     "joint_releases": 1,
-    "releases": 3,
-    "records": 11980,
+    "releases": 4,
+    "records": None,
 }
+SOLVED_OPENLY = {**SOLVED, "records": 11980}  # where the row count is public
 DESCENDED = {
     "kind": "noisy-gd",
     "setting": {**SETTING, "strong_convexity": "0.05"},
@@ -83,28 +85,30 @@ DESCENDED = {
     "noise": "0.03125",
     "grid": "2.9103830456733704e-11",
     "rounding": "1e-13",
-    "failure": "1e-17",
     "phases": [
-        {"steps": 300, "releases": 1, "only_then": 23, "only_now": 2, "records": None},
-        {"steps": 40, "releases": 2, "only_then": 5, "only_now": 1, "records": None},
+        {"steps": 300, "releases": 1, "only_then": 15000, "only_now": 15000, "records": None},
+        {"steps": 30, "releases": 2, "only_then": 15000, "only_now": 15000, "records": None},
         {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
     ],
     "longest": 300,
     "learning": 300,
     "releases": 4,
 }
+DESCENDED_OPENLY = {
+    **DESCENDED,
+    "phases": [
+        {"steps": 300, "releases": 1, "only_then": 23, "only_now": 2, "records": None},
+        {"steps": 30, "releases": 2, "only_then": 5, "only_now": 1, "records": 12000},
+        {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
+    ],
+}
 DELTA = "0.00001"
 QUESTIONS: list[dict[str, Any]] = [
     {"notion": verify.RETRAINING, "delta": DELTA},
     {"notion": verify.RENYI, "order": "8"},
-    {"notion": verify.DELETION, "order": "8", "adjacency": "remove", "requests": "non-adaptive"},
-    {
-        "notion": verify.DELETION,
-        "order": "8",
-        "adjacency": "replace",
-        "requests": {"p-adaptive": 3},
-    },
-    {"notion": verify.PRIVACY, "delta": DELTA, "adjacency": "remove"},
+    {"notion": verify.DELETION, "order": "8", "requests": "non-adaptive"},
+    {"notion": verify.DELETION, "order": "8", "requests": {"p-adaptive": 3}},
+    {"notion": verify.PRIVACY, "delta": DELTA},
 ]
 
 
@@ -124,6 +128,7 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
         asked[name] = None if form[name] is None else verify.number(form[name])
     found = verify.supported(verify.fit(event, "event", "event"), asked)
     claim = {**form, **found}
+    asked["requests"] = found["requests"]
     for name in ("mu", "epsilon", "advantage"):
         claim[name] = repr(float(found[name] * (1 + Decimal("2e-9"))))
     parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
@@ -137,9 +142,15 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     return {**claim, "words": text}
 
 
-def certificate(event: dict[str, Any]) -> dict[str, Any]:
+def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
     """A signed certificate with every claim the event supports."""
     setting = event["setting"]
+    questions = [
+        {**question, "adjacency": adjacency}
+        if question["notion"] in (verify.DELETION, verify.PRIVACY)
+        else question
+        for question in QUESTIONS
+    ]
     constants = {
         "parameters": setting["parameters"],
         "lipschitz": setting["lipschitz"],
@@ -156,6 +167,7 @@ def certificate(event: dict[str, Any]) -> dict[str, Any]:
     else:
         constants |= {"eta": event["step"], "step-noise": event["noise"]}
         constants["steps"] = event["learning"]
+        constants["removal-steps"] = event["phases"][-1]["steps"]
     return seal(
         {
             "schema": verify.SCHEMA,
@@ -166,20 +178,23 @@ def certificate(event: dict[str, Any]) -> dict[str, Any]:
             "request": {
                 "id": "r1",
                 "kind": "delete",
-                "records": "at most 20",
+                "records": "not stated" if adjacency == "remove" else "20",
                 "subject": None,
                 "received_at": "2026-01-02T03:04:05Z",
             },
             "model": {"digest_before": "00", "digest_after": "11", "version": 4},
-            "claims": [claim_for(event, question) for question in QUESTIONS],
+            "claims": [claim_for(event, question) for question in questions],
             "event": copy.deepcopy(event),
             "constants": [
                 {"name": name, "value": str(value), "origin": "user"}
                 for name, value in constants.items()
             ],
-            "assumptions": [{"name": "a", "value": "b", "evidence": "declared"}],
+            "assumptions": [
+                {"name": name, "value": "b", "evidence": "declared"}
+                for name in ("rows", "randomness", "row-count", "group")
+            ],
             "noise": {"sampler": "exact-grid", "generator": "chacha20", "grid": event["grid"]},
-            "scope": {"covers": ["é\u2028"], "does_not_cover": list(verify.LIMITS)},
+            "scope": {"covers": [], "does_not_cover": [*verify.LIMITS, "é\u2028"]},
             "annex": "22",
             "chain": {"index": 4, "previous": "33" * 32},
         }
@@ -353,14 +368,20 @@ class Accounting(unittest.TestCase):
 class Certificates(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.solved = certificate(SOLVED)
-        cls.descended = certificate(DESCENDED)
+        cls.solved = certificate(SOLVED, "remove")
+        cls.descended = certificate(DESCENDED, "remove")
+        cls.solved_openly = certificate(SOLVED_OPENLY, "replace")
+        cls.descended_openly = certificate(DESCENDED_OPENLY, "replace")
+        cls.all = (cls.solved, cls.descended, cls.solved_openly, cls.descended_openly)
 
     solved: dict[str, Any]
     descended: dict[str, Any]
+    solved_openly: dict[str, Any]
+    descended_openly: dict[str, Any]
+    all: tuple[dict[str, Any], ...]
 
     def test_honest_certificates_hold_and_need_a_key(self) -> None:
-        for document in (self.solved, self.descended):
+        for document in self.all:
             self.assertEqual(set(judge(document).values()), {"holds"}, judge(document))
             alone = judge(document, None)
             self.assertEqual(alone.pop("signature"), "undecided")
@@ -387,20 +408,49 @@ class Certificates(unittest.TestCase):
         self.assertEqual(verdict["hash"], "holds")
         self.assertEqual(verdict["signature"], "holds")
 
+    def breaks(
+        self, base: dict[str, Any], checks: set[str], *changes: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        """A dishonest signer makes some changes: exactly those checks fail.
+
+        A notion stands for all claims of it.
+        """
+        document = copy.deepcopy(base)
+        for change in changes:
+            change(document)
+        failing = [name for name, standing in judge(seal(document)).items() if standing != "holds"]
+        names = {name.rpartition(": ")[2] for name in failing}
+        self.assertEqual(names, checks, failing)
+        claims = [n for n, c in enumerate(document["claims"], 1) if c["notion"] in checks]
+        self.assertEqual(
+            [n for n in failing if ": " in n], [self.name(document, n) for n in claims]
+        )
+
+    def reasons(self, base: dict[str, Any], change: Callable[[dict[str, Any]], Any]) -> set[str]:
+        """Why a change makes checks fail."""
+        document = copy.deepcopy(base)
+        change(document)
+        verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
+        return {reason for standing, _, reason in verdict if standing == "fails"}
+
+    @staticmethod
+    def name(document: dict[str, Any], number: int) -> str:
+        return f"claim {number}: {document['claims'][number - 1]['notion']}"
+
     def test_every_stated_number_is_recomputed(self) -> None:
-        for base in (self.solved, self.descended):
+        for base in self.all:
             for index, claim in enumerate(base["claims"]):
                 for name in ("epsilon", "mu", "advantage"):
                     less = repr(float(claim[name]) * (1 - 1e-8))
                     self.fails(base, f"claim {index + 1}", put({name: less}, "claims", index))
 
     def test_a_weaker_event_supports_less(self) -> None:
-        for name, value in (("distance", "0.0016"), ("releases", 4), ("failure", "0.9")):
+        for name, value in (("distance", "0.0016"), ("releases", 5)):
             self.fails(self.solved, "claim", put({name: value}, "event"))
         for name, value in (("rounding", "1e-5"), ("step", "2.6")):
             self.fails(self.descended, "claim", put({name: value}, "event"))
         for phase in ({"only_then": 24}, {"only_now": 3}, {"steps": 301}, {"releases": 2}):
-            self.fails(self.descended, "claim", put(phase, "event", "phases", 0))
+            self.fails(self.descended_openly, "claim", put(phase, "event", "phases", 0))
 
     def test_events_that_no_run_can_have_are_refused(self) -> None:
         changes: list[dict[str, Any]] = [
@@ -408,7 +458,6 @@ class Certificates(unittest.TestCase):
             {"noise": "0"},
             {"joint_releases": 2},
             {"records": 15001},
-            {"failure": "1"},
             {"distance": "inf"},
             {"distance": "-1"},
             {"releases": 0},
@@ -420,6 +469,7 @@ class Certificates(unittest.TestCase):
             {"step": "0"},
             {"phases": []},
             {"learning": 301},
+            {"learning": 0},
             {"longest": 299},
             {"releases": 3},
         ]
@@ -427,9 +477,8 @@ class Certificates(unittest.TestCase):
             self.fails(self.descended, "claim 1", put(change, "event"))
         last = {"only_then": 1}
         self.fails(self.descended, "claim 1", put(last, "event", "phases", 2))
-
-    def test_a_run_that_may_fail_has_no_renyi_form(self) -> None:
-        self.fails(self.solved, "claim 2", put({"failure": "1e-30"}, "event"))
+        merged = {"steps": 601}  # two releases of at most 300 steps each
+        self.fails(self.descended_openly, "claim 1", put(merged, "event", "phases", 1))
 
     def test_fields_that_follow_from_the_event_cannot_be_embellished(self) -> None:
         for change in (
@@ -447,41 +496,164 @@ class Certificates(unittest.TestCase):
             {"words": "all is well"},
         ):
             self.fails(self.solved, "claim 1", put(change, "claims", 0))
+        asked = verify.RETRAINED["noisy-gd"]
+        self.fails(self.descended, "claim 3", put({"reference": asked}, "claims", 2))
         words = self.solved["claims"][0]["words"]
         flattered = words.replace("% of the time", "0% of the time").replace("most ", "most 0.")
         self.fails(self.solved, "claim 1", put({"words": flattered}, "claims", 0))
 
     def test_noise_constants_and_scope(self) -> None:
-        self.fails(self.solved, "noise", put({"not_for_release": True}))
+        test, seeded = put({"not_for_release": True}), {"generator": "chacha20-user-seed"}
+        self.breaks(self.solved, {"release", "noise"}, test)
+        self.breaks(self.solved, {"release"}, test, put(seeded, "noise"))
         for change in (
             {"sampler": "continuous-float64"},
             {"grid": "1e-12"},
-            {"generator": "chacha20-user-seed"},
+            {"generator": "xorshift"},
+            seeded,
         ):
-            self.fails(self.solved, "noise", put(change, "noise"))
+            self.breaks(self.solved, {"noise"}, put(change, "noise"))
         self.fails(self.solved, "constants", lambda d: d["constants"].pop(0))
         self.fails(self.solved, "constants", lambda d: d["constants"].append(d["constants"][0]))
         self.fails(self.solved, "constants", put({"value": "1.4"}, "constants", 1))
-        self.fails(self.solved, "scope", lambda d: d["scope"]["does_not_cover"].pop())
-        self.fails(self.solved, "claims", lambda d: d["claims"].clear())
+        for limit in range(len(verify.LIMITS)):
+            drop = partial(lambda at, d: d["scope"]["does_not_cover"].pop(at), limit)
+            self.breaks(self.solved, {"scope"}, drop)
+        for more in ("every copy", verify.COVERS[2]):  # the latter is for secret state
+            self.breaks(self.solved, {"scope"}, put({"covers": [more]}, "scope"))
+        self.breaks(self.solved, set(), put({"covers": [*verify.COVERS[:2]]}, "scope"))
+        self.breaks(self.solved, {"claims"}, lambda d: d["claims"].clear())
 
-    def test_constants_from_the_data_rule_out_claims_where_the_row_count_is_private(self) -> None:
-        document = copy.deepcopy(self.solved)
-        document["constants"][0]["origin"] = "data"
-        verdict = judge(seal(document))
-        failing = {name for name, standing in verdict.items() if standing == "fails"}
-        removed = {
-            f"claim {index + 1}: {claim['notion']}"
-            for index, claim in enumerate(document["claims"])
-            if claim["adjacency"] == "remove"
+    def test_where_the_row_count_is_private_nothing_stated_follows_from_it(self) -> None:
+        private = {verify.DELETION, verify.PRIVACY}
+        data, stated = put({"origin": "data"}, "constants", 0), put({"records": "20"}, "request")
+        for base in (self.solved, self.descended):
+            for change in (data, stated, put({"records": "at most 20"}, "request")):
+                self.breaks(base, private, change)
+        for base in (self.solved_openly, self.descended_openly):
+            for change in (data, stated, put({"records": "not stated"}, "request")):
+                self.breaks(base, set(), change)
+        self.breaks(self.solved, private, put({"records": 11980}, "event"))
+        for phase in (0, 2):
+            records = put({"records": 12000}, "event", "phases", phase)
+            self.breaks(self.descended, private, records)
+        for count in ({"only_then": 14999}, {"only_now": 14999}, {"only_then": 0, "only_now": 0}):
+            self.breaks(self.descended, private, put(count, "event", "phases", 1))
+        mean = put({"normalizer": {"kind": "mean", "minimum": 12000}}, "event", "setting")
+        self.assertIn("the row count is public under `mean`", self.reasons(self.descended, mean))
+
+    def test_steps_that_follow_the_request_tell_its_size(self) -> None:
+        changes: list[Callable[[dict[str, Any]], Any]] = [
+            put({"value": "14"}, "constants", -1),
+            put({"value": "few"}, "constants", -1),
+            lambda d: d["constants"].pop(),
+            lambda d: d["constants"].append(d["constants"][-1]),
+        ]
+        for change in changes:
+            self.breaks(self.descended, {verify.DELETION, verify.PRIVACY}, change)
+            self.breaks(self.descended_openly, {verify.DELETION}, change)
+        for phase in (1, 2):
+            shorter = put({"steps": 14}, "event", "phases", phase)
+            reason = "the event has steps that are not the `removal-steps` listed, 15"
+            for base in (self.descended, self.descended_openly):
+                self.assertIn(reason, self.reasons(base, shorter))
+
+    def test_deletion_privacy_is_of_a_deletion(self) -> None:
+        for base in self.all:
+            self.breaks(base, set(), put({"kind": "update"}, "request"))
+            for kind in ("add", "refresh"):
+                self.breaks(base, {verify.DELETION}, put({"kind": kind}, "request"))
+
+    def test_every_release_before_this_one_may_have_been_seen(self) -> None:
+        for base in self.all:
+            self.assertEqual(base["event"]["releases"], 3 + 1)
+            words = base["claims"][3]["words"].replace("saw 3 releases", "saw 2 releases")
+            fewer = put({"requests": {"p-adaptive": 2}, "words": words}, "claims", 3)
+            reason = "`p-adaptive` is below the number of releases before this one"
+            self.assertEqual(self.reasons(base, fewer), {reason})
+
+    def test_every_constant_a_claim_rests_on_is_listed_once(self) -> None:
+        at = next(n for n, c in enumerate(self.solved["constants"]) if c["name"] == "delta")
+        changes: list[Callable[[dict[str, Any]], Any]] = [
+            lambda d: d["constants"].pop(at),
+            lambda d: d["constants"].append(d["constants"][at]),
+            put({"value": "0.00002"}, "constants", at),
+            put({"value": "small"}, "constants", at),
+        ]
+        for change in changes:
+            self.breaks(self.solved, {verify.RETRAINING, verify.PRIVACY}, change)
+
+    def test_assumptions_are_stated(self) -> None:
+        def without(name: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                stated = document["assumptions"]
+                document["assumptions"] = [a for a in stated if a["name"] != name]
+
+            return apply
+
+        def claims(*notions: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                kept = [c for c in document["claims"] if c["notion"] in notions]
+                document["claims"] = kept
+
+            return apply
+
+        for base in self.all:
+            for name in ("rows", "randomness", "group"):
+                self.breaks(base, {"assumptions"}, without(name))
+        count, retraining = without("row-count"), claims(verify.RETRAINING, verify.RENYI)
+        self.breaks(self.solved_openly, {"assumptions"}, count)
+        self.breaks(self.solved, set(), count)
+        self.breaks(self.solved, set(), retraining, count, without("group"))
+        for name in ("n", "capacity", "delta"):
+            at = next(i for i, c in enumerate(self.solved["constants"]) if c["name"] == name)
+            data = put({"origin": "data"}, "constants", at)
+            self.breaks(self.solved, {"assumptions"}, retraining, data, count)
+            self.breaks(self.solved, set(), retraining, data)
+        for name in ("classes", "schema"):
+            value = {"name": name, "value": "no,yes", "origin": "data"}
+            taken = partial(lambda value, d: d["constants"].append(value), value)
+            self.breaks(self.solved_openly, {"assumptions"}, taken)
+            said = {"name": name, "value": "read off the data", "evidence": "assumed"}
+            say = partial(lambda said, d: d["assumptions"].append(said), said)
+            self.breaks(self.solved_openly, set(), taken, say)
+
+    def test_version_releases_and_place_agree(self) -> None:
+        for version in (3, 5):
+            self.breaks(self.solved, {"consistency"}, put({"version": version}, "model"))
+        kept = [c for c in self.solved["claims"] if c["notion"] != verify.DELETION]
+        first = {
+            "chain": put({"index": 0, "previous": "0" * 64}, "chain"),
+            "kind": put({"kind": "train"}, "request"),
+            "model": put({"digest_before": None}, "model"),
         }
-        self.assertEqual(failing, removed)
+        self.breaks(self.solved, set(), put({"claims": kept}), *first.values())
+        for name in first:  # all of them, or none
+            others = [change for other, change in first.items() if other != name]
+            self.breaks(self.solved, {"consistency"}, put({"claims": kept}), first[name])
+            self.breaks(self.solved, {"consistency"}, put({"claims": kept}), *others)
+        for chain in ({"index": 0}, {"previous": "0" * 64}):
+            self.breaks(self.solved, {"consistency"}, put(chain, "chain"))
 
-    def test_an_unlisted_delta_is_no_claim(self) -> None:
-        def drop(document: dict[str, Any]) -> None:
-            document["constants"] = [c for c in document["constants"] if c["name"] != "delta"]
+    def test_the_sentence_says_which_requests_it_holds_for(self) -> None:
+        for base, requests in ((self.solved, ""), (self.descended, "for requests chosen without")):
+            for index in (0, 1):
+                words = base["claims"][index]["words"]
+                self.assertTrue(words.startswith(requests or "the published model is"), words)
+                cut = words[words.index("the published model") :]
+                other = "for requests chosen without looking at releases, " + cut
+                said = put({"words": cut if requests else other}, "claims", index)
+                self.breaks(base, {base["claims"][index]["notion"]}, said)
 
-        self.fails(self.solved, "claim 1", drop)
+    def test_an_infinite_epsilon_promises_nothing(self) -> None:
+        document = copy.deepcopy(self.solved)
+        claim = document["claims"][0]
+        words = re.sub(r"\(\S+, ", "(infinity, ", claim["words"])
+        claim.update({"epsilon": "inf", "words": words})
+        verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
+        reasons = {name: (standing, reason) for standing, name, reason in verdict}
+        expected = ("holds", "epsilon is infinite: nothing is promised")
+        self.assertEqual(reasons[self.name(document, 1)], expected)
 
     def test_an_unknown_or_malformed_certificate_is_not_judged(self) -> None:
         text = json.dumps(self.solved)
@@ -527,13 +699,13 @@ class CommandLine(unittest.TestCase):
     def test_exit_status_and_one_line_per_check(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             good, bad, key = (Path(folder, name) for name in ("good", "bad", "key"))
-            document = certificate(SOLVED)
+            document = certificate(SOLVED, "remove")
             good.write_text(json.dumps(document), encoding="utf-8")
             document["id"] = "v/\x1b[31m5"
             bad.write_text(json.dumps(document), encoding="utf-8")
             key.write_text(KEY.hex() + "\n", encoding="ascii")
             status, text = self.run_main(str(good), "--key", str(key))
-            self.assertEqual((status, len(text.splitlines())), (0, 5 + len(document["claims"])))
+            self.assertEqual((status, len(text.splitlines())), (0, 7 + len(document["claims"])))
             self.assertEqual(self.run_main(str(good), "--key", KEY.hex())[0], 0)
             self.assertEqual(self.run_main(str(good))[0], 2)
             self.assertEqual(self.run_main(str(good), str(bad), "--key", KEY.hex())[0], 1)

@@ -215,10 +215,10 @@ claim: notion=notion epsilon=number delta?=number mu=number order?=number group=
     state=perfect|secret releases=count accountant=text theorem=text advantage=number words=text
 requests: p-adaptive=count
 event/output-noise: kind=text setting=setting procedure=retrain|solve distance=number noise=number
-    grid=number failure=number state=perfect|secret joint_releases=count releases=count
+    grid=number state=perfect|secret joint_releases=count releases=count
     records?=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
-    failure=number phases=[phase] longest=count learning=count releases=count
+    phases=[phase] longest=count learning=count releases=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -396,7 +396,6 @@ def check_event(event: Fields) -> None:
     require(all(x.is_finite() and x >= 0 for x in numbers), "numbers must be finite, at least 0")
     noise, grid, convexity = event["noise"], event["grid"], setting["strong_convexity"]
     require(0 < grid * 2**20 <= noise, "`grid` must be above 0 and at most 2^-20 of the noise")
-    require(event["failure"] < 1, "`failure` must be below 1")
     counts = (setting["parameters"], setting["group"], norm.get("n", 1), event["releases"])
     require(min(counts) > 0, "`parameters`, `group`, `n` and `releases` must be above 0")
     capacity = norm.get("capacity", LARGEST)
@@ -414,7 +413,8 @@ def check_event(event: Fields) -> None:
         return
     require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
     require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
-    longest = max([event["learning"], *(p["steps"] for p in phases if p["releases"] == 1)])
+    require(event["learning"] > 0, "`learning` must be above 0")
+    longest = max(event["learning"], *(-(-p["steps"] // p["releases"]) for p in phases), 1)
     require(event["longest"] >= longest, "`longest` is not the longest phase")
     require(event["learning"] <= phases[0]["steps"], "`learning` is beyond the first phase")
     releases = sum(p["releases"] for p in phases)
@@ -509,7 +509,10 @@ NEVER_SAW = {
     "output-noise": (
         "the exact optimum on the remaining data, published with the same noise and grid"
     ),
-    "noisy-gd": "the same schedule of steps with the request's records absent from the start",
+    "noisy-gd": (
+        "the same schedule of steps with records of one person among the request's, at most the "
+        "stated group, absent from the start"
+    ),
 }
 NEIGHBOURS = "the same releases from data that differ in the protected records"
 THEOREMS = {
@@ -527,7 +530,16 @@ LIMITS = (
     "choosing settings, thresholds or models by looking at results on private data",
     "other records about the same person, and copies of a record under another id",
     "other models trained on the same data",
+    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "names of classes and schema values read from the data, which outlive their records",
     "time taken, failures and refusals, which may depend on the data",
+)
+
+
+COVERS = (
+    "the weights published with this request",
+    "everything kept after the request: weights, remaining rows, public constants",
+    "later releases up to the stated number; not the kept unperturbed state itself",
 )
 
 
@@ -558,18 +570,16 @@ def supported(event: Fields, claim: Fields) -> Fields:
     if renyi:
         require(order.is_finite() and order > 1, "`order` must be finite and above 1")
         epsilon, advantage = order * mu * mu / 2, pair_advantage(mu)
-        exact = notion == DELETION or kind == "noisy-gd" or event["failure"] == 0
-        require(exact, "an event that may fail has no Rényi form")
     else:
-        failure = event["failure"] * releases
-        require(failure < delta < 1, "`delta` must be in (0, 1), above the failure probability")
-        epsilon = gdp_epsilon(mu, delta - failure)
-        advantage = min(pair_advantage(mu) + failure, ONE)
+        require(0 < delta < 1, "`delta` must be in (0, 1)")
+        epsilon, advantage = gdp_epsilon(mu, delta), pair_advantage(mu)
     if notion == DELETION:
         require(state == "perfect", "deletion privacy needs `perfect` state")
         requests = claim["requests"]
         require(requests != "any", "deletion privacy does not hold for any requests")
         if isinstance(requests, dict):  # p-adaptive: every release seen costs its DP
+            seen = requests["p-adaptive"] + 1 >= event["releases"]
+            require(seen, "`p-adaptive` is below the number of releases before this one")
             one = accountant(event, ONE_RELEASE, adjacency)
             epsilon += requests["p-adaptive"] * order * one * one / 2
         advantage = deletion_advantage(order, epsilon)
@@ -606,31 +616,40 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
         "whoever must tell the two apart from what is published is right at most #% of the time "
         "(guessing: 50%)"
     )
+    when = {"any": "", "non-adaptive": "for requests chosen without looking at releases, "}
+    who = (
+        f"even if the requester saw {requests['p-adaptive']} releases, "
+        if isinstance(requests, dict)
+        else when[requests]
+    )
+    which = "the published model"
+    if claim["releases"] > 1:
+        which += f", together with the next ones up to {claim['releases']} in all,"
     if notion == RETRAINING:
-        which = f"each of up to {claim['releases']} releases, seen together,"
         text = (
-            f"{which if claim['releases'] > 1 else 'the published model'} is (#, #)-"
-            "indistinguishable from one retrained on the data as they are now: "
+            f"{who}{which} is (#, #)-indistinguishable from one retrained on the data as they are "
+            "now: "
         )
     elif notion == RENYI:
         text = (
-            "the published model is within Rényi divergence # (order #) of one retrained on the "
-            "data as they are now, in both directions: "
+            f"{who}{which} is within Rényi divergence # (order #) of one retrained on the data as "
+            "they are now, in both directions: "
         )
     elif notion == DELETION:
-        who = "for requests chosen without looking at releases, "
-        if isinstance(requests, dict):
-            who = f"even if the requester saw {requests['p-adaptive']} releases, "
+        many = "" if claim["group"] == "any" else f" (up to {claim['group']} of one person)"
         text = (
             f"{who}what is kept is within Rényi divergence # (order #) of a world that never had "
-            f"the deleted records (up to {claim['group']}): "
+            f"the deleted records{many}: "
         )
     else:
-        how = "having other contents" if claim["adjacency"] == "replace" else "being absent"
+        how = "with other contents" if claim["adjacency"] == "replace" else "being absent"
         weak = " (a weak promise)" if epsilon > 10 else ""
+        several = f"all {claim['releases']} releases together differ"
+        one, group = claim["releases"] == 1, claim["group"]
+        records = "one" if group == "1" else group
         text = (
-            f"all {claim['releases']} releases together differ by at most (#, #) from any "
-            f"{claim['group']} of the remaining records {how}{weak}: "
+            f"{'this release differs' if one else several} by at most (#, #) from what {records} "
+            f"of the remaining records {how} would give{weak}: "
         )
     return text + sure, numbers
 
@@ -646,16 +665,55 @@ def check_words(claim: Fields) -> None:
         require(low <= value <= high, f"the sentence says {shown}, which the numbers do not")
 
 
+def listed(document: Fields, name: str) -> str:
+    """Value of a constant, which must be listed exactly once."""
+    found: list[str] = [c["value"] for c in document["constants"] if c["name"] == name]
+    require(len(found) == 1, f"`{name}` is listed {len(found)} times, not once")
+    return found[0]
+
+
+def check_no_counts(document: Fields) -> None:
+    """Where the row count is private, nothing that the certificate states may follow from it."""
+    event = document["event"]
+    for constant in document["constants"]:
+        fixed = constant["origin"] != "data"
+        require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
+    hidden = document["request"]["records"] == "not stated"
+    require(hidden, "the row count is private, but the request states a number of records")
+    phases = event.get("phases", [])
+    sizes = [part.get("records") for part in (event, *phases)]
+    if "phases" in event:  # earlier phases differ from the latest by as much as any can
+        norm = event["setting"]["normalizer"]
+        require(norm["kind"] == "fixed", "the row count is public under `mean`")
+        most = norm["capacity"]
+        hidden = all(p["only_then"] == p["only_now"] == most for p in phases[:-1])
+    require(
+        hidden and set(sizes) == {None}, "the row count is private, but the event states counts"
+    )
+
+
+def check_fixed_steps(document: Fields) -> None:
+    """The steps of each request are a public constant: a number that follows it tells its size."""
+    text = listed(document, "removal-steps")
+    require(re.fullmatch("[0-9]{1,16}", text) is not None, "`removal-steps` must be a number")
+    for phase in document["event"]["phases"][1:]:
+        fixed = phase["steps"] == int(text) * phase["releases"]
+        require(fixed, f"the event has steps that are not the `removal-steps` listed, {text}")
+
+
 def check_claim(document: Fields, claim: Fields) -> str:
-    """Recompute one claim from the event."""
-    constants = document["constants"]
-    if claim["notion"] in (PRIVACY, DELETION) and claim["adjacency"] == "remove":
-        for constant in constants:
-            fixed = constant["origin"] != "data"
-            require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
+    """Recompute one claim from the event, once what it may rest on is checked."""
+    notion = claim["notion"]
+    private = notion in (PRIVACY, DELETION) and claim["adjacency"] == "remove"
+    removes = document["request"]["kind"] in ("delete", "update")
+    require(notion != DELETION or removes, "deletion privacy of a request that deletes nothing")
+    if private:
+        check_no_counts(document)
+    if (private or notion == DELETION) and "phases" in document["event"]:
+        check_fixed_steps(document)
     if (delta := claim["delta"]) is not None:
-        listed = [c["value"] for c in constants if c["name"] == "delta"]
-        require(any(stands_for(x, delta) for x in listed), "its `delta` is not among the constants")
+        same = stands_for(listed(document, "delta"), delta)
+        require(same, "its `delta` is not the constant listed")
     bound = supported(document["event"], claim)
     for name, value in bound.items():
         if isinstance(value, Decimal):
@@ -666,6 +724,8 @@ def check_claim(document: Fields, claim: Fields) -> str:
         else:
             require(claim[name] == value, f"`{name}` is not the event's, which is `{value}`")
     check_words(claim)
+    if claim["epsilon"] == INFINITY:
+        return "epsilon is infinite: nothing is promised"
     return f"epsilon {claim['epsilon']:.9g} is at least the {bound['epsilon']:.9g} recomputed"
 
 
@@ -673,11 +733,9 @@ def check_claim(document: Fields, claim: Fields) -> str:
 
 
 def check_hash(raw: Fields) -> str:
-    """The stated hash is that of the body, and the place in the chain is possible."""
-    found, chain = document_hash(raw), raw["chain"]
-    require(found == chain["hash"], f"the body was changed: it hashes to {found}")
-    first = chain["previous"] == "0" * 64
-    require(first == (chain["index"] == 0), "the first entry, and only it, follows nothing")
+    """The stated hash is that of the body."""
+    found = document_hash(raw)
+    require(found == raw["chain"]["hash"], f"the body was changed: it hashes to {found}")
     return "the body is what was hashed"
 
 
@@ -699,13 +757,13 @@ def check_signature(document: Fields, trusted: bytes | None) -> str:
 
 
 def check_noise(document: Fields) -> str:
-    """The noise was drawn from the system's randomness, exactly, on the event's grid."""
+    """The noise was drawn exactly, on the event's grid, by the generator that releases have."""
     noise = document["noise"]
-    test = document["not_for_release"] or noise["generator"] == "chacha20-user-seed"
-    require(not test, "made with a user-given seed: a test, no promise")
+    generator = "chacha20-user-seed" if document["not_for_release"] else "chacha20"
     require(noise["sampler"] == "exact-grid", "`sampler` must be `exact-grid`")
+    require(noise["generator"] == generator, f"`generator` must be `{generator}`")
     require(noise["grid"] == document["event"]["grid"], "the grid is not the event's")
-    return "exact sampling on the grid of the event, not a test"
+    return "exact sampling on the grid of the event"
 
 
 def check_constants(document: Fields) -> str:
@@ -722,16 +780,49 @@ def check_constants(document: Fields) -> str:
         **{name: event[field] for name, field in names.items()},
     }
     for name, value in expected.items():
-        listed = [c["value"] for c in document["constants"] if c["name"] == name]
-        require(len(listed) == 1, f"`{name}` is listed {len(listed)} times")
-        same = listed[0] == str(value) if isinstance(value, int) else stands_for(listed[0], value)
-        require(same, f"`{name}` is {listed[0][:40]} here and {value} in the event")
+        text = listed(document, name)
+        same = text == str(value) if isinstance(value, int) else stands_for(text, value)
+        require(same, f"`{name}` is {text[:40]} here and {value} in the event")
     return f"all {len(expected)} constants of the event are listed"
+
+
+def check_assumptions(document: Fields) -> str:
+    """What the claims rest on beyond mathematics is stated."""
+    claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
+    needed = {"rows", "randomness"}
+    for constant in document["constants"]:
+        if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
+            name = constant["name"]
+            needed.add(name if name in ("classes", "schema") else "row-count")
+    if any(claim["adjacency"] == "replace" for claim in claims):
+        needed.add("row-count")
+    if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):
+        needed.add("group")
+    for name in sorted(needed):
+        require(name in stated, f"the assumption `{name}` is not stated")
+    return f"{len(document['assumptions'])} assumptions are stated"
+
+
+def check_consistency(document: Fields) -> str:
+    """Version, releases and place in the chain agree; the first entry, and only it, trains."""
+    releases, model = document["event"]["releases"], document["model"]
+    same = releases == model["version"]
+    require(same, f"the event has {releases} releases, the model is at version {model['version']}")
+    first = document["chain"]["index"] == 0
+    follows = document["chain"]["previous"] != "0" * 64
+    require(first != follows, "the first entry, and only it, follows nothing")
+    trains = document["request"]["kind"] == "train"
+    require(trains == first, "the first entry, and only it, is a training")
+    require((model["digest_before"] is None) == first, "only a training has no model before it")
+    return "version, releases and place in the chain agree"
 
 
 def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
-    listed = document["scope"]["does_not_cover"]
+    listed, event = document["scope"]["does_not_cover"], document["event"]
+    secret = event.get("state") == "secret"
+    for text in document["scope"]["covers"]:
+        require(text in (COVERS[0], COVERS[2 if secret else 1]), f'"{text[:60]}" is not covered')
     for limit in LIMITS:
         require(limit in listed, f'the limit "{limit}" is missing')
     return f"{len(listed)} limits are stated"
@@ -751,11 +842,17 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         "signature": partial(check_signature, document, key),
         "noise": partial(check_noise, document),
         "constants": partial(check_constants, document),
+        "assumptions": partial(check_assumptions, document),
+        "consistency": partial(check_consistency, document),
         "scope": partial(check_scope, document),
     }
     for index, claim in enumerate(document["claims"]):
         checks[f"claim {index + 1}: {claim['notion']}"] = partial(check_claim, document, claim)
-    verdict = [] if document["claims"] else [("fails", "claims", "nothing is claimed")]
+    verdict = []
+    if document["not_for_release"]:
+        verdict.append(("fails", "release", "made with a user-given seed: a test, no promise"))
+    if not document["claims"]:
+        verdict.append(("fails", "claims", "nothing is claimed"))
     for name, check in checks.items():
         try:
             verdict.append(("holds", name, check()))

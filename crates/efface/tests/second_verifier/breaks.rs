@@ -1,0 +1,281 @@
+//! Certificates that break one rule each.
+
+use efface_privacy::certificate::{
+    Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
+};
+use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
+use efface_privacy::event::{Adjacency, Event, NoisyGd, Normalizer};
+
+use crate::draw::{constant, releases};
+
+/// A way to break one rule; false where the certificate has nothing it could break.
+pub(super) type Break = fn(&mut Certificate) -> bool;
+
+fn unassume(certificate: &mut Certificate, name: &str) -> bool {
+    let before = certificate.assumptions.len();
+    certificate.assumptions.retain(|assumption| assumption.name != name);
+    certificate.assumptions.len() < before
+}
+
+fn claims_of(certificate: &Certificate, notion: Notion) -> bool {
+    certificate.claims.iter().any(|claim| claim.notion == notion)
+}
+
+fn removes(certificate: &Certificate) -> bool {
+    certificate.claims.iter().any(|claim| claim.adjacency == Some(Adjacency::Remove))
+}
+
+fn listed<'a>(certificate: &'a mut Certificate, name: &str) -> Option<&'a mut Constant> {
+    certificate.constants.iter_mut().find(|constant| constant.name == name)
+}
+
+fn twice(certificate: &mut Certificate, name: &str) -> bool {
+    let Some(again) = listed(certificate, name).cloned() else { return false };
+    certificate.constants.push(again);
+    true
+}
+
+/// Phases of an event whose steps must follow `removal-steps`.
+fn fixed(certificate: &mut Certificate) -> Option<&mut NoisyGd> {
+    let claimed = removes(certificate) || claims_of(certificate, Notion::DeletionPrivacy);
+    match &mut certificate.event {
+        Event::NoisyGd(event) if claimed && event.phases.len() > 1 => Some(event),
+        _ => None,
+    }
+}
+
+/// The same claims of a changed event, computed anew, so that only a rule about them is broken.
+fn claim_anew(certificate: &mut Certificate) {
+    let event = &certificate.event;
+    let again = |claim: &Claim| evaluate(event, &claim.question().ok()?).ok();
+    certificate.claims = certificate.claims.iter().filter_map(again).collect();
+}
+
+/// The start of the name of a check that must fail, and how to make it fail.
+pub(super) const BREAKS: &[(&str, Break)] = &[
+    ("hash", |c| {
+        c.chain.hash = "00".repeat(32);
+        true
+    }),
+    ("release", |c| {
+        c.noise.generator = "chacha20-user-seed".to_owned();
+        c.not_for_release = true;
+        true
+    }),
+    ("noise", |c| {
+        c.not_for_release = true;
+        true
+    }),
+    ("noise", |c| {
+        c.noise.generator = "chacha20-user-seed".to_owned();
+        true
+    }),
+    ("noise", |c| {
+        c.noise.sampler = "continuous-float64".to_owned();
+        true
+    }),
+    ("noise", |c| {
+        c.noise.grid.0 /= 2.0;
+        true
+    }),
+    ("constants", |c| !c.constants.remove(0).name.is_empty()),
+    ("constants", |c| twice(c, "lambda")),
+    ("constants", |c| {
+        listed(c, "max-group").is_some_and(|group| {
+            group.value.push('0');
+            true
+        })
+    }),
+    ("assumptions", |c| unassume(c, "rows")),
+    ("assumptions", |c| unassume(c, "randomness")),
+    ("assumptions", |c| unassume(c, "group")),
+    ("assumptions", |c| {
+        c.claims.iter().any(|claim| claim.adjacency == Some(Adjacency::Replace))
+            && unassume(c, "row-count")
+    }),
+    ("assumptions", |c| {
+        c.claims.retain(|claim| claim.adjacency.is_none());
+        if let Some(n) = listed(c, "n") {
+            n.origin = Origin::Data;
+        }
+        listed(c, "n").is_some() && !c.claims.is_empty() && unassume(c, "row-count")
+    }),
+    ("assumptions", |c| {
+        c.constants.push(Constant { origin: Origin::Data, ..constant("classes", "a,b".into()) });
+        true
+    }),
+    ("assumptions", |c| {
+        c.constants.push(Constant { origin: Origin::Data, ..constant("schema", "00".into()) });
+        true
+    }),
+    ("consistency", |c| {
+        c.model.version += 1;
+        true
+    }),
+    ("consistency", |c| {
+        c.chain.index = if c.chain.index == 0 { 1 } else { 0 };
+        true
+    }),
+    ("consistency", |c| {
+        let first = c.chain.previous == GENESIS;
+        c.chain.previous = if first { "ab".repeat(32) } else { GENESIS.to_owned() };
+        true
+    }),
+    ("consistency", |c| {
+        let first = c.request.kind == RequestKind::Train;
+        c.request.kind = if first { RequestKind::Add } else { RequestKind::Train };
+        true
+    }),
+    ("consistency", |c| {
+        let first = c.model.digest_before.is_none();
+        c.model.digest_before = first.then(|| "11".to_owned());
+        true
+    }),
+    ("scope", |c| {
+        c.scope.covers.push("every copy there is".to_owned());
+        true
+    }),
+    ("scope", |c| {
+        let limits = &mut c.scope.does_not_cover;
+        let position = c.chain.index as usize % limits.len();
+        !limits.remove(position).is_empty()
+    }),
+    ("claims", |c| {
+        c.claims.clear();
+        true
+    }),
+    // Deletion-privacy where nothing is deleted.
+    ("claim ", |c| {
+        c.request.kind = RequestKind::Add;
+        claims_of(c, Notion::DeletionPrivacy)
+    }),
+    ("claim ", |c| {
+        c.request.kind = RequestKind::Refresh;
+        claims_of(c, Notion::DeletionPrivacy)
+    }),
+    // More releases seen than the claim counts.
+    ("claim ", |c| {
+        let most = releases(&c.event);
+        c.claims.iter_mut().any(|claim| {
+            let adaptive = matches!(claim.requests, Requests::PAdaptive(_)) && most > 1;
+            if adaptive {
+                claim.requests = Requests::PAdaptive(most - 2);
+                claim.words = in_words(claim);
+            }
+            adaptive
+        })
+    }),
+    // A delta that is not the constant listed.
+    ("claim ", |c| {
+        c.constants.retain(|constant| constant.name != "delta");
+        c.claims.iter().any(|claim| claim.delta.is_some())
+    }),
+    ("claim ", |c| c.claims.iter().any(|claim| claim.delta.is_some()) && twice(c, "delta")),
+    ("claim ", |c| {
+        listed(c, "delta").unwrap().value = "0.123".to_owned();
+        c.claims.iter().any(|claim| claim.delta.is_some())
+    }),
+    // Constants from the data, and counts, where the row count is private.
+    ("claim ", |c| {
+        c.constants.push(Constant { origin: Origin::Data, ..constant("steps-hint", "1".into()) });
+        c.assumptions.push(Assumption {
+            name: "row-count".to_owned(),
+            value: "said".to_owned(),
+            evidence: Evidence::Assumed,
+        });
+        removes(c)
+    }),
+    ("claim ", |c| {
+        c.request.records = "at most 3".to_owned();
+        removes(c)
+    }),
+    ("claim ", |c| {
+        let private = removes(c);
+        match &mut c.event {
+            Event::OutputNoise(e) => {
+                e.records = Some(match e.setting.normalizer {
+                    Normalizer::Fixed { n, .. } => n,
+                    Normalizer::Mean { minimum } => minimum,
+                });
+                private
+            }
+            Event::NoisyGd(_) => false,
+        }
+    }),
+    ("claim ", |c| {
+        let private = removes(c);
+        match &mut c.event {
+            Event::NoisyGd(e) => {
+                e.phases[0].records = Some(1);
+                private
+            }
+            Event::OutputNoise(_) => false,
+        }
+    }),
+    ("claim ", |c| {
+        removes(c)
+            && fixed(c).is_some_and(|event| {
+                event.phases[0].only_then = 3;
+                true
+            })
+    }),
+    ("claim ", |c| {
+        removes(c)
+            && fixed(c).is_some_and(|event| {
+                event.phases[0].only_now -= 1;
+                true
+            })
+    }),
+    // Under `mean` the row count is public.
+    ("claim ", |c| {
+        let private = removes(c);
+        let Event::NoisyGd(event) = &mut c.event else { return false };
+        event.setting.normalizer = Normalizer::Mean { minimum: 1000 };
+        c.constants.push(constant("minimum", "1000".to_owned()));
+        claim_anew(c);
+        private
+    }),
+    // Steps that follow the request.
+    ("claim ", |c| fixed(c).is_some() && twice(c, "removal-steps")),
+    ("claim ", |c| {
+        c.constants.retain(|constant| constant.name != "removal-steps");
+        fixed(c).is_some()
+    }),
+    ("claim ", |c| {
+        listed(c, "removal-steps").is_some_and(|steps| {
+            steps.value.push('0');
+            true
+        }) && fixed(c).is_some()
+    }),
+    ("claim ", |c| {
+        let changed = fixed(c).is_some_and(|event| {
+            let phase = event.phases.last_mut().unwrap();
+            phase.steps += 1;
+            event.longest = event.longest.max(phase.steps);
+            true
+        });
+        claim_anew(c);
+        changed
+    }),
+    // What follows from the event, in fields and in words.
+    ("claim ", |c| {
+        let claim = c.claims.iter_mut().find(|claim| claim.requests == Requests::NonAdaptive);
+        claim.is_some_and(|claim| {
+            claim.requests = Requests::Any;
+            claim.words = in_words(claim);
+            true
+        })
+    }),
+    ("claim ", |c| {
+        let claim = c.claims.iter_mut().find(|claim| claim.requests == Requests::NonAdaptive);
+        claim.is_some_and(|claim| {
+            claim.words =
+                claim.words.replace("for requests chosen without looking at releases, ", "");
+            true
+        })
+    }),
+    ("claim ", |c| {
+        c.claims[0].reference.push_str(", nearly");
+        true
+    }),
+];

@@ -1,0 +1,136 @@
+//! Two verifiers, one verdict: `docs/verify.py` shares no code with the accountants, and must come to
+//! the same result in every check of random certificates, honest and not.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod breaks;
+mod draw;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use ed25519_dalek::{Signer, SigningKey};
+use efface_privacy::certificate::{Certificate, Standing, seal, verify};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+use breaks::BREAKS;
+use draw::Draw;
+
+/// Honest certificates; each has up to five claims.
+const CERTIFICATES: u64 = 60;
+
+/// Honest certificates that each rule is broken in.
+const BROKEN: usize = 2;
+
+/// How each check of a certificate came out, by name.
+type Checks = BTreeMap<String, Standing>;
+
+/// What `docs/verify.py` prints of each file.
+fn judged(folder: &Path, files: &[String], key: &[u8; 32]) -> BTreeMap<String, Checks> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verify.py");
+    let output = Command::new("python3")
+        .current_dir(folder)
+        .arg(script.canonicalize().unwrap())
+        .args(files)
+        .args(["--key", &hex::encode(key)])
+        .output()
+        .expect("this test needs python3 on the path");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut standings: BTreeMap<String, Checks> = BTreeMap::new();
+    for line in text.lines() {
+        let (standing, rest) = line.split_once("  ").unwrap();
+        let parts: Vec<&str> = rest.trim_start().splitn(4, ": ").collect();
+        let name = match parts[1] {
+            claim if claim.starts_with("claim ") => format!("{claim}: {}", parts[2]),
+            name => name.to_owned(),
+        };
+        let standing = match standing.trim() {
+            "holds" => Standing::Holds,
+            "fails" => Standing::Fails,
+            other => panic!("{other}: {line}"),
+        };
+        let twice = standings.entry(parts[0].to_owned()).or_default().insert(name, standing);
+        assert!(twice.is_none(), "{line}");
+    }
+    let fails = standings.values().flat_map(BTreeMap::values).any(|s| *s == Standing::Fails);
+    let expected = if fails { 1 } else { 0 };
+    assert_eq!(output.status.code(), Some(expected), "{}", String::from_utf8_lossy(&output.stderr));
+    standings
+}
+
+/// Certificates on disk, and what the first verifier makes of them.
+struct Files {
+    folder: tempfile::TempDir,
+    key: SigningKey,
+    names: Vec<String>,
+    ours: BTreeMap<String, Checks>,
+}
+
+impl Files {
+    /// Seals, writes and verifies a certificate.
+    fn add(&mut self, name: String, certificate: &Certificate) -> &Checks {
+        let public = self.key.verifying_key().to_bytes();
+        let document = serde_json::to_value(certificate).unwrap();
+        let sign = |bytes: &[u8]| self.key.sign(bytes).to_bytes();
+        let (mut text, hash) = seal(document, &public, sign).unwrap();
+        if !certificate.chain.hash.is_empty() {
+            text = text.replace(&hash, &certificate.chain.hash);
+        }
+        fs::write(self.folder.path().join(&name), &text).unwrap();
+        let verdict = verify(&text, Some(&public)).unwrap();
+        let checks = verdict.checks.into_iter().map(|check| (check.name, check.standing)).collect();
+        self.names.push(name.clone());
+        self.ours.entry(name).or_insert(checks)
+    }
+}
+
+fn failing(checks: &Checks) -> Vec<&str> {
+    checks.iter().filter(|(_, s)| **s == Standing::Fails).map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn both_verifiers_agree_on_random_certificates() {
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let public = key.verifying_key().to_bytes();
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Files { folder, key, names: Vec::new(), ours: BTreeMap::new() };
+    let mut draw = Draw(ChaCha20Rng::from_seed([3; 32]));
+
+    let honest: Vec<Certificate> = (0..CERTIFICATES).map(|index| draw.honest(index)).collect();
+    for (index, certificate) in honest.iter().enumerate() {
+        let checks = files.add(format!("honest-{index}.json"), certificate);
+        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
+    }
+    let compared: usize = honest.iter().map(|certificate| certificate.claims.len()).sum();
+    assert!(compared > 150, "{compared}");
+
+    let mut caught = 0;
+    for (index, certificate) in honest.iter().enumerate().step_by(2) {
+        let mut lying = certificate.clone();
+        draw.lie(&mut lying.claims);
+        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
+    }
+    assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
+
+    for (rule, (check, make)) in BREAKS.iter().enumerate() {
+        // From another certificate for each rule, so that all take part.
+        let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
+        let broken = from.filter_map(|certificate| {
+            let mut broken = certificate.clone();
+            make(&mut broken).then_some(broken)
+        });
+        let mut tried = 0;
+        for (number, certificate) in broken.take(BROKEN).enumerate() {
+            let checks = files.add(format!("broken-{rule}-{number}.json"), &certificate);
+            let failing = failing(checks);
+            assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
+            tried += 1;
+        }
+        assert_eq!(tried, BROKEN, "{rule}: no certificate to break");
+    }
+
+    let theirs = judged(files.folder.path(), &files.names, &public);
+    assert_eq!(files.ours, theirs);
+}
