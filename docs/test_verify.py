@@ -1,3 +1,4 @@
+# long because each rule is broken here beside the certificates it breaks
 """Tests of the independent verifier: `python3 -m unittest discover -s docs`."""
 
 from __future__ import annotations

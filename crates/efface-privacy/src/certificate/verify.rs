@@ -291,6 +291,10 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let data = |name: &str| {
         certificate.constants.iter().any(|c| c.name == name && c.origin == Origin::Data)
     };
+    let counted = certificate
+        .constants
+        .iter()
+        .any(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema");
     let replace = certificate.claims.iter().any(|c| c.adjacency == Some(Adjacency::Replace));
     let private = certificate
         .claims
@@ -299,7 +303,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let needed = [
         ("rows", true),
         ("randomness", true),
-        ("row-count", replace || data("n")),
+        ("row-count", replace || counted),
         ("classes", data("classes")),
         ("schema", data("schema")),
         ("group", private),

@@ -180,8 +180,8 @@ fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
         check::size("only_then", phase.only_then)?;
         check::size("only_now", phase.only_now)?;
         check::records(&event.setting, phase.records)?;
-        if phase.releases == 1 && phase.steps > event.longest {
-            return Err(malformed("steps", "at most `longest`", phase.steps));
+        if phase.steps > event.longest.saturating_mul(phase.releases) {
+            return Err(malformed("steps", "at most `longest` for each release", phase.steps));
         }
         if let Normalizer::Fixed { capacity, .. } = event.setting.normalizer {
             for (name, value) in [("only_then", phase.only_then), ("only_now", phase.only_now)] {
