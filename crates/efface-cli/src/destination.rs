@@ -1,6 +1,6 @@
 //! Files that results are written to: found writable before the work, written after it.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -86,13 +86,10 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".efface-").suffix(".partial");
-    builder.permissions(open_to_all()).tempfile_in(folder)
-}
-
-/// What the umask leaves of reading and writing for everyone, as for any file a program makes.
-#[cfg(unix)]
-fn open_to_all() -> Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+    // What the umask leaves of reading and writing for everyone, as for any file a program makes.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn same_place(a: &Path, b: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! The help of every command, word for word.
 
+use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
 const COMMANDS: [&str; 23] = [
@@ -97,4 +98,35 @@ fn wrong_usage() {
             assert!(!error["error"]["message"].as_str().unwrap().is_empty());
         }
     }
+}
+
+/// Whatever name help and completion offer, the engine knows.
+#[test]
+fn offered_names_are_the_engines() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 20));
+    let help = w.efface("train --help").done().stdout;
+    let mut tried = 0;
+    let mut option = String::new();
+    let mut lines = help.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if let Some(word) = line.split_whitespace().find(|word| word.starts_with("--")) {
+            option = word.to_owned();
+        }
+        let Some(mut values) = line.strip_prefix("[possible values: ").map(str::to_owned) else {
+            continue;
+        };
+        while !values.ends_with(']') {
+            values = format!("{values} {}", lines.next().unwrap());
+        }
+        for value in values.trim_end_matches(']').split(", ") {
+            let ran = w.efface(&format!(
+                "train data.csv --label y --id id --subject user {option} {value} -o m.efface"
+            ));
+            assert!(!ran.stderr.contains("must be one of"), "{ran:#?}");
+            let _ = std::fs::remove_file(w.path("m.efface"));
+            tried += 1;
+        }
+    }
+    assert!(tried >= 27, "{tried}");
 }

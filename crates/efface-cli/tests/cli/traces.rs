@@ -1,5 +1,6 @@
 //! What a deleted record could leave behind, and the search for it.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 
@@ -70,15 +71,26 @@ pub(crate) fn planted_table<'a>(records: impl IntoIterator<Item = &'a Planted>) 
 
 /// How many of the needles stand in any file of the workshop's folder.
 pub(crate) fn found(workshop: &Workshop, needles: &[Vec<u8>]) -> usize {
+    let mut by_length: HashMap<usize, HashSet<&[u8]>> = HashMap::new();
+    for needle in needles {
+        by_length.entry(needle.len()).or_default().insert(needle);
+    }
     let files = workshop.files();
-    needles
-        .iter()
-        .filter(|needle| {
-            files.iter().any(|(_, bytes)| {
-                bytes.windows(needle.len()).any(|window| window == needle.as_slice())
-            })
-        })
-        .count()
+    let mut seen = HashSet::new();
+    for (length, wanted) in by_length {
+        // A first look by the first two bytes saves most hashing.
+        let mut starts = vec![false; 1 << 16];
+        for needle in &wanted {
+            starts[usize::from(u16::from_le_bytes([needle[0], needle[1]]))] = true;
+        }
+        for window in files.iter().flat_map(|(_, bytes)| bytes.windows(length)) {
+            let start = usize::from(u16::from_le_bytes([window[0], window[1]]));
+            if starts[start] && wanted.contains(window) {
+                seen.insert(window);
+            }
+        }
+    }
+    seen.len()
 }
 
 /// Trains on planted records that live outside the folder.
