@@ -8,10 +8,11 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard docs/*.py vectors/*.py crates/*/benches/*.py)
+PYTHON_FILES := $(wildcard docs/*.py vectors/*.py benches/*.py crates/*/benches/*.py)
 FUZZ_SECONDS ?= 60
 # Benches of efface-matrix that no Python script starts.
 BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
+TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
 .PHONY: help demo test lint lint-rust lint-python test-rust test-python bench fuzz
 
@@ -41,7 +42,11 @@ test-rust: ## the Rust tests, documentation examples included
 test-python: ## the tests of the independent verifier
 	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
 
-bench: $(VENV)/bench-ready ## speed of the kernels beside NumPy (scripts run their own `cargo bench`)
+bench: $(VENV)/bench-ready ## every table of docs/benchmarks.md; EFFACE_DATA names the data
+	test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
+	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
+	for table in $(TABLES); do $(CARGO) run --release --quiet $(CARGO_FLAGS) -p efface-bench --bin "$$table"; done
+	$(VENV)/bin/python benches/rivals.py
 	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
 	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
 
@@ -53,6 +58,6 @@ $(VENV)/ready: requirements-dev.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-$(VENV)/bench-ready: $(VENV)/ready
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check numpy==2.2.6
+$(VENV)/bench-ready: $(VENV)/ready Makefile
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check numpy==2.2.6 scikit-learn==1.7.2
 	touch $@

@@ -1,0 +1,129 @@
+//! Rows in memory as the engine stores them, to measure mechanisms without a vault.
+
+use efface::Source;
+use efface_formats::{
+    Features, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap, RowMapMode, Sink,
+    SinkError,
+};
+use efface_learn::{Dataset, Model, Scores};
+use efface_matrix::{Matrix, Row};
+
+use crate::Failure;
+
+/// A table read whole: dense or sparse rows without an intercept, class indices as targets.
+#[derive(Debug)]
+pub struct Rows {
+    x: Option<Matrix>,
+    y: Vec<f64>,
+    positions: Vec<u64>,
+}
+
+impl Rows {
+    /// Reads a table of classes with rows scaled to norm 1.
+    ///
+    /// # Errors
+    /// A table that cannot be read.
+    pub fn read(source: &Source) -> Result<Self, Failure> {
+        let mut rows = Self { x: None, y: Vec::new(), positions: Vec::new() };
+        let input = Input {
+            path: match &source.path {
+                Some(path) => PathOrStdin::Path(path.clone()),
+                None => PathOrStdin::Stdin,
+            },
+            labels: source.labels.clone(),
+            format: None,
+        };
+        let options = ReadOptions {
+            classes: source.classes.clone(),
+            width: source.width,
+            row_map: RowMap { mode: RowMapMode::Unit, norm: 1.0 },
+            ..ReadOptions::default()
+        };
+        efface_formats::read(&input, &options, &mut rows)?;
+        Ok(rows)
+    }
+
+    /// The rows as the learner takes them.
+    ///
+    /// # Errors
+    /// Never for rows that were read.
+    pub fn dataset(&self) -> Result<Dataset, Failure> {
+        self.without(&[])
+    }
+
+    /// The rows but for those at `gone` (indices from 0, in any order).
+    ///
+    /// # Errors
+    /// Never for rows that were read.
+    pub fn without(&self, gone: &[usize]) -> Result<Dataset, Failure> {
+        let all = self.x.as_ref().ok_or("the table is empty")?;
+        let mut data = Dataset::new(Matrix::dense(all.cols()), Vec::new())?;
+        for (index, y) in self.y.iter().enumerate() {
+            if !gone.contains(&index) {
+                data.push(all.row(index), *y)?;
+            }
+        }
+        Ok(data)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.y.is_empty()
+    }
+
+    /// The engine's ids of the rows at these indices: their positions in the file.
+    #[must_use]
+    pub fn ids(&self, at: &[usize]) -> Vec<String> {
+        at.iter().filter_map(|&i| self.positions.get(i)).map(u64::to_string).collect()
+    }
+
+    /// `count` indices that no other `first` within reach repeats: 7919 (i + 1) modulo the number
+    /// of rows, for i from `first`. The rivals in Python delete the same rows.
+    #[must_use]
+    pub fn pick(&self, first: usize, count: usize) -> Vec<usize> {
+        (first..first + count).map(|i| 7919 * (i + 1) % self.len()).collect()
+    }
+
+    /// The share of rows whose class the weights predict.
+    ///
+    /// # Errors
+    /// Weights that do not fit the rows.
+    pub fn accuracy(&self, loss: efface_learn::Loss, weights: &[f64]) -> Result<f64, Failure> {
+        let x = self.x.as_ref().ok_or("the table is empty")?;
+        match Model::new(loss, x.cols(), weights.to_vec())?.evaluate(x, &self.y)? {
+            Scores::Classification { accuracy, .. } => Ok(accuracy),
+            Scores::Regression { .. } => Err("a regression has no accuracy".into()),
+        }
+    }
+}
+
+impl Sink for Rows {
+    fn begin(&mut self, layout: &Layout) -> Result<(), SinkError> {
+        let cols = layout.width as usize;
+        self.x = Some(if layout.sparse { Matrix::sparse(cols) } else { Matrix::dense(cols) });
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
+        let row = match record.features {
+            Features::Dense(values) => Row::Dense(values),
+            Features::Sparse { indices, values } => Row::Sparse { indices, values },
+        };
+        let Some(x) = &mut self.x else { return Err(SinkError::new("a row before the layout")) };
+        x.push(row).map_err(SinkError::new)?;
+        self.y.push(match record.label {
+            Some(LabelRef::Class { index, .. }) => f64::from(index),
+            Some(LabelRef::Value(value)) => value,
+            None => return Err(SinkError::new("a row without a label")),
+        });
+        self.positions.push(record.position);
+        Ok(())
+    }
+}
