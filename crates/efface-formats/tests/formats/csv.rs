@@ -113,6 +113,15 @@ fn text_after_quote() {
         error("a,y\n1,\"n\"o\n"),
         "data.csv, line 2: field 2 has text after its closing quote"
     );
+    for field in ["\"n\"o\"", "\"n\" \"o\"", "\"\"n\"\"", "\"a\nb\"o", "\"n\"\"\"o\"\""] {
+        let message = error(&format!("a,y\n1,{field}\n2,n\n"));
+        assert!(message.ends_with("field 2 has text after its closing quote"), "{message}");
+    }
+}
+
+#[test]
+fn line_of_a_tab_is_no_empty_line() {
+    assert_eq!(error("a,y\n\t\n"), "data.csv, line 2: the row has 1 fields, the header 2");
 }
 
 #[test]

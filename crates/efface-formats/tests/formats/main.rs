@@ -6,7 +6,7 @@ mod collect;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod csv;
-mod csv_oracle;
+mod csv_fields;
 mod encoding;
 mod gzip;
 mod idx;

@@ -1,4 +1,10 @@
 //! Records of separated text, one at a time, in memory bounded by the limits.
+//!
+//! The state machine of `csv-core` splits lines into fields and undoes quotes. It takes any text
+//! for some record, so what it is lenient about is checked here: text after a closing quote, a
+//! quote that is never closed, a lone carriage return.
+
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
 use crate::error::{Fault, LimitFault, ReadError, Spot};
 use crate::format::csv::CsvFault;
@@ -9,11 +15,12 @@ use crate::lines::Lines;
 pub(crate) struct Records<'r> {
     lines: Lines<'r>,
     delimiter: u8,
+    machine: Reader,
     comment: Option<u8>,
-    columns: usize,
-    field_bytes: usize,
+    columns: u64,
+    field_bytes: u64,
     record_bytes: u64,
-    /// The current line, then further lines of a record that spans several.
+    /// The current line, the first or a further one of the record.
     raw: Vec<u8>,
     text: String,
     ends: Vec<usize>,
@@ -31,9 +38,10 @@ impl<'r> Records<'r> {
         Self {
             lines,
             delimiter,
+            machine: machine(delimiter),
             comment,
-            columns: limits.columns as usize,
-            field_bytes: limits.field_bytes as usize,
+            columns: u64::from(limits.columns),
+            field_bytes: u64::from(limits.field_bytes),
             record_bytes: u64::from(limits.line_bytes),
             raw: Vec::new(),
             text: String::new(),
@@ -45,6 +53,7 @@ impl<'r> Records<'r> {
     /// Sets the delimiter before the next record.
     pub(crate) fn set_delimiter(&mut self, delimiter: u8) {
         self.delimiter = delimiter;
+        self.machine = machine(delimiter);
     }
 
     /// The next line that is not empty and no comment, left to be read again as a record.
@@ -106,91 +115,94 @@ impl<'r> Records<'r> {
     }
 
     fn split(&mut self, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
-        let mut at = 0;
-        loop {
-            while self.raw.get(at).is_some_and(|&byte| self.is_space(byte)) {
-                at += 1;
-            }
-            let start = bytes.len();
-            at = if self.raw.get(at) == Some(&b'"') {
-                self.quoted(at + 1, bytes)?
-            } else {
-                self.plain(at, bytes)?
-            };
-            let limits = LimitFault::check(
-                "bytes in one field",
-                (bytes.len() - start) as u64,
-                self.field_bytes as u64,
-            )
-            .and_then(|()| {
-                LimitFault::check("columns", self.ends.len() as u64 + 1, self.columns as u64)
-            });
-            limits.map_err(|fault| self.fault(fault))?;
-            self.ends.push(bytes.len());
-            if at >= self.raw.len() {
-                return Ok(());
-            }
-            at += 1;
+        self.raw.push(b'\n');
+        // Undoing quotes makes nothing longer, so room for a line is enough for its fields.
+        bytes.resize(self.raw.len(), 0);
+        let (mut at, mut end, mut last) = (0, 0, false);
+        while !last {
+            let start = end;
+            last = self.next_field(&mut at, bytes, &mut end)?;
+            LimitFault::check("bytes in one field", (end - start) as u64, self.field_bytes)
+                .and_then(|()| {
+                    LimitFault::check("columns", self.ends.len() as u64 + 1, self.columns)
+                })
+                .map_err(|fault| self.fault(fault))?;
+            self.ends.push(end);
         }
+        bytes.truncate(end);
+        Ok(())
     }
 
-    /// Copies an unquoted field; returns the place of the delimiter or of the end.
-    fn plain(&self, at: usize, bytes: &mut Vec<u8>) -> Result<usize, ReadError> {
-        let rest = &self.raw[at..];
-        let length = rest.iter().position(|&byte| byte == self.delimiter).unwrap_or(rest.len());
-        let mut field = &rest[..length];
-        while let Some((&last, shorter)) = field.split_last()
-            && self.is_space(last)
-        {
-            field = shorter;
+    /// Copies the field at `at` of the line to `end` of `bytes` and moves both behind it, over
+    /// further lines if it is quoted; returns whether it is the last of the record.
+    fn next_field(
+        &mut self,
+        at: &mut usize,
+        bytes: &mut Vec<u8>,
+        end: &mut usize,
+    ) -> Result<bool, ReadError> {
+        while self.raw.get(*at).is_some_and(|&byte| self.is_space(byte)) {
+            *at += 1;
         }
-        if field.contains(&b'\r') {
-            return Err(self.fault(CsvFault::CarriageReturn { field: self.ends.len() + 1 }));
+        if self.ends.is_empty() && self.raw.get(*at) == Some(&b'\n') {
+            // The machine would skip the line as empty.
+            return Ok(true);
         }
-        bytes.extend_from_slice(field);
-        Ok(at + length)
+        let quoted = self.raw.get(*at) == Some(&b'"');
+        let (start, mut quotes) = (*end, 0);
+        let (part, record_end) = loop {
+            if *at == self.raw.len() {
+                self.continue_record(*end)?;
+                *at = 0;
+                bytes.resize(*end + self.raw.len(), 0);
+            }
+            let rest = &self.raw[*at..];
+            let (result, read, written) = self.machine.read_field(rest, &mut bytes[*end..]);
+            *at += read;
+            *end += written;
+            quotes += count_quotes(&rest[..read]);
+            if let ReadFieldResult::Field { record_end } = result {
+                // Without the delimiter or line end.
+                break (&rest[..read.saturating_sub(1)], record_end);
+            }
+        };
+        let spaces = part.iter().rev().take_while(|&&byte| self.is_space(byte)).count();
+        *end -= spaces.min(*end - start);
+        let (field, number) = (&bytes[start..*end], self.ends.len() + 1);
+        if quoted {
+            // A quote inside quotes stands for two, one after the closing quote for itself.
+            let closed = part[..part.len() - spaces].ends_with(b"\"")
+                && quotes == 2 * count_quotes(field) + 2;
+            if !closed {
+                return Err(self.fault(CsvFault::TextAfterQuote { field: number }));
+            }
+        } else if field.contains(&b'\r') {
+            return Err(self.fault(CsvFault::CarriageReturn { field: number }));
+        }
+        Ok(record_end)
     }
 
-    /// Copies a quoted field from behind its opening quote, over further lines if need be;
-    /// returns the place of the delimiter or of the end.
-    fn quoted(&mut self, mut at: usize, bytes: &mut Vec<u8>) -> Result<usize, ReadError> {
-        loop {
-            let rest = &self.raw[at..];
-            match rest.iter().position(|&byte| byte == b'"') {
-                Some(length) if rest.get(length + 1) == Some(&b'"') => {
-                    bytes.extend_from_slice(&rest[..=length]);
-                    at += length + 2;
-                }
-                Some(length) => {
-                    bytes.extend_from_slice(&rest[..length]);
-                    at += length + 1;
-                    break;
-                }
-                None => {
-                    bytes.extend_from_slice(rest);
-                    bytes.push(b'\n');
-                    LimitFault::check("bytes in one record", bytes.len() as u64, self.record_bytes)
-                        .map_err(|fault| self.fault(fault))?;
-                    self.raw.clear();
-                    at = 0;
-                    if !self.lines.next(&mut self.raw)? {
-                        return Err(self.fault(CsvFault::UnclosedQuote));
-                    }
-                }
-            }
+    /// Goes to the next line of a record that holds `length` bytes so far.
+    fn continue_record(&mut self, length: usize) -> Result<(), ReadError> {
+        LimitFault::check("bytes in one record", length as u64, self.record_bytes)
+            .map_err(|fault| self.fault(fault))?;
+        self.raw.clear();
+        if !self.lines.next(&mut self.raw)? {
+            return Err(self.fault(CsvFault::UnclosedQuote));
         }
-        while self.raw.get(at).is_some_and(|&byte| self.is_space(byte)) {
-            at += 1;
-        }
-        match self.raw.get(at) {
-            Some(&byte) if byte != self.delimiter => {
-                Err(self.fault(CsvFault::TextAfterQuote { field: self.ends.len() + 1 }))
-            }
-            _ => Ok(at),
-        }
+        self.raw.push(b'\n');
+        Ok(())
     }
 
     fn is_space(&self, byte: u8) -> bool {
         (byte == b' ' || byte == b'\t') && byte != self.delimiter
     }
+}
+
+fn machine(delimiter: u8) -> Reader {
+    ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build()
+}
+
+fn count_quotes(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte == b'"').count()
 }
