@@ -12,14 +12,20 @@ use crate::failure::Result;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first signal is noted instead of ending the process.
+/// From now on the first signal is noted instead of ending the process. Where the caller ignores
+/// signals, as scripts do for what they start in the background, they stay ignored.
 pub(crate) fn listen() -> Result<()> {
-    ctrlc::try_set_handler(|| {
+    let noted = ctrlc::try_set_handler(|| {
         if ASKED.swap(true, Ordering::SeqCst) {
             process::exit(2);
         }
-    })
-    .map_err(|error| Error::storage("signals", format!("cannot listen for Ctrl-C: {error}")).into())
+    });
+    match noted {
+        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        Err(error) => {
+            Err(Error::storage("signals", format!("cannot listen for Ctrl-C: {error}")).into())
+        }
+    }
 }
 
 /// Whether the work was asked to stop.

@@ -32,9 +32,6 @@ impl Bar {
         let target =
             if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        if visible {
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
         Self { bar, phase: Phase::Start, first_norm: None }
     }
 
@@ -90,6 +87,8 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
         }
+        // Only now: before the first report there is nothing to show.
+        self.bar.enable_steady_tick(Duration::from_millis(200));
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Served {
     pub replayed: bool,
     /// Position of the certificate in the ledger.
     pub index: u64,
+    /// Position of the ledger's head after.
+    pub head_index: u64,
     /// Hash of the ledger's head after; keep it elsewhere to notice a restored old vault.
     pub head: String,
     /// Claims of the certificate.

@@ -181,6 +181,13 @@ fn output_error(error: OutputNoiseError) -> Error {
         OutputNoiseError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
         OutputNoiseError::Releases { .. } => Error::refused("releases-exhausted", text)
             .hint("run `efface refresh` to start a new count"),
+        OutputNoiseError::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
+            Error::refused(
+                "solve",
+                "no distance to the optimum can be certified in float64 for data sets this large",
+            )
+            .hint("lower `--capacity` or `--row-norm`, or raise `--lambda`")
+        }
         _ => Error::refused("solve", text),
     }
 }

@@ -98,7 +98,18 @@ pub(crate) fn served_before(
     named: &Named,
     kind: RequestKind,
 ) -> Result<Option<Served>> {
-    let Some(earlier) = vault.request(&named.id)? else { return Ok(None) };
+    let Some(earlier) = vault.request(&named.id)? else {
+        let known = !vault.find_ids(&[&named.id])?.found.is_empty()
+            || !vault.find_subject(&named.id)?.is_empty();
+        if known {
+            return Err(Error::input(
+                "request-id",
+                "a request id must not be the id or subject of a record: it outlives the record",
+            )
+            .hint("name requests by ticket or date"));
+        }
+        return Ok(None);
+    };
     if earlier.body_digest != named.digest {
         return Err(Error::input(
             "request-conflict",
@@ -132,6 +143,7 @@ pub(crate) fn replay(
         remaining: vault.counts()?.records,
         replayed: true,
         index,
+        head_index: current.head.index,
         head: hex::encode(current.head.hash),
         claims: certificate.claims,
         certificate: text,
@@ -279,12 +291,22 @@ pub(crate) fn serve(
         remaining: remaining as u64,
         replayed: false,
         index,
+        head_index: index,
         head: sealed.hash,
         claims: sealed.claims,
         certificate: sealed.text,
         work: Some(work),
-        notices: effect.notices,
+        notices: warned(plan, effect.notices),
     })
+}
+
+/// The notices of a request, a model for tests marked as such.
+pub(crate) fn warned(plan: &Plan, mut notices: Vec<String>) -> Vec<String> {
+    if plan.not_for_release {
+        notices
+            .insert(0, "NOT FOR RELEASE: made with `--seed`; its certificates never verify".into());
+    }
+    notices
 }
 
 /// The release a record first took part in, from the version that added it.

@@ -44,9 +44,9 @@ impl Current {
         let certified = hex::encode(digest) == latest.model.digest_after
             && digest == model.digest
             && model.version == latest.model.version;
-        let planned = plan.constants == latest.constants
+        let planned = plan.is_that_of(&latest)?
             && plan.setting == *latest.event.setting()
-            && plan.not_for_release == latest.not_for_release;
+            && genesis.vault_id == latest.vault;
         if !certified || !planned {
             let what = if certified { "plan is" } else { "weights are" };
             return Err(Error::storage(

@@ -13,6 +13,7 @@ use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{encode, weight_bytes};
 use crate::run::{Start, hide_counts, run, work};
+use crate::serve::warned;
 use crate::settings::Settings;
 use crate::source::{Source, Table, read_table};
 use crate::store::CERTIFICATE;
@@ -114,11 +115,12 @@ pub fn train(
         remaining: rows,
         replayed: false,
         index,
+        head_index: index,
         head: sealed.hash,
         claims: sealed.claims,
         certificate: sealed.text,
         work: Some(work),
-        notices,
+        notices: warned(&plan, notices),
     })
 }
 

@@ -197,7 +197,19 @@ pub fn verify_ledger(
         ),
     }
     match walk.latest {
-        Some(certificate) => newest(&vault, &certificate, &mut verdict)?,
+        Some(certificate) => {
+            newest(&vault, &certificate, &mut verdict)?;
+            match plan_of(&genesis.config_json).and_then(|plan| plan.is_that_of(&certificate)) {
+                Ok(true) => {
+                    verdict.push("plan", Standing::Holds, "the vault's plan is the certified one")
+                }
+                Ok(false) => {
+                    let reason = "the vault's plan is not the one its certificates were made under";
+                    verdict.push("plan", Standing::Fails, reason);
+                }
+                Err(error) => verdict.push("plan", Standing::Fails, error.message()),
+            }
+        }
         None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
     }
     if let Some(head) = head {
@@ -334,6 +346,7 @@ fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Re
     let model = vault.model()?;
     let certified = model.is_some_and(|model| {
         model.version == certificate.model.version
+            && hex::encode(model.digest) == certificate.model.digest_after
             && hex::encode(digest_bytes(&model.weights)) == certificate.model.digest_after
     });
     if certified {

@@ -43,7 +43,7 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     if let Some(path) = written {
         lines.push(format!("certificate written to {}", path.display()));
     }
-    lines.push(format!("ledger head, to be kept elsewhere: {} {}", served.index, served.head));
+    lines.push(format!("ledger head, to be kept elsewhere: {} {}", served.head_index, served.head));
     if let Some(work) = served.work.as_ref().and_then(private) {
         lines.push(format!("private, not to be published: {work}"));
     }

@@ -28,7 +28,7 @@ pub enum GridError {
     /// Weights beyond what float64 holds exactly on this grid.
     #[error(
         "weights up to {reach:e} need a `grid` above {reach:e}/(3 x 2^49), got {spacing:e}; raise the \
-         grid (and the noise with it) or lambda"
+         noise or lambda"
     )]
     Reach {
         /// Public bound on |w|.

@@ -10,6 +10,9 @@ use super::MechanismName;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
+/// The most steps one command may be asked for.
+const MOST_STEPS: u64 = 1_000_000_000;
+
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
 pub struct Choices {
@@ -112,6 +115,16 @@ impl Choices {
         ] {
             value.map(|x| count(name, x)).transpose()?;
         }
+        for (name, value) in [("steps", s.steps), ("removal-steps", s.removal_steps)] {
+            if let Some(steps) = value.filter(|steps| *steps > MOST_STEPS) {
+                return Err(Error::input(
+                    "range",
+                    format!(
+                        "`{name}` must be at most {MOST_STEPS}, each a pass over the data, got {steps}"
+                    ),
+                ));
+            }
+        }
         if let Some((low, high)) = s.target_range
             && !(low < high && low.is_finite() && high.is_finite())
         {
@@ -160,6 +173,13 @@ impl Choices {
                     );
                 }
             }
+        }
+        if steps && s.solver.is_some() {
+            return clash(
+                "`--solver`",
+                "is a setting of `solve` and `retrain` only",
+                "leave it out",
+            );
         }
         if steps && s.excess_risk.is_some() {
             return clash(

@@ -10,11 +10,12 @@ pub(crate) use calibrate::{least_steps, meets};
 pub(crate) use check::Choices;
 pub(crate) use resolve::Facts;
 
-use efface_privacy::certificate::{Assumption, Constant};
+use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests};
 use efface_privacy::event::{Adjacency, Normalizer, Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use efface_learn::solver::Solver;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
@@ -220,6 +221,31 @@ impl Plan {
     #[must_use]
     pub fn solver(&self) -> Solver {
         self.solver.as_deref().and_then(solver_named).unwrap_or_default()
+    }
+
+    /// SHA-256 (hexadecimal) of everything in the plan but its lists of constants and assumptions,
+    /// which certificates hold in full. Certificates list it as the constant `plan`.
+    ///
+    /// # Errors
+    /// When the plan cannot be written as JSON.
+    pub fn digest(&self) -> Result<String> {
+        let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.clone() };
+        let text = serde_json::to_string(&bare)
+            .map_err(|error| Error::storage("plan", error.to_string()))?;
+        Ok(hex::encode(Sha256::digest(text.as_bytes())))
+    }
+
+    /// Whether the plan is the one a certificate was made under.
+    ///
+    /// # Errors
+    /// When the plan cannot be written as JSON.
+    pub fn is_that_of(&self, certificate: &Certificate) -> Result<bool> {
+        let digest = self.digest()?;
+        let bound = self.constants.iter().any(|c| c.name == "plan" && c.value == digest);
+        Ok(bound
+            && self.constants == certificate.constants
+            && self.assumptions == certificate.assumptions
+            && self.not_for_release == certificate.not_for_release)
     }
 
     /// The public constants of the objective, in the learner's checked form.

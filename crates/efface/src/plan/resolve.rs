@@ -152,7 +152,7 @@ impl Plan {
         };
         let listed = list.into_list();
         let assumptions = assumptions(choices, facts, target.adjacency, &listed);
-        Ok(Self {
+        let mut plan = Self {
             mechanism: choices.mechanism,
             loss: choices.loss.to_owned(),
             loss_width: width,
@@ -176,7 +176,10 @@ impl Plan {
             not_for_release: s.seed.is_some(),
             constants: listed,
             assumptions,
-        })
+        };
+        let value = plan.digest()?;
+        plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
+        Ok(plan)
     }
 
     /// Whether counts of records are private, so that no certificate may state one.
@@ -324,7 +327,9 @@ fn assumptions(
                 "claims about groups hold for subjects of at most {group} records; others own more \
                  than they cover"
             );
-            assumption("group", value, Evidence::Declared)
+            let declared = choices.settings.max_group.is_some();
+            let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };
+            assumption("group", value, evidence)
         }
         (false, _) => {
             let value = format!("no person owns more than {group} records; subjects are not named");
