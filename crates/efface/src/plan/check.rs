@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::settings::Settings;
 
 /// The most steps one command may be asked for.
-const MOST_STEPS: u64 = 1_000_000_000;
+const MOST_STEPS: u64 = 10_000_000_000;
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
