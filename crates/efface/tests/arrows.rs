@@ -12,17 +12,14 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("efface-privacy", &[]),
     ("efface-matrix", &[]),
-    ("efface-formats", &["efface-privacy", "efface-matrix"]),
+    ("efface-formats", &[]),
     ("efface-learn", &["efface-privacy", "efface-matrix"]),
-    ("efface-vault", &["efface-privacy"]),
+    ("efface-vault", &[]),
     (
         "efface",
         &["efface-vault", "efface-learn", "efface-formats", "efface-privacy", "efface-matrix"],
     ),
-    ("efface-lab", &["efface"]),
-    ("efface-cli", &["efface", "efface-lab"]),
-    ("efface-server", &["efface"]),
-    ("efface-python", &["efface"]),
+    ("efface-cli", &["efface"]),
     ("efface-demo", &["efface"]),
     (
         "efface-bench",
