@@ -79,13 +79,13 @@ impl Bar {
         }
         self.phase = phase;
         self.first_norm = None;
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
         self.bar.reset();
         match length {
             Some(length) => self.bar.set_length(length),
             None => self.bar.unset_length(),
-        }
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style.progress_chars("=> "));
         }
         // Only now: before the first report there is nothing to show.
         self.bar.enable_steady_tick(Duration::from_millis(200));

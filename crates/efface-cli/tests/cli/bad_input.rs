@@ -250,7 +250,7 @@ fn rows_that_do_not_fit_the_model() {
         (table(Label::Two, 100, 11), 1, "`capacity` is 50"),
     ] {
         w.write("rows.csv", &line);
-        let ran = w.efface("add m.efface rows.csv").fails(code, &[part]);
+        w.efface("add m.efface rows.csv").fails(code, &[part]);
         assert!(w.read("m.efface") == before, "the vault was changed");
     }
     w.write("rows.csv", "id,user,x1,x2,x3\nz1,u,0,0,0\n");

@@ -23,6 +23,8 @@ struct Stream {
     first: Option<Vec<String>>,
     /// How long the slowest request took that was left alone.
     whole: Duration,
+    /// How the kills fell: before the commit, between commit and answer, after the answer.
+    fell: [usize; 3],
 }
 
 /// A request and what it does.
@@ -125,6 +127,7 @@ impl Stream {
         let times = self.ledger().get(&id).copied().unwrap_or(0);
         assert!(times <= 1, "request {id} stands {times} times in the ledger");
         assert!(times == 1 || !acknowledged, "request {id} was acknowledged and is lost");
+        self.fell[times + usize::from(acknowledged)] += 1;
         let records = if times == 1 { request.after.len() } else { self.live.len() };
         assert_eq!(self.records(), records as u64, "request {id} is there in part");
 
@@ -157,11 +160,15 @@ fn killed_at_any_moment() {
     train(&w, &live, "--capacity 2000");
     let key = w.public_key();
     let whole = Duration::from_millis(1);
-    let mut stream = Stream { w, draws, live, gone: Vec::new(), first: None, whole };
+    let mut stream = Stream { w, draws, live, gone: Vec::new(), first: None, whole, fell: [0; 3] };
     // The first request is only timed and not killed.
     for number in 0..=kills {
         stream.round(number, &key);
     }
+    let [undone, unanswered, answered] = stream.fell;
+    println!(
+        "kills: {undone} before the commit, {unanswered} after it, {answered} after the answer"
+    );
     let ledger = stream.ledger();
     assert_eq!(ledger.len(), kills + 2);
     assert!(ledger.values().all(|times| *times == 1));
