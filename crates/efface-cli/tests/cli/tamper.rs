@@ -241,6 +241,7 @@ fn changes_behind_the_programs_back_are_caught() {
         ),
         ("model", "DELETE FROM ledger WHERE entry = 2"),
         ("model", "UPDATE model SET weights = zeroblob(length(weights))"),
+        ("plan", "UPDATE genesis SET config = replace(config, '\"releases\":1', '\"releases\":9')"),
         ("key", "UPDATE genesis SET public_key = zeroblob(32)"),
     ] {
         let (w, key, _) = vault("");
