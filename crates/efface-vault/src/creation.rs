@@ -214,7 +214,10 @@ fn discard(path: &Path) -> io::Result<()> {
 /// Waits until the folder of `path` has its new entry on the disk.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        Some(folder) if cfg!(unix) => {
+            let here = folder.as_os_str().is_empty();
+            File::open(if here { Path::new(".") } else { folder })?.sync_all()
+        }
         _ => Ok(()),
     }
 }

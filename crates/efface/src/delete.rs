@@ -17,7 +17,7 @@ use crate::serve::{
     Effect, Named, check_releases, check_request_id, name_request, replay, serve, served_before,
     since, takes_steps,
 };
-use crate::store::{Current, kept};
+use crate::store::{Current, kept, open_for_reading};
 use crate::surroundings::Surroundings;
 
 /// What is to be deleted.
@@ -185,7 +185,7 @@ fn emptied(vault: &Vault, identities: &[Identity]) -> Result<Vec<String>> {
 /// As [`delete`], as far as they can be known beforehand.
 pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     check_names(&request.what)?;
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     current.check_keyring(keyring)?;
     let resolved = resolve(&vault, &current, &request.what, keyring)?;

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use efface_learn::{Model, Scores, Task as LearnTask};
-use efface_vault::Vault;
 
 use crate::error::{Error, Result};
 use crate::outcome::{Evaluation, Prediction};
 use crate::plan::{Plan, Task};
 use crate::source::{Source, Table, read_table, unmap_target};
-use crate::store::Current;
+use crate::store::{Current, open_for_reading};
 
 /// Predicts every row of a table, in order. Labels in the table are not looked at.
 ///
@@ -83,7 +82,7 @@ pub fn evaluate(path: &Path, source: &Source) -> Result<Evaluation> {
 
 /// The plan and the model of a vault.
 pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let model = Model::new(current.plan.loss(), current.plan.columns(), current.weights)
         .map_err(|error| Error::storage("damaged", error.to_string()))?;

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use efface_privacy::certificate::{Certificate, Evidence, Standing};
 use efface_privacy::claim::Notion;
-use efface_vault::Vault;
 
 use crate::error::{Error, Result};
 use crate::outcome::Status;
 use crate::status::status;
-use crate::store::{CERTIFICATE, latest_certificate};
+use crate::store::{CERTIFICATE, latest_certificate, open_for_reading};
 use crate::verify::verify_ledger;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;\
@@ -28,7 +27,7 @@ print{body{margin:0;max-width:none}}";
 /// A vault that cannot be read.
 pub fn report(path: &Path) -> Result<String> {
     let status = status(path)?;
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let genesis = vault.genesis()?;
     let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
     let latest = latest_certificate(&vault, &genesis, head.index)?;

@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
 use crate::plan::{MechanismName, Plan};
-use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate};
+use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
 ///
 /// # Errors
 /// A vault that cannot be read.
 pub fn status(path: &Path) -> Result<Status> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let counts = vault.counts()?;
     let mut requests: BTreeMap<String, u64> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn scan(vault: &Vault, mut each: impl FnMut(&str, &Value)) -> Result<()> {
 /// # Errors
 /// A vault that cannot be read.
 pub fn entries(path: &Path) -> Result<Vec<Entry>> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let mut list = Vec::new();
     scan(&vault, |kind, document| {
         let text = |at: &str| document.pointer(at).and_then(Value::as_str).map(str::to_owned);
@@ -149,7 +149,7 @@ pub fn entries(path: &Path) -> Result<Vec<Entry>> {
 /// # Errors
 /// No such certificate.
 pub fn certificate(path: &Path, which: &str) -> Result<String> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
     let index = match which.parse::<u64>() {
         Ok(index) => Some(index),

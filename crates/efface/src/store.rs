@@ -1,9 +1,11 @@
 //! What an open vault says about its model: plan, weights, latest certificate, what is kept.
 
+use std::path::Path;
+
 use efface_learn::mechanism::Kept;
 use efface_privacy::certificate::{Certificate, document_hash, signature_holds};
 use efface_privacy::event::{Event, State};
-use efface_vault::{Genesis, Keyring, LedgerHead, Vault};
+use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, StoreFault, Vault};
 
 use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
@@ -17,6 +19,18 @@ pub(crate) const CERTIFICATE: &str = "certificate";
 pub(crate) const EXPORT: &str = "export";
 /// The schema of export notes.
 pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
+
+/// Opens a vault for reading. What a killed writer left half done is undone first, which takes
+/// the right to write once.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
+    match Vault::open_read_only(path) {
+        Err(OpenError::Store(StoreFault::NeedsRecovery)) => {
+            drop(Vault::open_for(path, "efface recovery")?);
+            Ok(Vault::open_read_only(path)?)
+        }
+        opened => Ok(opened?),
+    }
+}
 
 /// The model as a vault holds it now.
 pub(crate) struct Current {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::store::{CERTIFICATE, EXPORT};
+use crate::store::{CERTIFICATE, EXPORT, open_for_reading};
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
 ///
@@ -54,7 +54,7 @@ fn against_vault(
     path: &Path,
     verdict: &mut Verdict,
 ) -> Result<()> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let genesis = vault.genesis()?;
     if genesis.vault_id != certificate.vault {
         verdict.push("vault", Standing::Fails, "the certificate is of another vault");
@@ -124,7 +124,7 @@ fn remembered_head(head: &str, vault: Option<&Path>, verdict: &mut Verdict) -> R
         verdict.push("head", Standing::Undecided, "a head can only be checked with the vault");
         return Ok(());
     };
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let mut found = None;
     vault.scan_ledger(0, |entry| -> Result<()> {
         // From the text itself: the stored hash may have been changed.
@@ -158,7 +158,7 @@ pub fn verify_ledger(
     trusted: Option<&[u8; 32]>,
     head: Option<&str>,
 ) -> Result<Verdict> {
-    let vault = Vault::open_read_only(path)?;
+    let vault = open_for_reading(path)?;
     let genesis = vault.genesis()?;
     let mut verdict = Verdict::default();
     let mut walk = Walk {

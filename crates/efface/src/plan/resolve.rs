@@ -281,7 +281,11 @@ fn assumptions(
         ),
         assumption(
             "randomness",
-            "noise comes from the operating system's generator and is never seen or reused",
+            if choices.settings.seed.is_some() {
+                "noise comes from a seed that the user knows: a test"
+            } else {
+                "noise comes from the operating system's generator and is never seen or reused"
+            },
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ),
     ];
