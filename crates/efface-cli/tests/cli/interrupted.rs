@@ -49,7 +49,7 @@ fn interrupting_a_training_leaves_no_vault() {
         let line = "train data.csv --label y --id id --subject user --mechanism noisy-gd \
                     --lambda 0.01 --steps 2000000000 -o m.efface";
         let words: Vec<&str> = line.split_whitespace().collect();
-        let mut child = w.command(&words).spawn().unwrap();
+        let mut child = w.heeding_signals(&words).spawn().unwrap();
         under_way(&mut child);
         signal(&child, name);
         interrupted(child);
@@ -69,7 +69,7 @@ fn interrupting_a_deletion_leaves_the_vault_as_it_was() {
     .done();
     let before = w.files();
     let words = ["delete", "m.efface", "--subject", "u7"];
-    let mut child = w.command(&words).spawn().unwrap();
+    let mut child = w.heeding_signals(&words).spawn().unwrap();
     under_way(&mut child);
 
     let holder = format!("process {}", child.id());
@@ -88,7 +88,8 @@ fn a_second_signal_ends_at_once() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 50));
     w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
-    let mut child = w.command(&["predict", "m.efface", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        w.heeding_signals(&["predict", "m.efface", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"id,user,x1,x2").unwrap();
     under_way(&mut child);

@@ -47,8 +47,26 @@ impl Workshop {
     /// The program with arguments, not started yet.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(EFFACE);
+        command.args(arguments);
+        self.placed(command)
+    }
+
+    /// The program with signals as a terminal would have them, also where this test runs in the
+    /// background of a script, which makes children ignore Ctrl-C.
+    pub(crate) fn heeding_signals<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let asked =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        let python = String::from_utf8(asked.unwrap().stdout).unwrap();
+        let script = "import os, signal, sys\n\
+                      for s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_DFL)\n\
+                      os.execv(sys.argv[1], sys.argv[1:])";
+        let mut command = Command::new(python.trim());
+        command.args(["-c", script, EFFACE]).args(arguments);
+        self.placed(command)
+    }
+
+    fn placed(&self, mut command: Command) -> Command {
         command
-            .args(arguments)
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.home.path())
