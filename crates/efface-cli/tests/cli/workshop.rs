@@ -58,7 +58,7 @@ impl Workshop {
             Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
         let python = String::from_utf8(asked.unwrap().stdout).unwrap();
         let script = "import os, signal, sys\n\
-                      for s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_DFL)\n\
+                      for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(s, signal.SIG_DFL)\n\
                       os.execv(sys.argv[1], sys.argv[1:])";
         let mut command = Command::new(python.trim());
         command.args(["-c", script, EFFACE]).args(arguments);
