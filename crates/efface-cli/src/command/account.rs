@@ -12,7 +12,8 @@ use crate::output::Output;
 /// Compute privacy bounds for a batch of cases
 ///
 /// Reads JSON, `{"cases": [{"kind": ..., "inputs": {...}}, ...]}`, and writes the same with a
-/// `result` in each case. Numbers are decimal strings; results are rounded to the safe side.
+/// `result` in each case. Numbers are decimal strings; results are not rounded to the safe
+/// side as those of certificates are.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Kinds:
@@ -24,6 +25,12 @@ Kinds:
   noisy-gd-gdp-sequence   a sequence of additions and deletions -> mu
   noisy-gd-gdp-schedule   steps given one by one -> mu
   advantage               the best advantage of an attacker
+  group-privacy           a group's bound from one record's, and back
+  bounded-domain          noisy gradient descent in a ball -> ln delta
+  langevin                published Langevin bound -> epsilon, fewest steps
+  langevin-sequence       the same for a sequence of requests -> fewest steps
+  chourasia-convex        published deletion privacy -> fewest steps
+  descent-to-delete       published bounds -> noise, iterations, steps
 
 Example:
   efface account --batch cases.json")]
