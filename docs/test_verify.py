@@ -124,7 +124,8 @@ def rounded_up(value: Decimal, digits: int) -> str:
 def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
     """A claim as an honest engine would state it."""
     form = {"requests": "any", "order": None, "delta": None, "adjacency": None, **question}
-    asked = {name: form[name] for name in ("notion", "requests", "adjacency")}
+    form.setdefault("accountant", "gdp")
+    asked = {name: form[name] for name in ("notion", "requests", "adjacency", "accountant")}
     for name in ("order", "delta"):
         asked[name] = None if form[name] is None else verify.number(form[name])
     found = verify.supported(verify.fit(event, "event", "event"), asked)

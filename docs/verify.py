@@ -23,6 +23,7 @@ import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -210,7 +211,7 @@ certificate: schema=text id=text vault=text issued_at=text not_for_release=flag 
     noise=drawn scope=scope annex=text chain=chain signature=signature
 request: id=text kind=train|delete|add|update|refresh records=text subject?=text received_at=text
 model: digest_before?=text digest_after=text version=count
-claim: notion=notion epsilon=number delta?=number mu=number order?=number group=text
+claim: notion=notion epsilon=number delta?=number mu?=number order?=number group=text
     adjacency?=remove|replace normalizer=text reference=text requests=requests
     state=perfect|secret releases=count accountant=text theorem=text advantage=number words=text
 requests: p-adaptive=count
@@ -226,7 +227,7 @@ normalizer/fixed: kind=text n=count capacity=count
 normalizer/mean: kind=text minimum=count
 constant: name=text value=text origin=user|default|data
 assumption: name=text value=text evidence=enforced|measured|declared|assumed
-drawn: sampler=text generator=text grid=number
+drawn: sampler=text generator=text grid?=number
 scope: covers=[text] does_not_cover=[text]
 chain: index=count previous=text hash=text
 signature: key_id=text public_key=text value=text
@@ -543,15 +544,34 @@ COVERS = (
 )
 
 
+# The names under which certificates list an event's own constants.
+CONSTANTS = {
+    "output-noise": {"distance": "distance", "noise": "noise", "releases": "joint_releases"},
+    "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning"},
+}
+
+
 def supported(event: Fields, claim: Fields) -> Fields:
-    """What a claim of this notion, order, delta and adjacency may say about this event."""
+    """What a claim of this notion, order, delta, adjacency and accountant may say of this event."""
+    kind, accountant = event["kind"], claim["accountant"]
+    bound = BOUNDS.get((kind, accountant))
+    require(bound is not None, f"`{accountant[:40]}` has no bound for `{kind}`")
+    check_event(event)
+    return {
+        "normalizer": event["setting"]["normalizer"]["kind"],
+        "state": event.get("state", "perfect"),
+        **(bound(event, claim) if bound else {}),
+    }
+
+
+def gaussian_bound(event: Fields, claim: Fields) -> Fields:
+    """The bound of an event that some mu of Gaussian DP describes in every world."""
     kind, notion, order, delta = event["kind"], claim["notion"], claim["order"], claim["delta"]
     private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
     adjacency = claim["adjacency"] or ""
     require(private == bool(adjacency), "`adjacency` is missing or out of place")
     require(renyi == (order is not None), "`order` is missing or out of place")
     require(renyi == (delta is None), "`delta` is missing or out of place")
-    check_event(event)
     accountant = output_noise_mu if kind == "output-noise" else noisy_gd_mu
     mu = accountant(event, notion if private else RETRAINING, adjacency)
     requests = "any" if notion == PRIVACY or kind == "output-noise" else "non-adaptive"
@@ -588,14 +608,18 @@ def supported(event: Fields, claim: Fields) -> Fields:
         "epsilon": epsilon,
         "advantage": advantage,
         "group": group,
-        "normalizer": event["setting"]["normalizer"]["kind"],
         "reference": reference,
         "requests": requests,
-        "state": state,
         "releases": releases,
-        "accountant": "gdp",
         "theorem": THEOREMS[kind],
     }
+
+
+# Which accountants bound which events.
+BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
+    ("output-noise", "gdp"): gaussian_bound,
+    ("noisy-gd", "gdp"): gaussian_bound,
+}
 
 
 NUMBER = r"(infinity|[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
@@ -717,6 +741,7 @@ def check_claim(document: Fields, claim: Fields) -> str:
     bound = supported(document["event"], claim)
     for name, value in bound.items():
         if isinstance(value, Decimal):
+            require(claim[name] is not None, f"`{name}` is missing")
             require(
                 claim[name] >= value * (1 - TOLERANCE),
                 f"`{name}` is {claim[name]:.12g}, but the event only supports {value:.12g}",
@@ -758,26 +783,28 @@ def check_signature(document: Fields, trusted: bytes | None) -> str:
 
 def check_noise(document: Fields) -> str:
     """The noise was drawn exactly, on the event's grid, by the generator that releases have."""
-    noise = document["noise"]
+    noise, grid = document["noise"], document["event"].get("grid")
     generator = "chacha20-user-seed" if document["not_for_release"] else "chacha20"
-    require(noise["sampler"] == "exact-grid", "`sampler` must be `exact-grid`")
+    sampler = "exact-grid"
+    if grid is None:
+        sampler = generator = "none"
+    require(noise["sampler"] == sampler, f"`sampler` must be `{sampler}`")
     require(noise["generator"] == generator, f"`generator` must be `{generator}`")
-    require(noise["grid"] == document["event"]["grid"], "the grid is not the event's")
+    require(noise["grid"] == grid, "the grid is not the event's")
+    if grid is None:
+        return "nothing random is released"
     return "exact sampling on the grid of the event"
 
 
 def check_constants(document: Fields) -> str:
     """Every constant of the event is listed once, with the event's value."""
     event, setting = document["event"], document["event"]["setting"]
-    names = {"distance": "distance", "noise": "noise", "releases": "joint_releases"}
-    if event["kind"] == "noisy-gd":
-        names = {"eta": "step", "step-noise": "noise", "steps": "learning"}
     expected = {
         **{name: setting[name] for name in ("parameters", "lipschitz", "smoothness")},
         "lambda": setting["strong_convexity"],
         "max-group": setting["group"],
         **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
-        **{name: event[field] for name, field in names.items()},
+        **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
     }
     for name, value in expected.items():
         text = listed(document, name)

@@ -112,6 +112,29 @@ impl Vault {
         Ok(())
     }
 
+    /// Visits the number, features and target of these records, in the order named.
+    ///
+    /// # Errors
+    /// The visitor's, or a [`ReadError`] turned into it.
+    pub fn features_of<E: From<ReadError>>(
+        &self,
+        records: &[RecordId],
+        mut visit: impl FnMut(RecordId, &[u8], f64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = "SELECT target, features FROM record WHERE sequence = ?1";
+        let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
+        for &record in records {
+            let mut rows = statement.query([record.0]).map_err(ReadError::from)?;
+            let Some(row) = rows.next().map_err(ReadError::from)? else {
+                return Err(ReadError::from(rusqlite::Error::QueryReturnedNoRows).into());
+            };
+            let read = || -> rusqlite::Result<_> { Ok((row.get(0)?, blob(row, 1)?)) };
+            let (target, features) = read().map_err(ReadError::from)?;
+            visit(record, features, target)?;
+        }
+        Ok(())
+    }
+
     /// Finds the records with these public ids. An id asked twice is answered once.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan, Task};
-use crate::rows::encode;
+use crate::rows::{Keyed, encode};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::{Source, Table, read_table};
 use crate::store::Current;
@@ -101,8 +101,9 @@ fn bring(
     let vault_id = current.genesis.vault_id.clone();
     let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
+    let mut removed = Keyed::none(plan)?;
     let deleted_since = match (kind, &table.ids) {
-        (RequestKind::Update, Some(ids)) => withdraw(&mut transaction, ids)?,
+        (RequestKind::Update, Some(ids)) => withdraw(&mut transaction, plan, ids, &mut removed)?,
         (RequestKind::Update, None) => {
             return Err(Error::input("ids", "an update needs the ids of the records it replaces")
                 .hint("name the id column with `--id`"));
@@ -130,7 +131,7 @@ fn bring(
             Vec::new()
         }
     };
-    insert_rows_as(&mut transaction, &table, version, &prefix)?;
+    let keys = insert_rows_as(&mut transaction, &table, version, &prefix)?;
     if let Some(limit) = plan.group_limit() {
         let largest = transaction.largest_subject()?;
         if largest > limit {
@@ -141,6 +142,13 @@ fn bring(
             .hint("add fewer rows of each person"));
         }
     }
+    let clipped = Some(table.private.rows_scaled);
+    let inserted = if plan.uses_changed_rows() {
+        Keyed { keys, data: table.data }
+    } else {
+        drop(table);
+        Keyed::none(plan)?
+    };
     let effect = Effect {
         kind,
         records: rows,
@@ -148,10 +156,11 @@ fn bring(
         added: rows,
         tombstones: Vec::new(),
         subject: None,
-        clipped: Some(table.private.rows_scaled),
+        clipped,
         notices,
+        removed,
+        inserted,
     };
-    drop(table);
     serve(transaction, &current, named, effect, surroundings)
 }
 
@@ -198,8 +207,14 @@ fn body(table: &Table) -> String {
     hex::encode(hasher.finalize())
 }
 
-/// Takes out the records that an update replaces; since when each was there.
-fn withdraw(transaction: &mut Transaction<'_>, ids: &[Box<str>]) -> Result<Vec<u64>> {
+/// Takes out the records that an update replaces; since when each was there. Their contents go
+/// to `removed` where the plan asks for them.
+fn withdraw(
+    transaction: &mut Transaction<'_>,
+    plan: &Plan,
+    ids: &[Box<str>],
+    removed: &mut Keyed,
+) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
     let lookup = transaction.find_ids(&names)?;
     if let Some(id) = lookup.missing.first() {
@@ -214,6 +229,9 @@ fn withdraw(transaction: &mut Transaction<'_>, ids: &[Box<str>]) -> Result<Vec<u
         .hint("add new records with `efface add`"));
     }
     let identities = transaction.identities(&lookup.found)?;
+    if plan.uses_changed_rows() {
+        *removed = Keyed::of(transaction, plan, &lookup.found)?;
+    }
     transaction.delete_records(&lookup.found)?;
     Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
 }

@@ -1,5 +1,6 @@
 //! From a release to its certificate: claims, constants, scope, chain and signature.
 
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
     Certificate, Chain, GENESIS, ModelRef, Noise, Request, RequestKind, SCHEMA, Scope, Signature,
     seal,
@@ -79,11 +80,13 @@ pub(crate) fn claims(
     }
     let mut claims = Vec::new();
     for (position, question) in questions.iter().enumerate() {
-        match evaluate(event, question) {
+        let asked = wanted && position == 0;
+        let accountant = if asked { target.accountant } else { Accountant::Gdp };
+        match evaluate(event, question, accountant) {
             Ok(claim) => claims.push(claim),
             // The claim asked for must hold; the others are extra and left out where the event
             // does not carry them (DP under `mean` without a public minimum).
-            Err(error) if wanted && position == 0 => {
+            Err(error) if asked => {
                 return Err(Error::refused("accounting", error.to_string()));
             }
             Err(_) => {}
@@ -177,12 +180,11 @@ pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(
         .map_err(|error| Error::storage("certificate", error.to_string()))
 }
 
-fn noise(plan: &Plan, grid: Decimal) -> Noise {
-    Noise {
-        sampler: "exact-grid".to_owned(),
-        generator: if plan.not_for_release { "chacha20-user-seed" } else { "chacha20" }.to_owned(),
-        grid,
-    }
+fn noise(plan: &Plan, grid: Option<Decimal>) -> Noise {
+    let seeded = if plan.not_for_release { "chacha20-user-seed" } else { "chacha20" };
+    let (sampler, generator) =
+        if grid.is_some() { ("exact-grid", seeded) } else { ("none", "none") };
+    Noise { sampler: sampler.to_owned(), generator: generator.to_owned(), grid }
 }
 
 /// The 32 bytes of a hash in hexadecimal.

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use efface_learn::mechanism::Change;
 use efface_privacy::certificate::RequestKind;
-use efface_privacy::event::Event;
 use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
 use crate::outcome::{DryRun, Served};
-use crate::plan::Plan;
+use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, name_request, replay, serve, served_before,
@@ -106,6 +105,7 @@ pub fn delete(
     let hmac = |label: &str, name: &str| {
         surroundings.keyring.hmac(&current.genesis.vault_id, label, name.as_bytes())
     };
+    let plan = &current.plan;
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
     let subject = match &request.what {
@@ -133,6 +133,12 @@ pub fn delete(
         subject,
         clipped: None,
         notices,
+        removed: if plan.uses_changed_rows() {
+            Keyed::of(&vault, plan, &resolved.live)?
+        } else {
+            Keyed::none(plan)?
+        },
+        inserted: Keyed::none(plan)?,
     };
     let mut transaction = vault.begin()?;
     transaction.delete_records(&resolved.live)?;
@@ -203,30 +209,11 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
     let change = Change { deleted_since: &deleted_since, added: 0 };
     let rows = remaining as usize;
     let steps = removal_steps(plan, &current.event, &change, rows)?;
-    let event = next_event(plan, &current, &change, steps, rows)?;
+    let event = planned_event(plan, &current.event, &change, steps, rows)?;
     let claims = certify::claims(plan, &event, RequestKind::Delete, records)?;
     certify::within_target(plan, &claims)?;
     let steps = takes_steps(&event).then_some(steps);
     Ok(DryRun { records, remaining, already_deleted, steps, claims })
-}
-
-/// The event the request would have.
-fn next_event(
-    plan: &Plan,
-    current: &Current,
-    change: &Change<'_>,
-    steps: u64,
-    records: usize,
-) -> Result<Event> {
-    match &current.event {
-        Event::NoisyGd(_) => planned_event(plan, &current.event, change, steps, records),
-        Event::OutputNoise(event) => {
-            let mut event = event.clone();
-            event.releases += 1;
-            event.records = event.records.map(|_| records as u64);
-            Ok(Event::OutputNoise(event))
-        }
-    }
 }
 
 fn check_names(which: &Which) -> Result<()> {

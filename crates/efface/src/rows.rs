@@ -1,8 +1,10 @@
 //! Rows as bytes in the vault and as matrices in memory.
 
+use std::cell::OnceCell;
+
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
-use efface_vault::{ReadError, Vault};
+use efface_vault::{ReadError, RecordId, Vault};
 
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -33,26 +35,115 @@ impl From<ReadError> for Stopped {
     }
 }
 
-/// Reads every record of the vault (or of the transaction in progress) into memory.
-pub(crate) fn load(vault: &Vault, plan: &Plan) -> Result<Dataset> {
-    let columns = plan.columns();
-    let x = if plan.rows.sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
-    let mut data = Dataset::new(x, Vec::new()).map_err(damaged)?;
-    let (mut values, mut indices): (Vec<f32>, Vec<u32>) = (Vec::new(), Vec::new());
-    let sparse = plan.rows.sparse;
-    vault
-        .scan_features(|_, bytes, target| -> std::result::Result<(), Stopped> {
-            decode(bytes, sparse, &mut indices, &mut values).map_err(Stopped)?;
-            let row = if sparse {
-                Row::Sparse { indices: &indices, values: &values }
-            } else {
-                Row::Dense(&values)
-            };
-            data.push(row, target).map_err(|error| Stopped(damaged(error)))?;
-            Ok(())
-        })
-        .map_err(|Stopped(error)| error)?;
-    Ok(data)
+/// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    /// The vault's number of each record.
+    pub(crate) keys: Vec<i64>,
+    /// One row for each.
+    pub(crate) data: Dataset,
+}
+
+impl Keyed {
+    /// No records, with the plan's shape.
+    pub(crate) fn none(plan: &Plan) -> Result<Self> {
+        let columns = plan.columns();
+        let x = if plan.rows.sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
+        Ok(Self { keys: Vec::new(), data: Dataset::new(x, Vec::new()).map_err(damaged)? })
+    }
+
+    /// These records of the vault.
+    pub(crate) fn of(vault: &Vault, plan: &Plan, records: &[RecordId]) -> Result<Self> {
+        let mut reader = Reader::new(plan)?;
+        vault
+            .features_of(records, |key, bytes, target| reader.push(key, bytes, target))
+            .map_err(|Stopped(error)| error)?;
+        Ok(reader.read)
+    }
+
+    /// Every record of the vault (or of the transaction in progress).
+    pub(crate) fn all(vault: &Vault, plan: &Plan) -> Result<Self> {
+        let mut reader = Reader::new(plan)?;
+        vault
+            .scan_features(|key, bytes, target| reader.push(key, bytes, target))
+            .map_err(|Stopped(error)| error)?;
+        Ok(reader.read)
+    }
+}
+
+/// The records a model is about after the request: read only when a mechanism asks.
+pub(crate) enum Rows<'a> {
+    /// The first training, whose records will have the numbers 1, 2, ...
+    Table(&'a Dataset),
+    /// What the vault holds.
+    Vault { vault: &'a Vault, plan: &'a Plan, count: u64, read: OnceCell<Keyed> },
+}
+
+impl<'a> Rows<'a> {
+    /// What the vault (or the transaction in progress) holds.
+    pub(crate) fn of(vault: &'a Vault, plan: &'a Plan) -> Result<Self> {
+        Ok(Self::Vault { vault, plan, count: vault.counts()?.records, read: OnceCell::new() })
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Table(data) => data.rows(),
+            Self::Vault { count, .. } => *count as usize,
+        }
+    }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) fn data(&self) -> Result<&Dataset> {
+        match self {
+            Self::Table(data) => Ok(data),
+            Self::Vault { .. } => Ok(&self.read()?.data),
+        }
+    }
+
+    fn read(&self) -> Result<&Keyed> {
+        match self {
+            Self::Vault { vault, plan, read, .. } => match read.get() {
+                Some(all) => Ok(all),
+                None => {
+                    let all = Keyed::all(vault, plan)?;
+                    Ok(read.get_or_init(|| all))
+                }
+            },
+            Self::Table(_) => Err(Error::storage("damaged", "the first training has no vault yet")),
+        }
+    }
+}
+
+struct Reader<'a> {
+    plan: &'a Plan,
+    values: Vec<f32>,
+    indices: Vec<u32>,
+    read: Keyed,
+}
+
+impl<'a> Reader<'a> {
+    fn new(plan: &'a Plan) -> Result<Self> {
+        Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read: Keyed::none(plan)? })
+    }
+
+    fn push(
+        &mut self,
+        key: RecordId,
+        bytes: &[u8],
+        target: f64,
+    ) -> std::result::Result<(), Stopped> {
+        let sparse = self.plan.rows.sparse;
+        decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
+        let row = if sparse {
+            Row::Sparse { indices: &self.indices, values: &self.values }
+        } else {
+            Row::Dense(&self.values)
+        };
+        self.read.data.push(row, target).map_err(|error| Stopped(damaged(error)))?;
+        self.read.keys.push(key.get());
+        Ok(())
+    }
 }
 
 fn decode(bytes: &[u8], sparse: bool, indices: &mut Vec<u32>, values: &mut Vec<f32>) -> Result<()> {

@@ -7,46 +7,57 @@ use efface_learn::mechanism::{
     noisy_gd, retrain, solve,
 };
 use efface_learn::solver::SolveError;
-use efface_learn::{Dataset, Objective};
+use efface_learn::{Constants, Objective};
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::outcome::Work;
-use crate::plan::{MechanismName, Plan, Schedule, least_steps, meets};
+use crate::plan::{MechanismName, Plan, Schedule, least_steps};
+use crate::rows::{Keyed, Rows};
 use crate::surroundings::{Progress, Surroundings};
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {
     /// The first training.
     Nothing,
-    /// The published model (all that `perfect` state keeps; a refresh in `secret` state).
-    Published {
-        weights: &'a [f64],
-        event: &'a Event,
-        change: Change<'a>,
-        /// K, for `noisy-gd`; 0 for others.
-        steps: u64,
-    },
-    /// What `secret` state kept.
-    Kept { kept: &'a Kept },
+    /// A later request.
+    Request(Request<'a>),
 }
 
-/// Runs the mechanism; `releases` counts this release.
+/// A request as mechanisms see it.
+pub(crate) struct Request<'a> {
+    /// The published weights.
+    pub(crate) weights: &'a [f64],
+    /// The event they were published with.
+    pub(crate) event: &'a Event,
+    /// What is kept beside them; none at a refresh.
+    pub(crate) kept: Option<&'a Kept>,
+    /// What the request deletes and adds, in numbers.
+    pub(crate) change: Change<'a>,
+    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
+    /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]).
+    pub(crate) removed: &'a Keyed,
+    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
+    /// The records it adds, where the plan asks for them.
+    pub(crate) added: &'a Keyed,
+    /// K, for `noisy-gd`; 0 for others.
+    pub(crate) steps: u64,
+}
+
+/// Runs the mechanism; `rows` are those after the request, `releases` counts this release.
 pub(crate) fn run(
     plan: &Plan,
-    data: &Dataset,
+    rows: &Rows<'_>,
     start: &Start<'_>,
     releases: u64,
     rng: &mut ChaCha20Rng,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Released> {
     let constants = plan.constants()?;
-    let objective = Objective::new(&constants, data)
-        .map_err(|error| Error::refused("data", error.to_string()))?;
     let total = match (&plan.schedule, start) {
         (Schedule::Steps { learning, .. }, Start::Nothing) => Some(*learning),
-        (Schedule::Steps { .. }, Start::Published { steps, .. }) => Some(*steps),
+        (Schedule::Steps { .. }, Start::Request(request)) => Some(request.steps),
         _ => None,
     };
     let goal = matches!(plan.schedule, Schedule::Output { .. });
@@ -69,21 +80,29 @@ pub(crate) fn run(
                 group: plan.setting.group,
                 solver: plan.solver(),
             }
-            .check(&constants, data.rows())
+            .check(&constants, rows.count())
             .map_err(output_error)?;
+            let objective = objective(&constants, rows)?;
             match start {
-                Start::Published { weights, .. } if plan.mechanism != MechanismName::Retrain => {
-                    solve::from_published(&objective, &checked, weights, releases, rng, watch)
-                }
-                Start::Kept { kept } => {
+                Start::Request(Request { kept: Some(kept), .. }) => {
                     solve::from_kept(&objective, &checked, kept, releases, rng, watch)
+                }
+                Start::Request(Request { weights, .. })
+                    if plan.mechanism != MechanismName::Retrain =>
+                {
+                    solve::from_published(&objective, &checked, weights, releases, rng, watch)
                 }
                 _ => retrain::retrain(&objective, &checked, releases, rng, watch),
             }
             .map_err(output_error)
         }
-        Schedule::Steps { .. } => steps(plan, &objective, start, rng, watch),
+        Schedule::Steps { .. } => steps(plan, &objective(&constants, rows)?, start, rng, watch),
     }
+}
+
+fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
+    Objective::new(constants, rows.data()?)
+        .map_err(|error| Error::refused("data", error.to_string()))
 }
 
 fn steps(
@@ -95,7 +114,9 @@ fn steps(
 ) -> Result<Released> {
     let constants = objective.constants();
     match start {
-        Start::Published { weights, event: Event::NoisyGd(event), change, steps } => {
+        Start::Request(Request {
+            weights, event: Event::NoisyGd(event), change, steps, ..
+        }) => {
             let checked = noisy_plan(plan, *steps)?.check(constants).map_err(noisy_error)?;
             noisy_gd::request(objective, &checked, event, change, weights, rng, watch)
         }
@@ -143,12 +164,11 @@ pub(crate) fn removal_steps(
     if let Some(steps) = plan.fixed_removal() {
         return Ok(steps);
     }
-    let question = plan.target.question();
-    let epsilon = plan.target.epsilon.0;
     let fewest = least_steps(|steps| {
-        meets(&planned_event(plan, event, change, steps, records)?, &question, epsilon)
+        plan.target.is_met(&planned_event(plan, event, change, steps, records)?)
     })?;
     fewest.ok_or_else(|| {
+        let epsilon = plan.target.epsilon;
         Error::refused(
             "budget-exhausted",
             format!("no number of steps brings this request to epsilon {epsilon}"),
@@ -157,7 +177,7 @@ pub(crate) fn removal_steps(
     })
 }
 
-/// The event a `noisy-gd` request would have, without taking a step.
+/// The event a request would have, before anything is learnt.
 pub(crate) fn planned_event(
     plan: &Plan,
     event: &Event,
@@ -165,14 +185,21 @@ pub(crate) fn planned_event(
     steps: u64,
     records: usize,
 ) -> Result<Event> {
-    let Event::NoisyGd(previous) = event else {
-        return Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`"));
-    };
-    let constants = plan.constants()?;
-    let checked = noisy_plan(plan, steps)?.check(&constants).map_err(noisy_error)?;
-    let next = noisy_gd::next_event(&constants, &checked, previous, change, records)
-        .map_err(noisy_error)?;
-    Ok(hide_counts(plan, Event::NoisyGd(next)))
+    match event {
+        Event::NoisyGd(previous) => {
+            let constants = plan.constants()?;
+            let checked = noisy_plan(plan, steps)?.check(&constants).map_err(noisy_error)?;
+            let next = noisy_gd::next_event(&constants, &checked, previous, change, records)
+                .map_err(noisy_error)?;
+            Ok(hide_counts(plan, Event::NoisyGd(next)))
+        }
+        Event::OutputNoise(previous) => {
+            let mut next = previous.clone();
+            next.releases += 1;
+            next.records = next.records.map(|_| records as u64);
+            Ok(Event::OutputNoise(next))
+        }
+    }
 }
 
 fn output_error(error: OutputNoiseError) -> Error {

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::{generator, identifier};
-use crate::rows::{load, weight_bytes};
-use crate::run::{Start, hide_counts, removal_steps, run, work};
+use crate::rows::{Keyed, Rows, weight_bytes};
+use crate::run::{Request, Start, hide_counts, removal_steps, run, work};
 use crate::store::{CERTIFICATE, Current, kept};
 use crate::surroundings::{Progress, Surroundings};
 
@@ -33,6 +33,9 @@ pub(crate) struct Effect {
     /// Rows shortened, for the annex.
     pub(crate) clipped: Option<u64>,
     pub(crate) notices: Vec<String>,
+    /// The records taken out and put in, where the plan asks for them.
+    pub(crate) removed: Keyed,
+    pub(crate) inserted: Keyed,
 }
 
 /// A request's name and keyed digest.
@@ -212,8 +215,8 @@ pub(crate) fn serve(
     // A refresh goes on without what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };
     check_releases(plan, current, refresh, before.as_ref().map(|kept| kept.releases))?;
-    let data = load(&transaction, plan)?;
-    let remaining = data.rows();
+    let rows = Rows::of(&transaction, plan)?;
+    let remaining = rows.count();
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
     {
@@ -226,16 +229,19 @@ pub(crate) fn serve(
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
     let steps = removal_steps(plan, &current.event, &change, remaining)?;
     let version = current.version + 1;
-    let start = match &before {
-        Some(kept) => Start::Kept { kept },
-        None => {
-            Start::Published { weights: &current.weights, event: &current.event, change, steps }
-        }
-    };
+    let start = Start::Request(Request {
+        weights: &current.weights,
+        event: &current.event,
+        kept: before.as_ref(),
+        change,
+        removed: &effect.removed,
+        added: &effect.inserted,
+        steps,
+    });
     let mut rng = generator(None, version, surroundings)?;
     let releases = current.releases() + 1;
-    let released = run(plan, &data, &start, releases, &mut rng, surroundings)?;
-    drop(data);
+    let released = run(plan, &rows, &start, releases, &mut rng, surroundings)?;
+    drop(rows);
     let event = hide_counts(plan, released.event);
     let work = work(&released.evidence, effect.clipped);
 
@@ -354,6 +360,8 @@ pub fn refresh(
         subject: None,
         clipped: None,
         notices: Vec::new(),
+        removed: Keyed::none(&current.plan)?,
+        inserted: Keyed::none(&current.plan)?,
     };
     serve(transaction, &current, named, effect, surroundings)
 }

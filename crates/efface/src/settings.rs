@@ -29,6 +29,8 @@ pub struct Settings {
     pub delta: Option<f64>,
     /// The notion that (epsilon, delta) is wanted for.
     pub notion: Option<String>,
+    /// Whose bound must meet (epsilon, delta): `gdp`, or a published accountant by name.
+    pub accountant: Option<String>,
     /// Rényi order, for the Rényi notions.
     pub order: Option<f64>,
     /// Releases a requester may have seen, for p-adaptive deletion-privacy.

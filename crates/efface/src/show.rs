@@ -36,7 +36,7 @@ pub fn show(text: &str) -> Result<String> {
         line(wrap(&format!("compared with {}", claim.reference), "    ", "    "));
         line(wrap(&conditions(claim), "    ", "    "));
         line(wrap(
-            &format!("by {} (accountant `{}`)", claim.theorem, claim.accountant),
+            &format!("by {} (accountant `{}`)", claim.theorem, claim.accountant.name()),
             "    ",
             "    ",
         ));
@@ -75,7 +75,12 @@ pub fn show(text: &str) -> Result<String> {
         };
         line(wrap(&format!("{} = {} ({origin})", constant.name, constant.value), "  ", "      "));
     }
-    line(format!("\nNoise: {}, {}, grid {}", c.noise.sampler, c.noise.generator, c.noise.grid));
+    line(match c.noise.grid {
+        Some(grid) => {
+            format!("\nNoise: {}, {}, grid {grid}", c.noise.sampler, c.noise.generator)
+        }
+        None => "\nNoise: none".to_owned(),
+    });
     line(format!("Ledger entry {}, hash {}", c.chain.index, c.chain.hash));
     line(
         "\nThis page repeats what the certificate says; `efface certificate verify` recomputes it."

@@ -96,6 +96,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                     "needs `perfect` state".to_owned()
                 }
                 Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
+                Notion::ExactRemoval => "only `ridge` earns it".to_owned(),
                 _ => "the constants do not support it".to_owned(),
             },
         };

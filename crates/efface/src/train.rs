@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::random::{generator, identifier};
-use crate::rows::{encode, weight_bytes};
+use crate::rows::{Rows, encode, weight_bytes};
 use crate::run::{Start, hide_counts, run, work};
 use crate::serve::warned;
 use crate::settings::Settings;
@@ -48,7 +48,8 @@ pub fn train(
 
     let version = 1;
     let mut rng = generator(choices.settings.seed, version, surroundings)?;
-    let released = run(&plan, &table.data, &Start::Nothing, 1, &mut rng, surroundings)?;
+    let released =
+        run(&plan, &Rows::Table(&table.data), &Start::Nothing, 1, &mut rng, surroundings)?;
     let event = hide_counts(&plan, released.event);
     let work = work(&released.evidence, Some(table.private.rows_scaled));
 
@@ -203,8 +204,9 @@ pub(crate) fn insert_rows_as(
     table: &Table,
     version: u64,
     prefix: &str,
-) -> Result<()> {
+) -> Result<Vec<i64>> {
     let mut features = Vec::new();
+    let mut keys = Vec::with_capacity(table.data.rows());
     for row in 0..table.data.rows() {
         encode(table.data.x().row(row), &mut features);
         let position;
@@ -215,17 +217,23 @@ pub(crate) fn insert_rows_as(
                 &position
             }
         };
-        transaction.insert_record(&StoredRecord {
+        let key = transaction.insert_record(&StoredRecord {
             id,
             subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
             target: table.data.y()[row],
             features: &features,
             added_version: version,
         })?;
+        keys.push(key.get());
     }
-    Ok(())
+    Ok(keys)
 }
 
+/// Writes the rows of the first training, whose numbers are 1, 2, ... in their order.
 fn insert_rows(creation: &mut Creation, table: &Table, version: u64) -> Result<()> {
-    insert_rows_as(creation, table, version, "")
+    let keys = insert_rows_as(creation, table, version, "")?;
+    if keys.iter().zip(1..).all(|(key, expected)| *key == expected) {
+        return Ok(());
+    }
+    Err(Error::storage("damaged", "a new vault does not number its records from 1"))
 }

@@ -7,9 +7,12 @@ pub(super) const SOLVERS: [&str; 4] = ["newton", "newton-cg", "lbfgs", "gradient
 pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 pub(super) const NORMALIZERS: [&str; 2] = ["fixed", "mean"];
 pub(super) const STATES: [&str; 2] = ["perfect", "secret"];
-pub(super) const NOTIONS: [&str; 4] = [
+pub(super) const NOTIONS: [&str; 5] = [
     "indistinguishable-from-retraining",
     "renyi-unlearning",
     "deletion-privacy",
     "differential-privacy",
+    "exact-removal",
 ];
+pub(super) const ACCOUNTANTS: [&str; 7] =
+    ["gdp", "bounded-domain", "langevin", "deletion-rdp", "descent", "objective", "exact"];

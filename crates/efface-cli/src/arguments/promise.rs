@@ -3,7 +3,7 @@
 use clap::Args;
 use efface::Settings;
 
-use super::names::{NOTIONS, STATES};
+use super::names::{ACCOUNTANTS, NOTIONS, STATES};
 
 /// The target, the state, and the noise.
 #[derive(Debug, Args)]
@@ -20,6 +20,10 @@ pub(crate) struct PromiseArguments {
     /// The notion that (epsilon, delta) is for [default: indistinguishable-from-retraining]
     #[arg(long, value_name = "NAME", value_parser = NOTIONS)]
     notion: Option<String>,
+
+    /// Whose bound must meet epsilon: the tight `gdp`, or a published accountant [default: gdp]
+    #[arg(long, value_name = "NAME", value_parser = ACCOUNTANTS)]
+    accountant: Option<String>,
 
     /// Order of the Rényi notions [default: 2]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -66,6 +70,7 @@ impl PromiseArguments {
         settings.epsilon = self.epsilon;
         settings.delta = self.delta;
         settings.notion = self.notion;
+        settings.accountant = self.accountant;
         settings.order = self.order;
         settings.interactions = self.interactions;
         settings.state = self.state;

@@ -1,28 +1,36 @@
-//! What `secret` state keeps between requests.
+//! What a mechanism keeps between requests beside the published model.
 
 use crate::solver::{Factor, FactorError};
 
-/// Unperturbed weights and the last Hessian factor: the next request starts from them.
+/// What a mechanism keeps between requests beside the published model, in its own encoding.
 ///
-/// They saw rows that may since have been deleted. They are never published, and are erased at a
-/// refresh; only a public number of releases is covered while they live.
-#[derive(Debug, Clone, PartialEq)]
+/// In `secret` state it saw rows that may since have been deleted: it is never published, and is
+/// erased at a refresh; only a public number of releases is covered while it lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
+    /// Releases since learning or the last refresh, the last one included.
+    pub releases: u64,
+    /// The mechanism's own state.
+    pub state: Vec<u8>,
+}
+
+/// What `solve` keeps: unperturbed weights and the last Hessian factor, where the next request
+/// starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warm {
     /// Weights within tau of the last optimum.
     pub weights: Vec<f64>,
     /// A Cholesky factor of an earlier Hessian, where the solver used one.
     pub factor: Option<Factor>,
-    /// Releases since learning or the last refresh, the last one included.
-    pub releases: u64,
 }
 
-/// Bytes that are no [`Kept`].
+/// Bytes that are no kept state.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum KeptError {
     /// Not the length its header promises.
     #[error("the kept state must have {expected} bytes, got {got}")]
     Length {
-        /// Length by the header (24 when even that is short).
+        /// Length by the header, or the least possible when even that is short.
         expected: u64,
         /// Length given.
         got: usize,
@@ -41,14 +49,35 @@ pub enum KeptError {
 }
 
 impl Kept {
-    /// Little-endian: releases, number of weights, dimension of the factor (0: none), weights,
-    /// packed factor; 8 bytes each.
+    /// The releases (little-endian, 8 bytes), then the state.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.releases.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&self.state);
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// Fewer than 8 bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
+        let Some((releases, state)) = bytes.split_first_chunk::<8>() else {
+            return Err(KeptError::Length { expected: 8, got: bytes.len() });
+        };
+        Ok(Self { releases: u64::from_le_bytes(*releases), state: state.to_vec() })
+    }
+}
+
+impl Warm {
+    /// Little-endian: number of weights, dimension of the factor (0: none), weights, packed factor;
+    /// 8 bytes each.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let dimension = self.factor.as_ref().map_or(0, Factor::dimension) as u64;
         let factor = self.factor.as_ref().map(Factor::to_vec).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(24 + 8 * (self.weights.len() + factor.len()));
-        for count in [self.releases, self.weights.len() as u64, dimension] {
+        let mut bytes = Vec::with_capacity(16 + 8 * (self.weights.len() + factor.len()));
+        for count in [self.weights.len() as u64, dimension] {
             bytes.extend_from_slice(&count.to_le_bytes());
         }
         for number in self.weights.iter().chain(&factor) {
@@ -64,13 +93,12 @@ impl Kept {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();
-        let [releases, count, dimension, numbers @ ..] = words else {
-            return Err(KeptError::Length { expected: 24, got });
+        let [count, dimension, numbers @ ..] = words else {
+            return Err(KeptError::Length { expected: 16, got });
         };
-        let [releases, count, dimension] =
-            [releases, count, dimension].map(|w| u64::from_le_bytes(*w));
+        let [count, dimension] = [count, dimension].map(|w| u64::from_le_bytes(*w));
         let packed = u128::from(dimension).pow(2).saturating_add(dimension.into()) / 2;
-        let expected = packed.saturating_add(count.into()).saturating_mul(8).saturating_add(24);
+        let expected = packed.saturating_add(count.into()).saturating_mul(8).saturating_add(16);
         if !rest.is_empty() || expected != got as u128 {
             let expected = u64::try_from(expected).unwrap_or(u64::MAX);
             return Err(KeptError::Length { expected, got });
@@ -84,7 +112,7 @@ impl Kept {
             0 => None,
             dimension => Some(Factor::from_slice(dimension, packed)?),
         };
-        Ok(Self { weights: weights.to_vec(), factor, releases })
+        Ok(Self { weights: weights.to_vec(), factor })
     }
 }
 
@@ -93,24 +121,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn releases_come_before_the_state() {
+        let kept = Kept { releases: 3, state: vec![7, 8] };
+        assert_eq!(Kept::from_bytes(&kept.to_bytes()), Ok(kept));
+        assert_eq!(Kept::from_bytes(&[0; 7]), Err(KeptError::Length { expected: 8, got: 7 }));
+    }
+
+    #[test]
     fn bytes_come_back_and_damage_is_refused() {
         let factor = Factor::from_slice(2, &[1.0, -0.5, 2.0]).unwrap();
         for factor in [Some(factor), None] {
-            let kept = Kept { weights: vec![1.5, -2.0], factor, releases: 3 };
-            let bytes = kept.to_bytes();
-            assert_eq!(Kept::from_bytes(&bytes), Ok(kept));
+            let warm = Warm { weights: vec![1.5, -2.0], factor };
+            let bytes = warm.to_bytes();
+            assert_eq!(Warm::from_bytes(&bytes), Ok(warm));
             for end in 0..bytes.len() {
-                assert!(Kept::from_bytes(&bytes[..end]).is_err(), "{end}");
+                assert!(Warm::from_bytes(&bytes[..end]).is_err(), "{end}");
             }
             let mut longer = bytes.clone();
             longer.push(0);
-            assert!(Kept::from_bytes(&longer).is_err());
+            assert!(Warm::from_bytes(&longer).is_err());
             let mut huge = bytes.clone();
-            huge[8..24].fill(0xff);
-            assert!(matches!(Kept::from_bytes(&huge), Err(KeptError::Length { .. })));
+            huge[..16].fill(0xff);
+            assert!(matches!(Warm::from_bytes(&huge), Err(KeptError::Length { .. })));
             let mut nan = bytes;
-            nan[24..32].copy_from_slice(&f64::NAN.to_le_bytes());
-            assert!(matches!(Kept::from_bytes(&nan), Err(KeptError::Weight { index: 0, .. })));
+            nan[16..24].copy_from_slice(&f64::NAN.to_le_bytes());
+            assert!(matches!(Warm::from_bytes(&nan), Err(KeptError::Weight { index: 0, .. })));
         }
     }
 }

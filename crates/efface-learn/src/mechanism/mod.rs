@@ -16,7 +16,7 @@ pub mod solve;
 mod tests;
 
 pub use grid::{Grid, GridError};
-pub use kept::{Kept, KeptError};
+pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};
 pub use output_noise::{CheckedOutputNoise, OutputNoiseError, OutputNoisePlan};
 pub use release::{Evidence, Released};

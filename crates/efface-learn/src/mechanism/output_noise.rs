@@ -4,7 +4,7 @@ use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
-use super::{Evidence, Grid, GridError, Kept, Released};
+use super::{Evidence, Grid, GridError, Kept, KeptError, Released, Warm};
 use crate::constants::Constants;
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
@@ -55,6 +55,9 @@ pub enum OutputNoiseError {
         /// The value.
         got: u64,
     },
+    /// A kept state that cannot be read.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
     /// A kept state although the plan says `perfect`.
     #[error("`perfect` state starts from the published model alone, got a kept state")]
     KeptInPerfect,
@@ -139,12 +142,14 @@ impl CheckedOutputNoise {
         if spent >= plan.joint_releases {
             return Err(OutputNoiseError::Releases { spent, limit: plan.joint_releases });
         }
-        let zeros = vec![0.0; objective.constants().parameters()];
-        let start = match origin {
-            Origin::Zeros => Start { weights: &zeros, factor: None },
-            Origin::Published(weights) => Start { weights, factor: None },
-            Origin::Kept(kept) => Start { weights: &kept.weights, factor: kept.factor.as_ref() },
+        let warm = match origin {
+            Origin::Zeros => {
+                Warm { weights: vec![0.0; objective.constants().parameters()], factor: None }
+            }
+            Origin::Published(weights) => Warm { weights: weights.to_vec(), factor: None },
+            Origin::Kept(kept) => Warm::from_bytes(&kept.state)?,
         };
+        let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };
         let stopping = Stopping { distance: plan.distance };
         let found = solve(objective, self.solver(objective), stopping, start, watch)?;
         let weights = self.grid.publish(&found.weights, rng)?;
@@ -156,7 +161,8 @@ impl CheckedOutputNoise {
         let kept = match plan.state {
             State::Perfect => None,
             State::Secret => {
-                Some(Kept { weights: found.weights, factor: found.factor, releases: spent + 1 })
+                let warm = Warm { weights: found.weights, factor: found.factor };
+                Some(Kept { releases: spent + 1, state: warm.to_bytes() })
             }
         };
         let event = self.event(objective, procedure, releases);

@@ -14,7 +14,7 @@ pub struct Released {
     pub event: Event,
     /// How it was reached: depends on the data, belongs to the private annex.
     pub evidence: Evidence,
-    /// In `secret` state, what the next request may start from; secret, to be erased at a refresh.
+    /// What the next request may start from beside the weights; secret in `secret` state.
     pub kept: Option<Kept>,
 }
 

@@ -9,6 +9,9 @@ pub mod descent;
 pub mod gdp;
 pub mod group;
 pub mod langevin;
+mod name;
+
+pub use name::Accountant;
 
 /// Why a published formula was not evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -170,12 +170,13 @@ pub struct Assumption {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// `exact-grid`: an exactly sampled normal, rounded to the grid.
+    /// `exact-grid`: an exactly sampled normal, rounded to the grid; `none` where nothing random
+    /// is released.
     pub sampler: String,
-    /// `chacha20`, seeded by the operating system, or `chacha20-user-seed`.
+    /// `chacha20`, seeded by the operating system, or `chacha20-user-seed`; `none` without noise.
     pub generator: String,
-    /// Spacing of the grid.
-    pub grid: crate::quantity::Decimal,
+    /// Spacing of the grid, where there is noise.
+    pub grid: Option<crate::quantity::Decimal>,
 }
 
 /// What a certificate covers.

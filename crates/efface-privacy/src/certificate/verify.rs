@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Certificate, GENESIS, Origin, RequestKind, document_hash, key_id, signature_holds};
 use crate::claim::{Claim, Notion, Requests, evaluate, in_words, scope};
-use crate::event::{Adjacency, Event, NoisyGd, Normalizer, Phase};
+use crate::event::{Adjacency, Event, Normalizer};
 use crate::quantity::Decimal;
 
 /// How one check came out.
@@ -84,6 +84,9 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     );
     signature(&certificate, trusted, &mut verdict);
     release(&certificate, &mut verdict);
+    if let Some(why) = certificate.event.account().unsound() {
+        verdict.push("soundness", Standing::Fails, why);
+    }
     verdict.check("noise", noise(&certificate));
     verdict.check("constants", constants(&certificate));
     verdict.check("assumptions", assumptions(&certificate));
@@ -137,17 +140,27 @@ fn release(certificate: &Certificate, verdict: &mut Verdict) {
 fn noise(certificate: &Certificate) -> Result<String, String> {
     let noise = &certificate.noise;
     let grid = certificate.event.grid();
-    if noise.sampler != "exact-grid" {
-        return Err(format!("`sampler` must be `exact-grid`, got `{}`", noise.sampler));
+    let seeded = if certificate.not_for_release { "chacha20-user-seed" } else { "chacha20" };
+    let (sampler, generator) =
+        if grid.is_some() { ("exact-grid", seeded) } else { ("none", "none") };
+    if noise.sampler != sampler {
+        return Err(format!("`sampler` must be `{sampler}`, got `{}`", noise.sampler));
     }
-    let generator = if certificate.not_for_release { "chacha20-user-seed" } else { "chacha20" };
     if noise.generator != generator {
         return Err(format!("`generator` must be `{generator}`, got `{}`", noise.generator));
     }
     if noise.grid != grid {
-        return Err(format!("the grid is {} here and {grid} in the event", noise.grid));
+        let shown = |grid: Option<Decimal>| grid.map_or("none".to_owned(), |g| g.to_string());
+        return Err(format!(
+            "the grid is {} here and {} in the event",
+            shown(noise.grid),
+            shown(grid)
+        ));
     }
-    Ok("exact sampling on the grid of the event".into())
+    Ok(match grid {
+        Some(_) => "exact sampling on the grid of the event".into(),
+        None => "nothing random is released".into(),
+    })
 }
 
 /// Every constant of the event must be listed, once, with the event's value.
@@ -180,18 +193,7 @@ pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
         }
         Normalizer::Mean { minimum } => list.push(("minimum", minimum.to_string())),
     }
-    match event {
-        Event::OutputNoise(e) => {
-            list.push(("distance", e.distance.to_string()));
-            list.push(("noise", e.noise.to_string()));
-            list.push(("releases", e.joint_releases.to_string()));
-        }
-        Event::NoisyGd(e) => {
-            list.push(("eta", e.step.to_string()));
-            list.push(("step-noise", e.noise.to_string()));
-            list.push(("steps", e.learning.to_string()));
-        }
-    }
+    list.extend(event.account().constants());
     list
 }
 
@@ -217,10 +219,9 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
     if private_count {
         hidden_counts(certificate)?;
     }
-    if let (true, Event::NoisyGd(event)) =
-        (private_count || claim.notion == Notion::DeletionPrivacy, &certificate.event)
-    {
-        fixed_steps(certificate, event)?;
+    if private_count || claim.notion == Notion::DeletionPrivacy {
+        let listed = |name| listed(certificate, name).map(str::to_owned);
+        certificate.event.account().steps_are_fixed(&listed)?;
     }
     if let Requests::PAdaptive(p) = claim.requests
         && p > MOST
@@ -241,39 +242,10 @@ fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
     if certificate.request.records != "not stated" {
         return Err("it states a number of records, which the claim takes to be private".into());
     }
-    let stated = match &certificate.event {
-        Event::OutputNoise(event) => event.records.is_some(),
-        Event::NoisyGd(event) => {
-            let capacity = match event.setting.normalizer {
-                Normalizer::Fixed { capacity, .. } => capacity,
-                Normalizer::Mean { .. } => {
-                    return Err("under `mean` the row count is public".into());
-                }
-            };
-            let earlier = event.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
-            event.phases.iter().any(|phase| phase.records.is_some())
-                || earlier.iter().any(|p| p.only_then != capacity || p.only_now != capacity)
-        }
-    };
-    if stated {
+    if certificate.event.account().states_counts()? {
         return Err("its event states counts that the claim takes to be private".into());
     }
     Ok(())
-}
-
-/// The steps of every request must be the listed constant `removal-steps`.
-fn fixed_steps(certificate: &Certificate, event: &NoisyGd) -> Result<(), String> {
-    let listed = listed(certificate, "removal-steps")?;
-    let fixed = listed.parse::<u64>().ok();
-    let follows =
-        |phase: &Phase| fixed.and_then(|k| k.checked_mul(phase.releases)) == Some(phase.steps);
-    if event.phases.iter().skip(1).all(follows) {
-        return Ok(());
-    }
-    Err(format!(
-        "`removal-steps` is `{listed}`, which the event's steps do not follow: a number that follows \
-         the request tells its size"
-    ))
 }
 
 /// The value of a constant that must be listed exactly once.
@@ -346,16 +318,20 @@ const MOST: u64 = 1 << 53;
 
 fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     let question = claim.question().map_err(|e| e.to_string())?;
-    let fresh = evaluate(event, &question).map_err(|e| e.to_string())?;
+    let fresh = evaluate(event, &question, claim.accountant).map_err(|e| e.to_string())?;
     let above = |stated: Decimal, exact: Decimal| stated.0 >= exact.0 * (1.0 - 1e-12);
-    for (name, stated, exact) in [
+    let mut pairs = vec![
         ("epsilon", claim.epsilon, fresh.epsilon),
-        ("mu", claim.mu, fresh.mu),
         ("advantage", claim.advantage, fresh.advantage),
-    ] {
+    ];
+    pairs.extend(claim.mu.zip(fresh.mu).map(|(stated, exact)| ("mu", stated, exact)));
+    for (name, stated, exact) in pairs {
         if !above(stated, exact) {
             return Err(format!("`{name}` is {stated}, but the event only supports {exact}"));
         }
+    }
+    if claim.mu.is_some() != fresh.mu.is_some() {
+        return Err("`mu` must be stated exactly where the accountant has one".into());
     }
     if claim.words != in_words(claim) {
         return Err("the sentence does not say what the numbers say".into());

@@ -1,6 +1,9 @@
 //! Claims: what a release earned, in the field's words, each recomputable from its event.
 
+pub(crate) mod account;
 mod evaluate;
+mod noisy_gd;
+mod output_noise;
 mod words;
 
 pub use evaluate::{ClaimError, evaluate};
@@ -8,6 +11,7 @@ pub use words::{in_words, scope};
 
 use serde::{Deserialize, Serialize};
 
+use crate::accountant::Accountant;
 use crate::event::{Adjacency, State};
 use crate::quantity::Decimal;
 
@@ -23,15 +27,18 @@ pub enum Notion {
     DeletionPrivacy,
     /// Differential privacy of the records that remain, for a stated number of releases.
     DifferentialPrivacy,
+    /// What is kept and published is bit for bit what it were had the records never been seen.
+    ExactRemoval,
 }
 
 impl Notion {
     /// Every notion, in the order certificates list them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::IndistinguishableFromRetraining,
         Self::RenyiUnlearning,
         Self::DeletionPrivacy,
         Self::DifferentialPrivacy,
+        Self::ExactRemoval,
     ];
 
     /// The one spelling used everywhere.
@@ -42,6 +49,7 @@ impl Notion {
             Self::RenyiUnlearning => "renyi-unlearning",
             Self::DeletionPrivacy => "deletion-privacy",
             Self::DifferentialPrivacy => "differential-privacy",
+            Self::ExactRemoval => "exact-removal",
         }
     }
 
@@ -49,6 +57,18 @@ impl Notion {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notion| notion.name() == name)
+    }
+
+    /// The notion a question is about.
+    #[must_use]
+    pub fn of(question: &Question) -> Self {
+        match question {
+            Question::Indistinguishable { .. } => Self::IndistinguishableFromRetraining,
+            Question::Renyi { .. } => Self::RenyiUnlearning,
+            Question::Deletion { .. } => Self::DeletionPrivacy,
+            Question::Differential { .. } => Self::DifferentialPrivacy,
+            Question::Exact => Self::ExactRemoval,
+        }
     }
 }
 
@@ -93,6 +113,8 @@ pub enum Question {
         /// What the two worlds differ in.
         adjacency: Adjacency,
     },
+    /// Bit for bit equality with a world that never had the records.
+    Exact,
 }
 
 /// One claim of a certificate.
@@ -105,8 +127,8 @@ pub struct Claim {
     pub epsilon: Decimal,
     /// The delta it holds at, for (epsilon, delta) notions.
     pub delta: Option<Decimal>,
-    /// The mu of Gaussian DP behind it.
-    pub mu: Decimal,
+    /// The mu of Gaussian DP behind it, where there is one.
+    pub mu: Option<Decimal>,
     /// The Rényi order, for Rényi notions.
     pub order: Option<Decimal>,
     /// Records protected together: a number, or `any`.
@@ -124,7 +146,7 @@ pub struct Claim {
     /// Releases covered jointly.
     pub releases: u64,
     /// The accountant that computed the bound.
-    pub accountant: String,
+    pub accountant: Accountant,
     /// The result it rests on.
     pub theorem: String,
     /// The largest advantage of any attacker who must tell the two worlds apart, in [0, 1].
@@ -158,6 +180,7 @@ impl Claim {
             Notion::DifferentialPrivacy => {
                 Question::Differential { delta: need(self.delta, "delta")?, adjacency: adjacency? }
             }
+            Notion::ExactRemoval => Question::Exact,
         })
     }
 }

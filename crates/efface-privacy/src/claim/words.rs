@@ -46,6 +46,10 @@ pub fn in_words(claim: &Claim) -> String {
                 }
             )
         }
+        Notion::ExactRemoval => format!(
+            "{when}{which} and what is kept are bit for bit what they would be had the deleted \
+             records never been seen"
+        ),
         Notion::DifferentialPrivacy => {
             let how = match claim.adjacency {
                 Some(Adjacency::Replace) => "with other contents",

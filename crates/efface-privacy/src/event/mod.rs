@@ -12,6 +12,7 @@ pub use output_noise::{OutputNoise, Procedure};
 
 use serde::{Deserialize, Serialize};
 
+use crate::claim::account::Account;
 use crate::quantity::Decimal;
 
 /// What one request (or the first training) released.
@@ -25,40 +26,36 @@ pub enum Event {
 }
 
 impl Event {
+    /// What accountants and certificates ask of any event.
+    pub(crate) fn account(&self) -> &dyn Account {
+        match self {
+            Self::OutputNoise(event) => event,
+            Self::NoisyGd(event) => event,
+        }
+    }
+
     /// The public constants of the objective.
     #[must_use]
     pub fn setting(&self) -> &Setting {
-        match self {
-            Self::OutputNoise(event) => &event.setting,
-            Self::NoisyGd(event) => &event.setting,
-        }
+        self.account().setting()
     }
 
     /// Distinct releases of the model so far, this one included.
     #[must_use]
     pub fn releases(&self) -> u64 {
-        match self {
-            Self::OutputNoise(event) => event.releases,
-            Self::NoisyGd(event) => event.releases,
-        }
+        self.account().releases()
     }
 
     /// What is kept after the request.
     #[must_use]
     pub fn state(&self) -> State {
-        match self {
-            Self::OutputNoise(event) => event.state,
-            Self::NoisyGd(_) => State::Perfect,
-        }
+        self.account().state()
     }
 
-    /// Spacing of the grid of released weights.
+    /// Spacing of the grid of released weights; none where nothing random is released.
     #[must_use]
-    pub fn grid(&self) -> Decimal {
-        match self {
-            Self::OutputNoise(event) => event.grid,
-            Self::NoisyGd(event) => event.grid,
-        }
+    pub fn grid(&self) -> Option<Decimal> {
+        self.account().grid()
     }
 }
 

@@ -3,20 +3,10 @@
 //! Each asks the accountant itself about a complete event, so what is found is exactly what a
 //! certificate will state; a search that ends early ends on the safe side.
 
-use efface_privacy::claim::{Question, evaluate};
-use efface_privacy::event::Event;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The most steps a request may be given.
 pub(crate) const MOST_STEPS: u64 = 1 << 32;
-
-/// Whether the event's claim for `question` is at most `epsilon`.
-pub(crate) fn meets(event: &Event, question: &Question, epsilon: f64) -> Result<bool> {
-    let claim = evaluate(event, question)
-        .map_err(|error| Error::refused("accounting", error.to_string()))?;
-    Ok(claim.epsilon.0 <= epsilon)
-}
 
 /// The largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
 /// none when it is false at `low`.

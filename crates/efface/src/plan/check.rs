@@ -2,6 +2,7 @@
 
 use efface_learn::Loss;
 use efface_learn::solver::Solver;
+use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
 use efface_privacy::quantity::{Delta, RenyiOrder};
@@ -20,6 +21,7 @@ pub struct Choices {
     pub(crate) mechanism: MechanismName,
     pub(crate) loss: &'static str,
     pub(crate) notion: Notion,
+    pub(crate) accountant: Accountant,
     pub(crate) state: State,
     pub(crate) mean: bool,
     pub(crate) lambda: f64,
@@ -54,6 +56,12 @@ impl Choices {
                 Notion::from_name(name).ok_or_else(|| unknown("notion", name, &notion_names))?
             }
         };
+        let accountant_names = Accountant::ALL.map(Accountant::name);
+        let accountant = match s.accountant.as_deref() {
+            None => Accountant::Gdp,
+            Some(name) => Accountant::from_name(name)
+                .ok_or_else(|| unknown("accountant", name, &accountant_names))?,
+        };
         let state = match known(
             "state",
             s.state.as_deref().unwrap_or("perfect"),
@@ -71,6 +79,7 @@ impl Choices {
             mechanism,
             loss,
             notion,
+            accountant,
             state,
             mean: normalizer == "mean",
             lambda: positive("lambda", s.lambda.unwrap_or(1e-3))?,

@@ -6,13 +6,14 @@ mod constants;
 mod resolve;
 mod schedule;
 
-pub(crate) use calibrate::{least_steps, meets};
+pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
 pub(crate) use resolve::Facts;
 
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
-use efface_privacy::claim::{Notion, Question, Requests};
-use efface_privacy::event::{Adjacency, Normalizer, Setting, State};
+use efface_privacy::claim::{Notion, Question, Requests, evaluate};
+use efface_privacy::event::{Adjacency, Event, Normalizer, Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -126,6 +127,8 @@ pub struct Target {
     pub interactions: Option<u64>,
     /// What worlds differ in, for DP and deletion-privacy.
     pub adjacency: Adjacency,
+    /// Whose bound must not exceed epsilon.
+    pub accountant: Accountant,
 }
 
 /// The public constants of the mechanism.
@@ -173,7 +176,18 @@ impl Target {
             Notion::DifferentialPrivacy => {
                 Question::Differential { delta: self.delta.0, adjacency: self.adjacency }
             }
+            Notion::ExactRemoval => Question::Exact,
         }
+    }
+
+    /// Whether an event's claim is at most epsilon.
+    ///
+    /// # Errors
+    /// When the accountant refuses the event.
+    pub(crate) fn is_met(&self, event: &Event) -> Result<bool> {
+        let claim = evaluate(event, &self.question(), self.accountant)
+            .map_err(|error| Error::refused("accounting", error.to_string()))?;
+        Ok(claim.epsilon.0 <= self.epsilon.0)
     }
 }
 
@@ -209,6 +223,12 @@ impl Plan {
             Normalizer::Fixed { capacity, .. } => Some(capacity),
             Normalizer::Mean { .. } => None,
         }
+    }
+
+    /// Whether the mechanism works from the rows a request changes.
+    #[must_use]
+    pub fn uses_changed_rows(&self) -> bool {
+        false
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

@@ -121,6 +121,7 @@ impl Plan {
         if choices.notion == Notion::RenyiUnlearning || choices.notion == Notion::DeletionPrivacy {
             list.add("order", Decimal(choices.order), origin(s.order.is_some(), &[]));
         }
+        list.add("accountant", choices.accountant.name(), origin(s.accountant.is_some(), &[]));
         if let Some(seen) = s.interactions {
             list.add("interactions", seen, Origin::User);
         }
@@ -138,6 +139,7 @@ impl Plan {
             } else {
                 Adjacency::Replace
             },
+            accountant: choices.accountant,
         };
         let public = Public {
             constants: &constants,

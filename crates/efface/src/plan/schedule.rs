@@ -10,7 +10,7 @@ use efface_privacy::event::{
 use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::{Grid, grid_for};
 
-use super::calibrate::{largest, least, least_steps, meets};
+use super::calibrate::{largest, least, least_steps};
 use super::constants::{Constants as List, origin};
 use super::{Choices, MechanismName, Schedule, Target};
 use crate::error::{Error, Result};
@@ -64,8 +64,6 @@ impl Public<'_> {
 /// Noise and distance of `solve` and `retrain`.
 pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
     let s = &choices.settings;
-    let epsilon = public.target.epsilon.0;
-    let question = public.target.question();
     let event = |sigma: f64, tau: f64| -> Result<Event> {
         let grid = grid(sigma)?;
         Ok(Event::OutputNoise(OutputNoise {
@@ -86,7 +84,7 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
             records: Some(public.records),
         }))
     };
-    let ok = |sigma: f64, tau: f64| meets(&event(sigma, tau)?, &question, epsilon);
+    let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);
     let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * 1e3, |tau| ok(sigma, tau));
     let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
     let noise_given = s.noise.is_some();
@@ -142,8 +140,6 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
         Some(steps) => steps,
         None => (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64,
     };
-    let epsilon = public.target.epsilon.0;
-    let question = public.target.question();
     let private = matches!(choices.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
     let event = |noise: f64, removal: u64| -> Result<Event> {
         let grid = grid(noise)?;
@@ -188,7 +184,7 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             // What is wrong with the most noise is no matter of noise.
             event(most, first)?;
             let noise = least(guess * 1e-12, most, |noise| match event(noise, first) {
-                Ok(event) => meets(&event, &question, epsilon),
+                Ok(event) => public.target.is_met(&event),
                 // Too little for its grid to hold the weights.
                 Err(_) => Ok(false),
             })?
@@ -197,7 +193,7 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
         }
         Some(sigma) => {
             let noise = scale * sigma;
-            let ok = |k| meets(&event(noise, k)?, &question, epsilon);
+            let ok = |k| public.target.is_met(&event(noise, k)?);
             let refuse = || {
                 public
                     .infeasible(&format!("with noise {sigma}"))

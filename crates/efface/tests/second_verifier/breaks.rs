@@ -6,7 +6,7 @@ use efface_privacy::certificate::{
 use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
 use efface_privacy::event::{Adjacency, Event, NoisyGd, Normalizer};
 
-use crate::draw::{constant, releases};
+use crate::draw::constant;
 
 /// A way to break one rule; false where the certificate has nothing it could break.
 pub(super) type Break = fn(&mut Certificate) -> bool;
@@ -47,7 +47,7 @@ fn fixed(certificate: &mut Certificate) -> Option<&mut NoisyGd> {
 /// The same claims of a changed event, computed anew, so that only a rule about them is broken.
 fn claim_anew(certificate: &mut Certificate) {
     let event = &certificate.event;
-    let again = |claim: &Claim| evaluate(event, &claim.question().ok()?).ok();
+    let again = |claim: &Claim| evaluate(event, &claim.question().ok()?, claim.accountant).ok();
     certificate.claims = certificate.claims.iter().filter_map(again).collect();
 }
 
@@ -74,10 +74,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.noise.sampler = "continuous-float64".to_owned();
         true
     }),
-    ("noise", |c| {
-        c.noise.grid.0 /= 2.0;
-        true
-    }),
+    ("noise", |c| c.noise.grid.as_mut().map(|grid| grid.0 /= 2.0).is_some()),
     ("constants", |c| !c.constants.remove(0).name.is_empty()),
     ("constants", |c| twice(c, "lambda")),
     ("constants", |c| {
@@ -155,7 +152,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     // More releases seen than the claim counts.
     ("claim ", |c| {
-        let most = releases(&c.event);
+        let most = c.event.releases();
         c.claims.iter_mut().any(|claim| {
             let adaptive = matches!(claim.requests, Requests::PAdaptive(_)) && most > 1;
             if adaptive {

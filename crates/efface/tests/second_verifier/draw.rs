@@ -1,5 +1,6 @@
 //! Random events and honest certificates of them.
 
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
     Assumption, Certificate, Chain, Constant, Evidence, GENESIS, ModelRef, Noise, Origin, Request,
     RequestKind, SCHEMA, Scope, Signature, event_constants,
@@ -118,7 +119,7 @@ impl Draw {
         let order = 1.0 + self.number(-3.0, 3.0);
         let adjacency = if private { Adjacency::Remove } else { Adjacency::Replace };
         let deletion = |requests| Question::Deletion { order, adjacency, requests };
-        let seen = releases(event) + self.count(100) - 2;
+        let seen = event.releases() + self.count(100) - 2;
         [
             Question::Indistinguishable { delta },
             Question::Renyi { order },
@@ -127,7 +128,7 @@ impl Draw {
             Question::Differential { delta, adjacency },
         ]
         .iter()
-        .filter_map(|question| evaluate(event, question).ok())
+        .filter_map(|question| evaluate(event, question, Accountant::Gdp).ok())
         .collect()
     }
 
@@ -157,7 +158,7 @@ impl Draw {
         let claim = &mut claims[position];
         let number = match self.0.next_u64() % 3 {
             0 => &mut claim.epsilon,
-            1 => &mut claim.mu,
+            1 if claim.mu.is_some() => claim.mu.as_mut().unwrap(),
             _ => &mut claim.advantage,
         };
         number.0 *= 1.0 - LIE;
@@ -168,13 +169,6 @@ impl Draw {
 /// A power of two at most 2^-29 of the noise.
 fn grid(noise: f64) -> f64 {
     (noise.log2().floor() - 30.0).exp2()
-}
-
-pub(super) fn releases(event: &Event) -> u64 {
-    match event {
-        Event::OutputNoise(e) => e.releases,
-        Event::NoisyGd(e) => e.releases,
-    }
 }
 
 pub(super) fn constant(name: &str, value: String) -> Constant {
@@ -188,10 +182,7 @@ fn certificate(
     index: u64,
     private: bool,
 ) -> Certificate {
-    let grid = match &event {
-        Event::OutputNoise(e) => e.grid,
-        Event::NoisyGd(e) => e.grid,
-    };
+    let grid = event.grid();
     let mut constants: Vec<Constant> =
         event_constants(&event).into_iter().map(|(name, value)| constant(name, value)).collect();
     constants.push(constant("delta", Decimal(delta).to_string()));
@@ -230,7 +221,7 @@ fn certificate(
         model: ModelRef {
             digest_before: (!first).then(|| "11".to_owned()),
             digest_after: "00".to_owned(),
-            version: releases(&event),
+            version: event.releases(),
         },
         claims,
         event,

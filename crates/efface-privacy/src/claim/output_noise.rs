@@ -1,0 +1,73 @@
+//! Claims of an optimum published with noise.
+
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::{ClaimError, Question, Requests};
+use crate::accountant::{Accountant, gdp};
+use crate::event::{OutputNoise, Setting, State};
+use crate::quantity::Decimal;
+
+impl Account for OutputNoise {
+    fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    fn releases(&self) -> u64 {
+        self.releases
+    }
+
+    fn joint_releases(&self) -> u64 {
+        self.joint_releases
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn grid(&self) -> Option<Decimal> {
+        Some(self.grid)
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("distance", self.distance.to_string()),
+            ("noise", self.noise.to_string()),
+            ("releases", self.joint_releases.to_string()),
+        ]
+    }
+
+    fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        if accountant != Accountant::Gdp {
+            return Err(unaccounted(accountant, "an optimum published with noise has `gdp` only"));
+        }
+        let (any, group) = ("any".to_owned(), self.setting.group.to_string());
+        let (group, reference) = match question {
+            Question::Differential { .. } => {
+                (group, "the same releases from data that differ in the protected records")
+            }
+            Question::Deletion { requests, .. } => (
+                if *requests == Requests::NonAdaptive { any } else { group },
+                "the exact optimum on the remaining data, published with the same noise and grid",
+            ),
+            _ => (
+                any,
+                "`retrain` on the data as they are after the request, with the same distance, noise \
+                 and grid",
+            ),
+        };
+        let theorem =
+            "Gaussian mechanism around an optimum found to a measured distance (strong convexity)";
+        let terms = Terms { requests: Requests::Any, group, reference, theorem };
+        gaussian_bound(self, question, terms, |world| gdp::mu_output_noise(self, world))
+    }
+
+    fn states_counts(&self) -> Result<bool, String> {
+        Ok(self.records.is_some())
+    }
+
+    fn steps_are_fixed(
+        &self,
+        _: &dyn Fn(&'static str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        Ok(())
+    }
+}
