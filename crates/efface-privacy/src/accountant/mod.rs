@@ -4,12 +4,14 @@
 //! their papers state them, for planning, comparison and reproduction.
 
 pub mod bounded_domain;
+pub mod compose;
 pub mod deletion_rdp;
 pub mod descent;
 pub mod gdp;
 pub mod group;
 pub mod langevin;
 mod name;
+pub mod objective;
 
 pub use name::Accountant;
 

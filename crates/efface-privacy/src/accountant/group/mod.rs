@@ -1,7 +1,4 @@
-//! Group privacy: from one record to k.
-//!
-//! Source: Vadhan (2017), Lemma 2.2, with the geometric sum kept exact: k steps from one data set
-//! to the other, each of which multiplies by e^epsilon what it adds to delta.
+#![doc = include_str!("group.md")]
 
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu};
@@ -39,10 +36,18 @@ pub fn of_group_mu(mu: Mu, k: u64) -> Mu {
     if k == 0 { outward::mu(0.0) } else { outward::mu(outward::up(mu.get() * k as f64)) }
 }
 
-/// sqrt(sum of mu^2): several mu-GDP observations together, each allowed to depend on those
-/// before, rounded up by a relative 1e-9.
-pub fn composed(parts: impl IntoIterator<Item = Mu>) -> Mu {
-    outward::mu(outward::up(parts.into_iter().fold(0.0, |sum, mu| f64::hypot(sum, mu.get()))))
+/// What khi2024 asks for instead of [`for_group`]: (epsilon/k, delta (e^epsilon - 1)/(e^{k epsilon} -
+/// 1)). Sound, and stricter than needed: it takes the group's epsilon for one record's. Both rounded
+/// down by a relative 1e-9.
+#[must_use]
+pub fn for_group_as_noted(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
+    if k == 0 {
+        return (outward::epsilon(f64::INFINITY), 1.0);
+    }
+    let k = k as f64;
+    let single = outward::down(epsilon.get() / k);
+    let ln_delta = unrounded_ln_noted_delta(epsilon.get(), delta.get(), k);
+    (outward::epsilon(single), outward::down(libm::exp(ln_delta)))
 }
 
 pub(crate) fn unrounded_ln_group_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
@@ -51,6 +56,10 @@ pub(crate) fn unrounded_ln_group_delta(epsilon: f64, delta: f64, k: f64) -> f64 
 
 pub(crate) fn unrounded_ln_single_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
     libm::log(delta) - ln_ratio(epsilon / k, k)
+}
+
+pub(crate) fn unrounded_ln_noted_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
+    libm::log(delta) - ln_ratio(epsilon, k)
 }
 
 /// ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
@@ -90,12 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn composition_is_pythagorean_and_an_empty_group_reveals_nothing() {
-        let mu = |x| Mu::new(x).unwrap();
-        let five = composed([mu(3.0), mu(4.0)]).get();
-        assert!((5.0..5.0 + 1e-8).contains(&five));
-        assert_eq!(composed([]).get(), 0.0);
-        assert_eq!(of_group_mu(mu(f64::INFINITY), 0).get(), 0.0);
+    fn the_note_asks_for_more_than_is_needed() {
+        for (e, d, k) in [(1.0, 1e-5, 10), (0.1, 1e-6, 3), (20.0, 1e-3, 4)] {
+            let (epsilon, delta) = (Epsilon::new(e).unwrap(), Delta::new(d).unwrap());
+            let (tight, tight_delta) = for_group(epsilon, delta, k);
+            let (noted, noted_delta) = for_group_as_noted(epsilon, delta, k);
+            assert_eq!(tight, noted);
+            assert!(0.0 < noted_delta && noted_delta < tight_delta);
+        }
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
+        assert_eq!(for_group_as_noted(epsilon, delta, 1), for_group(epsilon, delta, 1));
+    }
+
+    #[test]
+    fn an_empty_group_reveals_nothing() {
+        let infinite = Mu::new(f64::INFINITY).unwrap();
+        assert_eq!(of_group_mu(infinite, 0).get(), 0.0);
         let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
         assert_eq!(of_group(epsilon, delta, 0).0.get(), 0.0);
     }

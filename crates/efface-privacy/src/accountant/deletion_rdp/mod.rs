@@ -1,0 +1,56 @@
+#![doc = include_str!("deletion_rdp.md")]
+
+mod bounded;
+mod convex;
+mod recipe;
+/// Published predictions of the excess risk, for planning.
+pub mod risk;
+
+pub use bounded::{BoundedDeletion, BoundedPlan};
+pub use convex::ConvexDeletion;
+pub use recipe::{ConvexRecipe, RecipePlan};
+
+use super::PublishedError;
+
+/// eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
+/// n^2), for `steps` = K. Not rounded outward.
+///
+/// # Errors
+/// When a number is not positive and finite or the order not above 1.
+pub fn composed_privacy(
+    order: f64,
+    lipschitz: f64,
+    step: f64,
+    noise: f64,
+    records: f64,
+    steps: u64,
+) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[
+        ("lipschitz", lipschitz),
+        ("eta", step),
+        ("sigma", noise),
+        ("n", records),
+    ])?;
+    check_order(order)?;
+    let reach = lipschitz / (noise * records);
+    Ok(order * reach * reach * step * steps as f64)
+}
+
+fn check_order(order: f64) -> Result<(), PublishedError> {
+    if order > 1.0 && order.is_finite() {
+        return Ok(());
+    }
+    Err(PublishedError::Range { name: "q", rule: "finite and above 1", got: order })
+}
+
+/// The number of steps not below `exact`, at least 0.
+fn whole(exact: f64, target: f64) -> Result<u64, PublishedError> {
+    let limit = (1_u64 << 53) as f64;
+    if exact.is_nan() || exact > limit {
+        return Err(PublishedError::OutOfReach { target, name: "steps", limit });
+    }
+    Ok(exact.ceil().max(0.0) as u64)
+}
+
+#[cfg(test)]
+mod tests;

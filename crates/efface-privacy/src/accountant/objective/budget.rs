@@ -1,0 +1,73 @@
+//! What the paper concludes from a bound on the residual. NOT SOUND: numbers for reproduction.
+
+use super::super::PublishedError;
+
+/// Algorithm 2: sigma epsilon/c with c = sqrt(2 ln(1.5/delta)), the sum of residuals after which
+/// the paper trains anew. NOT SOUND.
+///
+/// # Errors
+/// When a number is out of range; epsilon must be at most 1.
+pub fn residual_budget(noise: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[("sigma", noise)])?;
+    Ok(noise * epsilon / tail(epsilon, delta)?)
+}
+
+/// Theorem 3 (ii): the sigma that the paper asks for a residual of at most `residual`. NOT SOUND.
+///
+/// # Errors
+/// As [`residual_budget`].
+pub fn noise_for_residual(
+    residual: f64,
+    epsilon: f64,
+    delta: f64,
+) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[("residual", residual)])?;
+    Ok(tail(epsilon, delta)? * residual / epsilon)
+}
+
+/// Theorem 3 (ii): the delta that the paper claims, 1.5 exp(-(sigma epsilon/residual)^2/2), at most
+/// 1. NOT SOUND.
+///
+/// # Errors
+/// When a number is not positive and finite, or epsilon above 1.
+pub fn claimed_delta(noise: f64, residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[("sigma", noise), ("residual", residual)])?;
+    check_epsilon(epsilon)?;
+    let c = noise * epsilon / residual;
+    Ok((1.5 * libm::exp(-0.5 * c * c)).min(1.0))
+}
+
+/// Theorem 3 (i): the scale of the Gamma(d) law of |b| for pure epsilon: residual/epsilon. NOT
+/// SOUND.
+///
+/// # Errors
+/// When a number is not positive and finite.
+pub fn pure_scale(residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[("residual", residual), ("epsilon", epsilon)])?;
+    Ok(residual / epsilon)
+}
+
+/// Theorem 3 (i): the pure epsilon that the paper claims, residual/scale. NOT SOUND.
+///
+/// # Errors
+/// When a number is not positive and finite.
+pub fn claimed_pure_epsilon(scale: f64, residual: f64) -> Result<f64, PublishedError> {
+    PublishedError::unless_positive(&[("scale", scale), ("residual", residual)])?;
+    Ok(residual / scale)
+}
+
+/// c, after the checks.
+fn tail(epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
+    check_epsilon(epsilon)?;
+    if delta > 0.0 && delta < 1.0 {
+        return Ok((2.0 * libm::log(1.5 / delta)).sqrt());
+    }
+    Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: delta })
+}
+
+fn check_epsilon(epsilon: f64) -> Result<(), PublishedError> {
+    if epsilon > 0.0 && epsilon <= 1.0 {
+        return Ok(());
+    }
+    Err(PublishedError::Range { name: "epsilon", rule: "in (0, 1]", got: epsilon })
+}
