@@ -55,10 +55,7 @@ impl Stacked {
         let grown = |epsilon: Epsilon, delta: f64| {
             if delta == 0.0 { 0.0 } else { libm::exp(epsilon.get()) * delta }
         };
-        (
-            grown(self.first_epsilon, second) + first,
-            grown(self.second_epsilon, first) + second,
-        )
+        (grown(self.first_epsilon, second) + first, grown(self.second_epsilon, first) + second)
     }
 
     fn rounded(&self, delta: f64) -> (Epsilon, f64) {
@@ -105,7 +102,8 @@ mod tests {
 
     #[test]
     fn tight_is_below_what_the_note_states_and_that_below_what_it_proves() {
-        for (e1, d1, e2, d2) in [(1.0, 1e-5, 0.5, 1e-6), (0.1, 0.0, 3.0, 1e-3), (2.0, 0.01, 0.0, 0.1)]
+        for (e1, d1, e2, d2) in
+            [(1.0, 1e-5, 0.5, 1e-6), (0.1, 0.0, 3.0, 1e-3), (2.0, 0.01, 0.0, 0.1)]
         {
             let both = stacked(e1, d1, e2, d2);
             let (epsilon, tight) = both.tight();

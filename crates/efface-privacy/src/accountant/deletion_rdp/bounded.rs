@@ -44,8 +44,8 @@ pub struct BoundedPlan {
 
 impl BoundedDeletion {
     /// The settings with the least noise: |l| <= sigma^2 ln(B)/4 fixes B by sigma, B fixes eta and
-    /// the numbers of steps, and these fix sigma again. The least such B is taken, to a relative
-    /// 1e-12 and from above, so that every condition holds; only numbers of steps are rounded.
+    /// the numbers of steps, and these fix sigma again. The least such B is taken, to rounding
+    /// and from above, so that every condition holds; only numbers of steps are rounded.
     ///
     /// Non-adaptive requests only: the bound does not start from every earlier published model.
     ///
@@ -61,7 +61,7 @@ impl BoundedDeletion {
             let (target, name) = (self.deletion, "ln B");
             return Err(PublishedError::OutOfReach { target, name, limit: 600.0 });
         }
-        while high - low > 1e-12 {
+        for _ in 0..100 {
             let middle = 0.5 * (low + high);
             if fits(libm::exp(middle)) {
                 high = middle;

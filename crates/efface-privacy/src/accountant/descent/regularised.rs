@@ -109,8 +109,9 @@ impl Regularised {
         self.check_growth(growth)?;
         PublishedError::unless_positive(&[("update", update as f64)])?;
         let power = libm::exp(2.0 * growth * libm::log(update as f64));
-        // A whole power comes out a few units in the last place off.
-        let power = if (power - power.round()).abs() < 1e-9 { power.round() } else { power };
+        // A power that is whole comes out a few units in the last place off.
+        let nearest = power.round();
+        let power = if (power - nearest).abs() <= 1e-12 * power { nearest } else { power };
         super::whole(power * self.iterations as f64)
     }
 

@@ -16,11 +16,7 @@ pub fn residual_budget(noise: f64, epsilon: f64, delta: f64) -> Result<f64, Publ
 ///
 /// # Errors
 /// As [`residual_budget`].
-pub fn noise_for_residual(
-    residual: f64,
-    epsilon: f64,
-    delta: f64,
-) -> Result<f64, PublishedError> {
+pub fn noise_for_residual(residual: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("residual", residual)])?;
     Ok(tail(epsilon, delta)? * residual / epsilon)
 }

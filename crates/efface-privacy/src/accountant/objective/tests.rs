@@ -39,7 +39,8 @@ impl Line {
 fn the_bounds_are_above_the_residual_and_in_their_order() {
     let mut state = 7_u64;
     let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
     for case in 0..500 {
