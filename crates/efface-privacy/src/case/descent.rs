@@ -1,133 +1,64 @@
-//! Cases of noisy gradient descent.
+//! Cases of published descent-to-delete.
 
 use serde_json::{Map, Value};
 
-use super::Problem;
-use super::inputs::{Inputs, decimal, decimal_of_ln, malformed};
-use super::requests::{self, Counts};
-use crate::accountant::bounded_domain as domain;
-use crate::accountant::gdp::{Stretch, interpolation};
-use crate::gaussian::unrounded;
+use super::inputs::{Inputs, decimal, whole};
+use super::kind::{DELTA, EPSILON};
+use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use crate::accountant::descent::Descent;
 
-type Result<T = Map<String, Value>> = std::result::Result<T, Problem>;
+type Result = std::result::Result<Map<String, Value>, Problem>;
 
-/// What the two worlds differ in, under which normaliser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Adjacency {
-    Replace,
-    RemoveFixed,
-    RemoveMean,
-}
+pub(super) const KINDS: &[Kind] = &[Kind {
+    name: "descent-to-delete",
+    summary: "Noise, iterations and steps of published descent-to-delete",
+    source: "Neel, Roth and Sharifi-Malvajerdi (2020), Theorems 3.1 and 3.2",
+    soundness: Soundness::Published,
+    notes: "Strongly convex loss, eta = 2/(L + m), never fewer than n/2 records, one record per \
+            update. Theorem 3.1 keeps unpublished weights (secret state), Theorem 3.2 does not. \
+            Indistinguishability from retraining only: these outputs are not differentially \
+            private with these numbers.",
+    inputs: &[
+        Input::new("lipschitz", Form::Positive, "loss/weight", "G of the objective"),
+        Input::new("strong_convexity", Form::Positive, "loss/weight^2", "m of the objective"),
+        Input::new("smoothness", Form::Positive, "loss/weight^2", "L of the objective, above m"),
+        Input::new("n", Form::Count(1), "records", "records at the start"),
+        Input::new("d", Form::Count(1), "", "number of parameters"),
+        Input { form: Form::Positive, ..EPSILON },
+        DELTA,
+        Input::new("iterations", Form::Count(1), "steps", "I of Theorem 3.1, per update"),
+        Input::new("diameter", Form::Positive, "weight", "D of the domain, for learning"),
+    ],
+    results: &[
+        Answer::new("thm31_sigma", "weight", "noise on the published weights, Theorem 3.1"),
+        Answer::new("thm31_learning_steps", "steps", "T of Theorem 3.1"),
+        Answer::new("thm32_min_iterations", "steps", "the least I of Theorem 3.2, at least 1"),
+        Answer::new("thm32_sigma_at_min", "weight", "noise of Theorem 3.2 at that I"),
+        Answer::new("thm32_steps_update_1", "steps", "steps of the first update, Theorem 3.2"),
+        Answer::new("thm32_steps_update_100", "steps", "steps of the hundredth"),
+    ],
+    compute: descent_to_delete,
+}];
 
-/// The constants that all phases share.
-struct Descent {
-    n: f64,
-    /// eta G.
-    reach: f64,
-    ln_contraction: f64,
-    noise: f64,
-    adjacency: Adjacency,
-}
-
-impl Descent {
-    fn read(inputs: &Inputs<'_>) -> Result<Self> {
-        let (lambda, beta) = (inputs.nonnegative("lambda")?, inputs.nonnegative("beta")?);
-        let eta = inputs.positive("eta")?;
-        let flat = libm::log1p(-(eta * lambda).min(1.0));
-        let steep = eta * (beta + lambda) - 1.0;
-        let steep = if steep > 0.0 { libm::log(steep) } else { f64::NEG_INFINITY };
-        let rule = "`replace`, `remove-fixed` or `remove-mean`";
-        let adjacency = match inputs.text("adjacency", rule)? {
-            "replace" => Adjacency::Replace,
-            "remove-fixed" => Adjacency::RemoveFixed,
-            "remove-mean" => Adjacency::RemoveMean,
-            _ => return Err(malformed("adjacency", rule, inputs.get("adjacency")?)),
-        };
-        Ok(Self {
-            n: inputs.count("n", 1)? as f64,
-            reach: eta * inputs.positive("lipschitz")?,
-            ln_contraction: flat.max(steep),
-            noise: (2.0 * eta).sqrt() * inputs.positive("sigma")?,
-            adjacency,
-        })
-    }
-
-    /// Steps on a data set that differs from the latest, which has `after` records, by `counts`.
-    fn stretch(&self, steps: u64, counts: Counts, after: f64) -> Stretch {
-        let (then, now) = (counts.only_then as f64, counts.only_now as f64);
-        let relative = match self.adjacency {
-            Adjacency::Replace => 2.0 * then.max(now) / self.n,
-            Adjacency::RemoveFixed => (then + now) / self.n,
-            Adjacency::RemoveMean => 2.0 * then.max(now) / (counts.records as f64).max(after),
-        };
-        let shift = if then == 0.0 && now == 0.0 { 0.0 } else { self.reach * relative };
-        Stretch { steps, ln_contraction: self.ln_contraction, shift, noise: self.noise }
-    }
-}
-
-/// mu and epsilon of a schedule.
-fn bounds(start: f64, stretches: &[Stretch], delta: f64) -> Result {
-    let ln_mu = interpolation::ln_mu(start, stretches)
-        .map_err(|error| Problem::Refused(error.to_string()))?;
-    let epsilon = unrounded::epsilon(libm::exp(ln_mu), delta);
-    Ok(Map::from_iter([decimal_of_ln("mu", ln_mu), decimal("epsilon", epsilon)]))
-}
-
-pub(super) fn one_request(inputs: &Inputs<'_>) -> Result {
-    let descent = Descent::read(inputs)?;
-    let (learning, unlearning) =
-        (inputs.count("learning_steps", 0)?, inputs.count("unlearning_steps", 0)?);
-    let group = inputs.count("group", 0)?;
-    let after = match descent.adjacency {
-        Adjacency::Replace => descent.n,
-        _ if group as f64 > descent.n => {
-            return Err(malformed("group", "at most `n`", inputs.get("group")?));
-        }
-        _ => descent.n - group as f64,
+fn descent_to_delete(inputs: &Inputs<'_>) -> Result {
+    let descent = Descent {
+        lipschitz: inputs.number("lipschitz")?,
+        strong_convexity: inputs.number("strong_convexity")?,
+        smoothness: inputs.number("smoothness")?,
+        records: inputs.number("n")?,
+        parameters: inputs.number("d")?,
+        epsilon: inputs.number("epsilon")?,
+        delta: inputs.number("delta")?,
     };
-    let differing = Counts { only_then: group, only_now: 0, records: descent.n as u64 };
-    let same = Counts { only_then: 0, only_now: 0, records: after as u64 };
-    let stretches =
-        [descent.stretch(learning, differing, after), descent.stretch(unlearning, same, after)];
-    bounds(0.0, &stretches, inputs.delta()?)
-}
-
-pub(super) fn sequence(inputs: &Inputs<'_>) -> Result {
-    let descent = Descent::read(inputs)?;
-    let learning = inputs.count("learning_steps", 0)?;
-    let phases = requests::read(inputs.list("requests")?, descent.n as u64, learning)?;
-    let after = phases.last().map_or(descent.n, |(_, counts)| counts.records as f64);
-    let stretches: Vec<Stretch> =
-        phases.iter().map(|&(steps, counts)| descent.stretch(steps, counts, after)).collect();
-    bounds(0.0, &stretches, inputs.delta()?)
-}
-
-pub(super) fn schedule(inputs: &Inputs<'_>) -> Result {
-    let contraction = inputs.numbers("contraction")?;
-    let (shift, noise) = (inputs.numbers("shift")?, inputs.numbers("noise_std")?);
-    for (name, length) in [("shift", shift.len()), ("noise_std", noise.len())] {
-        if length != contraction.len() {
-            return Err(malformed(name, "as long as `contraction`", &length.into()));
-        }
-    }
-    let steps = contraction.iter().zip(shift.iter().zip(&noise));
-    let stretches: Vec<Stretch> = steps
-        .map(|(c, (&shift, &noise))| Stretch {
-            steps: 1,
-            ln_contraction: libm::log(*c),
-            shift,
-            noise,
-        })
-        .collect();
-    bounds(inputs.nonnegative("initial_distance")?, &stretches, inputs.delta()?)
-}
-
-pub(super) fn bounded_domain(inputs: &Inputs<'_>) -> Result {
-    let ln_delta = domain::ln_delta(
-        inputs.nonnegative("epsilon")?,
-        inputs.nonnegative("diameter_over_noise")?,
-        inputs.count("steps", 0)?,
-    )
-    .map_err(|error| Problem::Refused(error.to_string()))?;
-    Ok(Map::from_iter([decimal("ln_delta", ln_delta)]))
+    let iterations = inputs.count("iterations")?;
+    let least = descent.perfect_iterations()?;
+    let learning = descent.learning_steps(iterations, inputs.number("diameter")?)?;
+    Ok(Map::from_iter([
+        decimal("thm31_sigma", descent.secret_noise(iterations)?),
+        whole("thm31_learning_steps", learning),
+        whole("thm32_min_iterations", least),
+        decimal("thm32_sigma_at_min", descent.perfect_noise(least)?),
+        whole("thm32_steps_update_1", descent.perfect_steps(least, 1)?),
+        whole("thm32_steps_update_100", descent.perfect_steps(least, 100)?),
+    ]))
 }

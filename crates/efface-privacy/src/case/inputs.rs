@@ -1,110 +1,118 @@
-//! The inputs of one case, read by name with their rules.
+//! The inputs of one case, read by name with the rules of their kind.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Problem;
+use super::form::malformed;
+use super::{Form, Input, Presence, Problem};
 use crate::quantity::Decimal;
 
-/// The most whole numbers a float holds exactly.
-const MOST: f64 = 9_007_199_254_740_992.0;
-
-/// The named inputs of one case.
+/// The named inputs of one case, against what its kind documents.
 pub(super) struct Inputs<'a> {
+    known: &'static [Input],
     fields: &'a Map<String, Value>,
+    /// What has been read so far, so that a test can compare it with what is documented.
+    read: RefCell<BTreeSet<&'static str>>,
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(fields: &'a Map<String, Value>) -> Self {
-        Self { fields }
+    /// Takes `fields` if every one of them is documented and none that must be given is missing.
+    pub(super) fn new(
+        known: &'static [Input],
+        fields: &'a Map<String, Value>,
+    ) -> Result<Self, Problem> {
+        if let Some(name) = fields.keys().find(|name| known.iter().all(|k| k.name != **name)) {
+            let names = known.iter().map(|input| input.name).collect();
+            return Err(Problem::UnknownInput { name: name.clone(), names });
+        }
+        let missing = |k: &&Input| k.presence == Presence::Required && !fields.contains_key(k.name);
+        if let Some(input) = known.iter().find(missing) {
+            return Err(Problem::Missing { name: input.name.to_owned() });
+        }
+        Ok(Self { known, fields, read: RefCell::default() })
     }
 
-    pub(super) fn get(&self, name: &str) -> Result<&'a Value, Problem> {
-        self.fields.get(name).ok_or_else(|| Problem::Missing { name: name.to_owned() })
+    /// The names read so far.
+    #[cfg(test)]
+    pub(super) fn read(&self) -> BTreeSet<&'static str> {
+        self.read.borrow().clone()
     }
 
-    fn number(
-        &self,
-        name: &str,
-        rule: &'static str,
-        holds: impl Fn(f64) -> bool,
-    ) -> Result<f64, Problem> {
-        let value = self.get(name)?;
-        read(value).filter(|&x| holds(x)).ok_or_else(|| malformed(name, rule, value))
+    /// Whether an input that may be left out is given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
     }
 
-    /// A finite number of at least 0.
-    pub(super) fn nonnegative(&self, name: &str) -> Result<f64, Problem> {
-        self.number(name, "a finite number of at least 0", |x| x >= 0.0 && x.is_finite())
-    }
-
-    /// A finite number above 0.
-    pub(super) fn positive(&self, name: &str) -> Result<f64, Problem> {
-        self.number(name, "a finite number above 0", |x| x > 0.0 && x.is_finite())
-    }
-
-    /// A Rényi order.
-    pub(super) fn order(&self, name: &str) -> Result<f64, Problem> {
-        self.number(name, "a finite number above 1", |x| x > 1.0 && x.is_finite())
-    }
-
-    /// A delta.
-    pub(super) fn delta(&self) -> Result<f64, Problem> {
-        self.number("delta", "in (0, 1)", |x| x > 0.0 && x < 1.0)
-    }
-
-    /// A whole number of at least `least`.
-    pub(super) fn count(&self, name: &str, least: u64) -> Result<u64, Problem> {
-        let rule =
-            if least == 0 { "a whole number in 0..=2^53" } else { "a whole number in 1..=2^53" };
-        let x = self.number(name, rule, |x| x >= least as f64 && x <= MOST && x.fract() == 0.0)?;
-        Ok(x as u64)
-    }
-
-    /// A text.
-    pub(super) fn text(&self, name: &str, rule: &'static str) -> Result<&'a str, Problem> {
-        let value = self.get(name)?;
-        value.as_str().ok_or_else(|| malformed(name, rule, value))
-    }
-
-    /// A list.
-    pub(super) fn list(&self, name: &str) -> Result<&'a [Value], Problem> {
-        let value = self.get(name)?;
-        value.as_array().map(Vec::as_slice).ok_or_else(|| malformed(name, "a list", value))
-    }
-
-    /// A list of finite numbers of at least 0.
-    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, Problem> {
-        let one = |value| {
-            read(value)
-                .filter(|&x| x >= 0.0 && x.is_finite())
-                .ok_or_else(|| malformed(name, "a list of finite numbers of at least 0", value))
+    /// The input and its value, or the value that stands in for it. What is not documented is
+    /// missing, whatever the case holds.
+    fn find(&self, name: &str) -> Result<(Input, Cow<'a, Value>), Problem> {
+        let missing = || Problem::Missing { name: name.to_owned() };
+        let input = *self.known.iter().find(|input| input.name == name).ok_or_else(missing)?;
+        self.read.borrow_mut().insert(input.name);
+        let value = match (self.fields.get(name), input.presence) {
+            (Some(value), _) => Cow::Borrowed(value),
+            (None, Presence::Default(text)) => Cow::Owned(Value::String(text.to_owned())),
+            (None, _) => return Err(missing()),
         };
+        Ok((input, value))
+    }
+
+    /// A number.
+    pub(super) fn number(&self, name: &str) -> Result<f64, Problem> {
+        let (input, value) = self.find(name)?;
+        input.form.number(&value).ok_or_else(|| malformed(name, input.form.rule(), &value))
+    }
+
+    /// A whole number.
+    pub(super) fn count(&self, name: &str) -> Result<u64, Problem> {
+        Ok(self.number(name)? as u64)
+    }
+
+    /// One of the words of the input.
+    pub(super) fn word(&self, name: &str) -> Result<&'static str, Problem> {
+        let (input, value) = self.find(name)?;
+        let words = if let Form::Word(words) = input.form { words } else { &[] };
+        let word = value.as_str().and_then(|text| words.iter().find(|word| **word == text));
+        word.copied().ok_or_else(|| malformed(name, input.form.rule(), &value))
+    }
+
+    /// A list as it stands.
+    pub(super) fn list(&self, name: &str) -> Result<&'a [Value], Problem> {
+        let (input, value) = self.find(name)?;
+        match value {
+            Cow::Borrowed(Value::Array(list)) => Ok(list),
+            other => Err(malformed(name, input.form.rule(), &other)),
+        }
+    }
+
+    /// A list of numbers.
+    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, Problem> {
+        let (input, _) = self.find(name)?;
+        let form = input.form;
+        let one = |value| form.number(value).ok_or_else(|| malformed(name, form.rule(), value));
         self.list(name)?.iter().map(one).collect()
     }
-}
 
-/// A decimal string, or a JSON number.
-fn read(value: &Value) -> Option<f64> {
-    match value {
-        Value::String(text) => text.parse::<Decimal>().ok().map(|decimal| decimal.0),
-        Value::Number(number) => number.as_f64(),
-        _ => None,
+    /// The refusal of the value of `name`, by a rule that involves other inputs.
+    pub(super) fn refuse(&self, name: &str, rule: &str) -> Problem {
+        match self.find(name) {
+            Ok((_, value)) => malformed(name, rule, &value),
+            Err(missing) => missing,
+        }
     }
-}
-
-pub(super) fn malformed(name: &str, rule: &'static str, got: &Value) -> Problem {
-    let mut got = got.to_string();
-    if got.len() > 100 {
-        let end = (0..=100).rev().find(|&i| got.is_char_boundary(i)).unwrap_or(0);
-        got.truncate(end);
-        got.push_str("...");
-    }
-    Problem::Malformed { name: name.to_owned(), rule, got }
 }
 
 /// A named result as a decimal string.
 pub(super) fn decimal(name: &str, value: f64) -> (String, Value) {
     (name.to_owned(), Value::String(Decimal(value).to_string()))
+}
+
+/// A named result that is a whole number.
+pub(super) fn whole(name: &str, value: u64) -> (String, Value) {
+    (name.to_owned(), value.into())
 }
 
 /// exp(`ln`) as a decimal string, also where it is no float.

@@ -5,31 +5,26 @@
 //! numbers are taken too), counts are whole. Results are not rounded outward: they are for
 //! comparison with published numbers, and no certificate is made of them.
 //!
-//! | kind | inputs | result |
-//! |---|---|---|
-//! | `gdp-delta` | `mu`, `epsilon` | `delta` |
-//! | `gdp-epsilon` | `mu`, `delta` | `epsilon` |
-//! | `gdp-mu` | `epsilon`, `delta` | `mu` |
-//! | `rdp-epsilon` | `curve` (`rho*alpha`), `rho`, `delta` | `mironov`, `canonne-kamath-steinke` |
-//! | `advantage` | `q`, `epsilon`, `delta`, `mu` | `from_deletion_privacy`, `from_gdp`, `from_eps_delta` |
-//! | `group-privacy` | `epsilon`, `delta`, `k` | `group_epsilon`, `group_delta`, `single_epsilon_for_group_target`, `single_delta_for_group_target` |
-//! | `bounded-domain` | `epsilon`, `diameter_over_noise`, `steps` | `ln_delta` |
-//! | `noisy-gd-gdp` | `n`, `lambda`, `beta`, `lipschitz`, `eta`, `sigma`, `learning_steps`, `unlearning_steps`, `group`, `adjacency`, `delta` | `mu`, `epsilon` |
-//! | `noisy-gd-gdp-sequence` | the same without `unlearning_steps` and `group`, with `requests` | `mu`, `epsilon` |
-//! | `noisy-gd-gdp-schedule` | `contraction`, `shift`, `noise_std`, `initial_distance`, `delta` | `mu`, `epsilon` |
-//! | `langevin` | `n`, `strong_convexity`, `lipschitz`, `eta`, `sigma`, `group`, `steps`, `delta`, `target_epsilon` | `epsilon_at_steps`, `least_steps_for_target` |
-//! | `langevin-sequence` | the same with `requests` for `steps` | `steps` |
-//! | `chourasia-convex` | `lambda`, `eta`, `q`, `lipschitz`, `epsilon_dd`, `sigma`, `n` | `least_steps` |
-//! | `descent-to-delete` | `lipschitz`, `strong_convexity`, `smoothness`, `n`, `d`, `epsilon`, `delta`, `iterations`, `diameter` | `thm31_sigma`, `thm31_learning_steps`, `thm32_min_iterations`, `thm32_sigma_at_min`, `thm32_steps_update_1`, `thm32_steps_update_100` |
+//! Every [`Kind`] documents itself: its inputs with their units, its results, where its formula is
+//! from and whether it is sound. A case may hold no input that its kind does not document.
 
+mod bounded_domain;
 mod conversion;
+mod deletion_rdp;
 mod descent;
+mod form;
 mod inputs;
-mod published;
+mod kind;
+mod langevin;
+mod noisy_gd;
 mod requests;
+
+pub use form::Form;
+pub use kind::{Answer, Input, Kind, Presence, Soundness};
 
 use serde_json::{Map, Value};
 
+use crate::accountant::PublishedError;
 use inputs::Inputs;
 
 /// Why a batch was refused.
@@ -60,8 +55,16 @@ pub enum CaseError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// No such kind.
-    #[error("`kind` must be one of {}", KINDS.map(|(name, _)| name).join(", "))]
+    #[error("`kind` must be one of {}", names(kinds().map(|kind| kind.name)))]
     UnknownKind,
+    /// An input that the kind does not have.
+    #[error("`{name}` is no input of this kind, which takes {}", names.join(", "))]
+    UnknownInput {
+        /// The name given.
+        name: String,
+        /// Every input of the kind.
+        names: Vec<&'static str>,
+    },
     /// An input is not there.
     #[error("`{name}` is missing")]
     Missing {
@@ -74,7 +77,7 @@ pub enum Problem {
         /// Which input.
         name: String,
         /// The rule in words.
-        rule: &'static str,
+        rule: String,
         /// The value given, as JSON.
         got: String,
     },
@@ -83,36 +86,35 @@ pub enum Problem {
     Refused(String),
 }
 
-type Compute = fn(&Inputs<'_>) -> Result<Map<String, Value>, Problem>;
+impl From<PublishedError> for Problem {
+    fn from(error: PublishedError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
 
-/// Every kind with its computation.
-const KINDS: [(&str, Compute); 14] = [
-    ("gdp-delta", conversion::gdp_delta),
-    ("gdp-epsilon", conversion::gdp_epsilon),
-    ("gdp-mu", conversion::gdp_mu),
-    ("rdp-epsilon", conversion::rdp_epsilon),
-    ("advantage", conversion::advantage),
-    ("group-privacy", conversion::group_privacy),
-    ("bounded-domain", descent::bounded_domain),
-    ("noisy-gd-gdp", descent::one_request),
-    ("noisy-gd-gdp-sequence", descent::sequence),
-    ("noisy-gd-gdp-schedule", descent::schedule),
-    ("langevin", published::langevin),
-    ("langevin-sequence", published::langevin_sequence),
-    ("chourasia-convex", published::chourasia_convex),
-    ("descent-to-delete", published::descent_to_delete),
+/// The kinds of every family, in the order they are listed.
+const FAMILIES: [&[Kind]; 6] = [
+    conversion::KINDS,
+    noisy_gd::KINDS,
+    bounded_domain::KINDS,
+    langevin::KINDS,
+    deletion_rdp::KINDS,
+    descent::KINDS,
 ];
 
-/// The kinds that [`run_batch`] computes.
-pub fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|(name, _)| *name)
+/// Every kind that can be computed.
+pub fn kinds() -> impl Iterator<Item = &'static Kind> {
+    FAMILIES.iter().copied().flatten()
+}
+
+fn names(all: impl Iterator<Item = &'static str>) -> String {
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// Computes every case of a batch and returns the document with the results.
 ///
 /// # Errors
-/// When the text is not such a document; otherwise at the first case that is of unknown kind, lacks
-/// an input or has a malformed one. Nothing is returned then: no result is ever left out silently.
+/// When the text is not such a document; otherwise at the first case that [`compute`] refuses. Nothing is returned then: no result is ever left out silently.
 pub fn run_batch(json: &str) -> Result<String, CaseError> {
     let mut document: Value =
         serde_json::from_str(json).map_err(|error| CaseError::Json(error.to_string()))?;
@@ -140,10 +142,11 @@ pub fn run_batch(json: &str) -> Result<String, CaseError> {
 /// The result of one case.
 ///
 /// # Errors
-/// When the kind is unknown, or an input is missing or malformed.
+/// When the kind is unknown; when an input is unknown, missing or malformed, or the accountant
+/// refuses it.
 pub fn compute(kind: &str, inputs: &Map<String, Value>) -> Result<Map<String, Value>, Problem> {
-    let (_, compute) = KINDS.iter().find(|(name, _)| *name == kind).ok_or(Problem::UnknownKind)?;
-    compute(&Inputs::new(inputs))
+    let kind = kinds().find(|known| known.name == kind).ok_or(Problem::UnknownKind)?;
+    (kind.compute)(&Inputs::new(kind.inputs, inputs)?)
 }
 
 #[cfg(test)]

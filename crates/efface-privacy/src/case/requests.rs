@@ -4,8 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Problem;
-use super::inputs::{Inputs, malformed};
+use super::form::malformed;
+use super::inputs::Inputs;
+use super::{Form, Input, Problem};
+
+/// What one request holds.
+const REQUEST: &[Input] = &[
+    Input::new("steps", Form::Count(0), "steps", "steps after the request"),
+    Input::new("delete", Form::Ids, "", "ids of the records that go").unless_given("none"),
+    Input::new("add", Form::Ids, "", "ids of the records that come").unless_given("none"),
+];
 
 /// How a phase's data set differs from the latest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,9 +48,10 @@ pub(super) fn read(
         let phase = index + 1;
         let fields = request
             .as_object()
-            .ok_or_else(|| malformed("requests", "a list of objects", request))?;
-        steps.push(Inputs::new(fields).count("steps", 0)?);
-        let (deleted, added) = (ids(fields.get("delete"))?, ids(fields.get("add"))?);
+            .ok_or_else(|| malformed("requests", Form::Requests.rule(), request))?;
+        let inputs = Inputs::new(REQUEST, fields)?;
+        steps.push(inputs.count("steps")?);
+        let (deleted, added) = (ids(&inputs, "delete")?, ids(&inputs, "add")?);
         let size = sizes[index]
             .checked_sub(deleted.len() as u64)
             .ok_or_else(|| malformed("delete", "ids of records that are there", request))?;
@@ -85,18 +94,16 @@ pub(super) fn read(
 }
 
 /// Ids as text; a whole number and its digits are the same id.
-fn ids(list: Option<&Value>) -> Result<Vec<String>, Problem> {
-    let rule = "a list of ids (texts or whole numbers)";
-    let Some(list) = list else { return Ok(Vec::new()) };
-    let items = list.as_array().ok_or_else(|| malformed("delete and add", rule, list))?;
-    items
-        .iter()
-        .map(|id| match id {
-            Value::String(text) => Ok(text.clone()),
-            Value::Number(number) if number.is_u64() || number.is_i64() => Ok(number.to_string()),
-            other => Err(malformed("delete and add", rule, other)),
-        })
-        .collect()
+fn ids(inputs: &Inputs<'_>, name: &str) -> Result<Vec<String>, Problem> {
+    if !inputs.has(name) {
+        return Ok(Vec::new());
+    }
+    let id = |id: &Value| match id {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) if number.is_u64() || number.is_i64() => Ok(number.to_string()),
+        other => Err(malformed(name, Form::Ids.rule(), other)),
+    };
+    inputs.list(name)?.iter().map(id).collect()
 }
 
 #[cfg(test)]
@@ -126,8 +133,8 @@ mod tests {
             (json!([{"delete": [1, 1], "steps": 1}]), "delete"),
             (json!([{"delete": [1], "steps": 1}, {"add": [1], "steps": 1}]), "add"),
             (json!([{"delete": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "steps": 1}]), "delete"),
-            (json!([{"delete": 3, "steps": 1}]), "delete and add"),
-            (json!([{"add": [1.5], "steps": 1}]), "delete and add"),
+            (json!([{"delete": 3, "steps": 1}]), "delete"),
+            (json!([{"add": [1.5], "steps": 1}]), "add"),
             (json!([17]), "requests"),
             (json!([{"steps": -1}]), "steps"),
         ] {
@@ -136,5 +143,8 @@ mod tests {
                 other => panic!("{requests}: {other:?}"),
             }
         }
+        let misspelt = json!([{"remove": [1], "steps": 1}]);
+        let refused = read(misspelt.as_array().unwrap(), 10, 1);
+        assert!(matches!(refused, Err(Problem::UnknownInput { name, .. }) if name == "remove"));
     }
 }

@@ -1,0 +1,122 @@
+//! What a kind of case is: its inputs, its results and where its formula is from.
+
+use serde_json::{Map, Value};
+
+use super::inputs::Inputs;
+use super::{Form, Problem};
+
+/// One kind of case, as `efface account KIND --help` explains it.
+#[derive(Debug)]
+pub struct Kind {
+    /// The name, as batches spell it.
+    pub name: &'static str,
+    /// What it computes, in one sentence without a full stop.
+    pub summary: &'static str,
+    /// Paper and theorem, or the derivation beside the code.
+    pub source: &'static str,
+    /// How far its numbers may be trusted.
+    pub soundness: Soundness,
+    /// What its numbers suppose and what to know about them, in sentences.
+    pub notes: &'static str,
+    /// Everything the computation reads; anything else is refused.
+    pub inputs: &'static [Input],
+    /// Everything it answers.
+    pub results: &'static [Answer],
+    pub(super) compute: Compute,
+}
+
+pub(super) type Compute = fn(&Inputs<'_>) -> Result<Map<String, Value>, Problem>;
+
+/// How far the numbers of a kind may be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Soundness {
+    /// Sound, and the sharpest bound known here.
+    Tight,
+    /// Sound as its paper states it, or as corrected here; a sharper bound exists.
+    Published,
+    /// Published, and false: for comparison only.
+    NotSound,
+}
+
+impl Soundness {
+    /// `tight`, `published` or `not sound`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tight => "tight",
+            Self::Published => "published",
+            Self::NotSound => "not sound",
+        }
+    }
+}
+
+/// One input of a kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Input {
+    /// The name, as batches spell it.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub form: Form,
+    /// Its unit; empty for a pure number or a word.
+    pub unit: &'static str,
+    /// What it stands for.
+    pub meaning: &'static str,
+    /// Whether it must be given.
+    pub presence: Presence,
+}
+
+/// Whether an input must be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// This value stands in for it.
+    Default(&'static str),
+    /// It may be left out, which means this.
+    Optional(&'static str),
+}
+
+impl Input {
+    pub(super) const fn new(
+        name: &'static str,
+        form: Form,
+        unit: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self { name, form, unit, meaning, presence: Presence::Required }
+    }
+
+    /// The same input with a value that stands in for it.
+    pub(super) const fn or(self, value: &'static str) -> Self {
+        Self { presence: Presence::Default(value), ..self }
+    }
+
+    /// The same input where it may be left out, which means `this`.
+    pub(super) const fn unless_given(self, this: &'static str) -> Self {
+        Self { presence: Presence::Optional(this), ..self }
+    }
+}
+
+/// One result of a kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// The name, as results spell it.
+    pub name: &'static str,
+    /// Its unit; empty for a pure number.
+    pub unit: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+impl Answer {
+    pub(super) const fn new(name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
+        Self { name, unit, meaning }
+    }
+}
+
+/// epsilon, wherever it is an input.
+pub(super) const EPSILON: Input =
+    Input::new("epsilon", Form::Nonnegative, "nats", "epsilon of (epsilon, delta)");
+/// delta, wherever it is an input.
+pub(super) const DELTA: Input =
+    Input::new("delta", Form::Probability, "probability", "delta of (epsilon, delta)");
