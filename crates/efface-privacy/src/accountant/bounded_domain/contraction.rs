@@ -1,39 +1,10 @@
-//! Noisy steps inside a bounded domain, for losses of any convexity.
-//!
-//! Claim: two runs that make the same steps (no shift) with noise s~ on every coordinate, and whose
-//! noiseless results always lie at most D apart, are (epsilon, delta)-indistinguishable after k
-//! steps with delta = p_k, where p_0 bounds delta at the start (1 always does) and
-//!
-//! ```text
-//! p_{k+1} = p_k * delta( ln(1 + (e^epsilon - 1)/p_k); D/s~ ).
-//! ```
-//!
-//! Each step is a channel that contracts the hockey-stick divergence E_gamma of its inputs;
-//! splitting off the part of mass p_k on which the inputs differ turns gamma into
-//! 1 + (gamma - 1)/p_k on that part. Source: Asoodeh, Diaz and Calmon (2020), Theorem 3 and its
-//! use for iterations; the profile of the Gaussian channel is exact.
-//!
-//! What the caller must make true: D = min(2 R c, 2 R + 2 eta sup|grad F|) or another bound that
-//! holds for every pair of points of the domain; releases on a grid add g sqrt(P) to D.
+//! Contraction of delta by steps that are the same in both runs.
 
+use super::BoundedDomainError;
 use crate::gaussian::unrounded;
 
 /// More steps than this are refused; p falls at least geometrically, so none are needed.
-const MOST_STEPS: u64 = 10_000_000;
-
-/// Why the bound was not computed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum BoundedDomainError {
-    /// epsilon is out of range.
-    #[error("`epsilon` must be finite and at least 0, got {0}")]
-    Epsilon(f64),
-    /// D/s~ is out of range.
-    #[error("`diameter_over_noise` must be at least 0, got {0}")]
-    Diameter(f64),
-    /// Too many steps.
-    #[error("`steps` must be at most 10000000, got {0}")]
-    Steps(u64),
-}
+pub(super) const MOST_STEPS: u64 = 10_000_000;
 
 /// ln delta(epsilon) after `steps` shift-free steps from p_0 = 1, not rounded outward (absolute
 /// error below 1e-12 per step, relative to the logarithm's size below 1e-12).
@@ -56,17 +27,21 @@ pub fn ln_delta(
     if steps > MOST_STEPS {
         return Err(BoundedDomainError::Steps(steps));
     }
+    Ok(contracted(0.0, epsilon, diameter_over_noise, steps))
+}
+
+/// ln p after `steps` steps from ln p = `ln_p`.
+pub(super) fn contracted(mut ln_p: f64, epsilon: f64, diameter_over_noise: f64, steps: u64) -> f64 {
     // ln(e^epsilon - 1), without overflow.
     let ln_gap = epsilon + libm::log(-libm::expm1(-epsilon));
-    let mut ln_p = 0.0;
     for _ in 0..steps {
-        let step_epsilon = softplus(ln_gap - ln_p);
-        ln_p += unrounded::ln_delta(step_epsilon, diameter_over_noise);
         if ln_p == f64::NEG_INFINITY {
             break;
         }
+        let step_epsilon = softplus(ln_gap - ln_p);
+        ln_p += unrounded::ln_delta(step_epsilon, diameter_over_noise);
     }
-    Ok(ln_p)
+    ln_p
 }
 
 /// ln(1 + e^x).
