@@ -219,7 +219,7 @@ event/output-noise: kind=text setting=setting procedure=retrain|solve distance=n
     grid=number state=perfect|secret joint_releases=count releases=count
     records?=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
-    phases=[phase] longest=count learning=count releases=count
+    radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -357,15 +357,17 @@ def power(base: Decimal, exponent: int) -> Decimal:
     return ONE if exponent == 0 else base**exponent
 
 
-def interpolate(c: Decimal, noise: Decimal, phases: list[tuple[int, Decimal]]) -> Decimal:
-    """Shifted interpolation: mu of noisy steps with contraction c <= 1, from equal starts.
+def interpolate(
+    c: Decimal, noise: Decimal, phases: list[tuple[int, Decimal]], apart: Decimal = ZERO
+) -> Decimal:
+    """Shifted interpolation: mu of noisy steps with contraction c <= 1, from starts so far apart.
 
     Each phase has so many steps whose update maps differ by at most so much. With V the variance
     and Y the distance that reach the last step, mu^2 is the sum of dY^2 / dV over the segments of
     the greatest convex minorant of the points (V, Y) after each phase, (0, 0) included.
     """
     left = sum(steps for steps, _ in phases)
-    v = y = ZERO
+    v, y = ZERO, apart * power(c, left)
     hull = [(ZERO, ZERO)]
     for steps, shift in phases:
         left -= steps
@@ -382,6 +384,35 @@ def interpolate(c: Decimal, noise: Decimal, phases: list[tuple[int, Decimal]]) -
         hull.append((v, y))
     squares = [(b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in pairwise(hull)]
     return sum(squares, ZERO).sqrt()
+
+
+def latest_start(
+    c: Decimal, noise: Decimal, phases: list[tuple[int, Decimal]], apart: Decimal
+) -> Decimal:
+    """Least mu over starts that are so far apart and late: where a ball holds all iterates.
+
+    Starts between the last phases are tried, and those within each where Y^2/V of the rest is
+    lowest: Y and V are linear in q = c^n and q^2 for n steps of the phase, so that has one place.
+    """
+    least = INFINITY
+    fade, distance, variance = ONE, ZERO, ZERO  # of the phases after the one at hand
+    for index in range(len(phases) - 1, max(len(phases) - 65, -1), -1):
+        steps, shift = phases[index]
+        if c == 1:
+            near = (apart + distance) / shift - 2 * variance / noise**2
+        else:
+            a, v = shift / (1 - c), noise**2 / (1 - c * c)
+            q = (1 - apart / a) * (1 + variance / (fade**2 * v)) / (1 + distance / (fade * a))
+            near = q.ln() / c.ln() if 0 < q < 1 and c > 0 else ZERO
+        for n in (steps, int(min(near, steps)), int(min(near, steps)) + 1):
+            rest = [(min(max(n, 1), steps), shift), *phases[index + 1 :]]
+            least = min(least, interpolate(c, noise, rest, apart))
+        distance += fade * shift * geometric(c, steps)
+        variance += (fade * noise) ** 2 * geometric(c * c, steps)
+        fade *= power(c, steps)
+        if fade == 0:
+            break
+    return least
 
 
 def require(holds: bool, reason: str) -> None:
@@ -422,6 +453,12 @@ def check_event(event: Fields) -> None:
     require(event["releases"] == releases, "`releases` is not the sum over the phases")
     latest = phases[-1]
     require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
+    require(event["radius"] is None or event["radius"] > 0, "`radius` must be above 0")
+    if (replaced := event["replaced"]) is not None:
+        require(len(replaced) + 1 == len(phases), "`replaced` must count every request")
+        for index, phase in enumerate(phases):  # what differs now was deleted or added since
+            since = max(phase["only_then"], phase["only_now"])
+            require(sum(replaced[index:]) >= since, "`replaced` contradicts the phases")
     curvature = event["step"] * (setting["smoothness"] + convexity)
     require(0 < curvature < 2, "`step` must be above 0 and below 2/L")
 
@@ -465,7 +502,10 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
 
     def mu(stretches: list[tuple[int, Decimal]]) -> Decimal:
         shifts = [(n, eta * gap + rounded + 2 * event["rounding"]) for n, gap in stretches]
-        return interpolate(c, event["noise"], shifts)
+        whole = interpolate(c, event["noise"], shifts)
+        if event["radius"] is None:
+            return whole
+        return min(whole, latest_start(c, event["noise"], shifts, 2 * event["radius"]))
 
     if world == RETRAINING:
         return mu([(p["steps"], gradient_gap(setting, p, phases[-1])) for p in phases])
@@ -702,7 +742,7 @@ def check_no_counts(document: Fields) -> None:
     for constant in document["constants"]:
         fixed = constant["origin"] != "data"
         require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
-    hidden = document["request"]["records"] == "not stated"
+    hidden = document["request"]["records"] == "not stated" and event.get("replaced") is None
     require(hidden, "the row count is private, but the request states a number of records")
     phases = event.get("phases", [])
     sizes = [part.get("records") for part in (event, *phases)]

@@ -15,7 +15,7 @@ pub struct Declared {
     pub loss: Loss,
     /// Columns of the data, the intercept's included.
     pub cols: usize,
-    /// lambda: weight of (lambda/2) |w|^2, above 0.
+    /// lambda: weight of (lambda/2) |w|^2, above 0 (or 0, see [`check_convex`](Self::check_convex)).
     pub lambda: f64,
     /// What N is.
     pub normalizer: Normalizer,
@@ -74,13 +74,27 @@ impl Declared {
     /// # Errors
     /// The first constant that breaks its rule, with the rule.
     pub fn check(self) -> Result<Constants, ConstantsError> {
+        self.checked(false)
+    }
+
+    /// As [`check`](Self::check), with lambda = 0 allowed: for mechanisms that need no strong
+    /// convexity, as `noisy-gd` in a ball.
+    ///
+    /// # Errors
+    /// The first constant that breaks its rule, with the rule.
+    pub fn check_convex(self) -> Result<Constants, ConstantsError> {
+        self.checked(true)
+    }
+
+    fn checked(self, convex: bool) -> Result<Constants, ConstantsError> {
         self.loss.check()?;
         let range = |name, rule, got, ok: bool| {
             if ok { Ok(()) } else { Err(ConstantsError::Range { name, rule, got }) }
         };
         let ordinary = 1e-100..=1e100;
         let (lambda, row) = (self.lambda, self.row_bound);
-        range("lambda", "between 1e-100 and 1e100", lambda, ordinary.contains(&lambda))?;
+        let enough = ordinary.contains(&lambda) || (convex && lambda == 0.0);
+        range("lambda", "between 1e-100 and 1e100", lambda, enough)?;
         range("row-norm", "between 1e-100 and 1e100", row, ordinary.contains(&row))?;
         if let Loss::Squared { .. } = self.loss {
             let y = self.target_bound;
@@ -174,7 +188,8 @@ impl Constants {
         outward::mul(self.load(), self.declared.loss.zero_value(self.declared.target_bound))
     }
 
-    /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball.
+    /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite
+    /// where lambda is 0.
     #[must_use]
     pub fn optimum_bound(&self) -> f64 {
         outward::sqrt(outward::mul(2.0, outward::div(self.zero_value(), self.declared.lambda)))

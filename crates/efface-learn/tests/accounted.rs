@@ -53,12 +53,13 @@ fn long_histories_of_noisy_gradient_descent() {
             grid: GRID,
             learning_steps: 20,
             removal_steps: 2,
+            radius: None,
             group: 1,
         };
         let plan = plan.check(&constants).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let objective = Objective::new(&constants, &data).unwrap();
-        let mut last = learn(&objective, &plan, &mut rng, &mut unwatched).unwrap();
+        let mut last = learn(&objective, &plan, None, &mut rng, &mut unwatched).unwrap();
         for k in 0..MOST_PHASES + 20 {
             data.remove_rows(&[k % data.rows()]).unwrap();
             let change = Change { deleted_since: &[0], added: 0 };

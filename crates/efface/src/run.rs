@@ -122,7 +122,7 @@ fn steps(
         }
         Start::Nothing => {
             let checked = noisy_plan(plan, 1)?.check(constants).map_err(noisy_error)?;
-            noisy_gd::learn(objective, &checked, rng, watch)
+            noisy_gd::learn(objective, &checked, None, rng, watch)
         }
         _ => return Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`")),
     }
@@ -138,6 +138,7 @@ fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
             grid: grid.0,
             learning_steps: *learning,
             removal_steps: removal,
+            radius: None,
             group: plan.setting.group,
         }),
         Schedule::Output { .. } => Err(Error::storage("damaged", "the plan has no steps")),
@@ -223,6 +224,7 @@ fn output_error(error: OutputNoiseError) -> Error {
 pub(crate) fn hide_counts(plan: &Plan, mut event: Event) -> Event {
     if let (true, Event::NoisyGd(e)) = (plan.hides_counts(), &mut event) {
         let most = plan.capacity().unwrap_or(1 << 53);
+        e.replaced = None;
         if let Some((_, earlier)) = e.phases.split_last_mut() {
             for phase in earlier {
                 phase.only_then = most;

@@ -24,6 +24,8 @@ fn noisy_gd(n: u64, m: f64, learning: u64, removal: u64) -> NoisyGd {
         noise: Decimal(1.0),
         grid: Decimal(2f64.powi(-30)),
         rounding: Decimal(1e-13),
+        radius: None,
+        replaced: None,
         phases: vec![phase(learning, 10), phase(removal, 0)],
         longest: learning.max(removal),
         learning,

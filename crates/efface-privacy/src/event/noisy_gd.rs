@@ -25,8 +25,16 @@ pub struct NoisyGd {
     /// Bound on |computed - exact| of one noiseless step and of the projection before it (float64
     /// arithmetic; the projected point is brought back onto the grid).
     pub rounding: Decimal,
+    /// R: radius of the ball that every iterate is projected to, where bounds may rest on it;
+    /// none where the ball is so large that no iterate is expected to leave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<Decimal>,
     /// Learning, then one phase per request, oldest first; the last one is this release.
     pub phases: Vec<Phase>,
+    /// For every request, oldest first, the larger of the numbers of records it deleted and added;
+    /// none once phases were merged or where counts are private. `langevin` needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Vec<u64>>,
     /// Steps of the longest phase so far (one release's DP is accounted over that many).
     pub longest: u64,
     /// Steps of learning, for the joint DP of all releases.

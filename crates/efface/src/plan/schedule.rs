@@ -172,6 +172,8 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             longest: learning.max(removal),
             learning,
             releases: requests + 1,
+            radius: None,
+            replaced: None,
             phases,
         }))
     };
@@ -258,6 +260,7 @@ fn rounding(
         grid: grid.spacing,
         learning_steps: learning,
         removal_steps: removal,
+        radius: None,
         group: public.setting.group,
     }
     .check(public.constants)

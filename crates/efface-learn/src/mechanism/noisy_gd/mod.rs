@@ -63,7 +63,7 @@ pub enum NoisyGdError {
         now: String,
     },
     /// Weights of the wrong length, off the grid or beyond the public bound on |w|.
-    #[error("the start must be a published model of this plan: {0}")]
+    #[error("the start must be weights that this plan can publish: {0}")]
     Start(&'static str),
     /// The watcher asked to stop.
     #[error("cancelled after {steps} steps")]
@@ -76,17 +76,26 @@ pub enum NoisyGdError {
     Pass(#[from] PassError),
 }
 
-/// Learns from zeros: the plan's number of learning steps, the last iterate released.
+/// Learns from `start`, or else from zeros: the plan's number of learning steps, the last iterate
+/// released.
+///
+/// A given start is brought onto the grid (towards 0). The event takes it to be the same in all
+/// worlds that are compared; who vouches for that is the caller's to record.
 ///
 /// # Errors
 /// See [`NoisyGdError`]; nothing may be published then.
 pub fn learn(
     objective: &Objective<'_>,
     plan: &CheckedNoisyGd,
+    start: Option<&[f64]>,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
 ) -> Result<Released, NoisyGdError> {
     let constants = objective.constants();
+    let start = match start {
+        Some(given) => plan.place(constants, given)?,
+        None => vec![0.0; constants.parameters()],
+    };
     let steps = plan.plan().learning_steps;
     let phases = history::learning(steps, public_records(constants, objective.data().rows()));
     let event = NoisyGd {
@@ -95,12 +104,13 @@ pub fn learn(
         noise: Decimal(plan.grid().noise()),
         grid: Decimal(plan.grid().spacing()),
         rounding: Decimal(plan.rounding(constants, objective.data().rows())?),
+        radius: plan.plan().radius.map(Decimal),
         phases,
+        replaced: Some(Vec::new()),
         longest: steps,
         learning: steps,
         releases: 1,
     };
-    let start = vec![0.0; constants.parameters()];
     release(objective, plan, start, steps, event, rng, watch)
 }
 
@@ -154,8 +164,14 @@ pub fn next_event(
     };
     let (before, now) = (&previous.phases, records as u64);
     let phases = history::request(before, change, last, now, capacity, MOST_PHASES)?;
+    let mut replaced = previous.replaced.clone();
+    if let Some(list) = &mut replaced {
+        list.push(change.added.max(change.deleted_since.len() as u64));
+    }
     Ok(NoisyGd {
         rounding: Decimal(previous.rounding.0.max(plan.rounding(constants, records)?)),
+        // Merged phases have no numbers of their own.
+        replaced: replaced.filter(|list| list.len() + 1 == phases.len()),
         phases,
         longest: previous.longest.max(steps),
         releases: previous.releases.saturating_add(1),
@@ -191,6 +207,12 @@ fn same_constants(
             let (before, now) = (before.to_string(), now.to_string());
             return Err(NoisyGdError::Changed { name, before, now });
         }
+    }
+    let radius = plan.plan().radius.map(Decimal);
+    if radius != previous.radius {
+        let shown = |radius: Option<Decimal>| radius.map_or("none".to_owned(), |r| r.to_string());
+        let (before, now) = (shown(previous.radius), shown(radius));
+        return Err(NoisyGdError::Changed { name: "radius", before, now });
     }
     Ok(())
 }

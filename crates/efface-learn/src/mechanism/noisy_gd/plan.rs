@@ -27,6 +27,9 @@ pub struct NoisyGdPlan {
     pub learning_steps: u64,
     /// K: steps per request.
     pub removal_steps: u64,
+    /// R: public radius of the ball that every iterate is projected to; needed where lambda is 0.
+    /// None: a ball so large that practically no iterate leaves it.
+    pub radius: Option<f64>,
     /// Public maximal number of records that DP and deletion-privacy claims protect together.
     pub group: u64,
 }
@@ -66,11 +69,19 @@ impl NoisyGdPlan {
         let pull = outward::mul(eta, outward::mul(constants.lipschitz(), constants.load()));
         let noise = outward::mul(self.noise, radius);
         let drive = outward::add(outward::add(pull, noise), outward::mul(self.grid, root));
-        // 1 - c = min(eta m, 2 - eta L), rounded down.
-        let loss = (eta * constants.strong_convexity()).next_down().min((2.0 - reach).next_down());
-        let weight_bound = outward::div(outward::mul(drive, 1.0 + ROOM), loss);
-        // The noiseless part of a step from |w| <= W is within c W + drive, which is below W.
-        grid.check_reach(weight_bound)?;
+        let weight_bound = if let Some(radius) = self.radius {
+            let ordinary = (1e-100..=1e100).contains(&radius);
+            range("radius", "between 1e-100 and 1e100", radius, ordinary)?;
+            radius
+        } else {
+            let m = constants.strong_convexity();
+            range("lambda", "above 0 unless `radius` is given", m, m > 0.0)?;
+            // 1 - c = min(eta m, 2 - eta L), rounded down.
+            let loss = (eta * m).next_down().min((2.0 - reach).next_down());
+            outward::div(outward::mul(drive, 1.0 + ROOM), loss)
+        };
+        // The noiseless part of a step from |w| <= W is within c W + drive.
+        grid.check_reach(outward::add(weight_bound, drive))?;
         Ok(CheckedNoisyGd { plan: self, grid, drive, weight_bound })
     }
 }
@@ -82,8 +93,8 @@ impl CheckedNoisyGd {
         &self.plan
     }
 
-    /// W: radius of the ball that every iterate is projected to. No step leaves it unless its noise
-    /// is rarer than 2^-160.
+    /// W: radius of the ball that every iterate is projected to: the plan's radius, or else one that
+    /// no step leaves unless its noise is rarer than 2^-160.
     #[must_use]
     pub fn weight_bound(&self) -> f64 {
         self.weight_bound
@@ -94,7 +105,9 @@ impl CheckedNoisyGd {
     pub(super) fn project(&self, weights: &mut [f64]) {
         let norm = outward::norm(weights);
         if norm > self.weight_bound {
-            let factor = (self.weight_bound / norm).next_down();
+            // So much less that the norm as it is computed is within W afterwards.
+            let spare = 3.0 * outward::gamma(weights.len() as f64 + 32.0);
+            let factor = (self.weight_bound / norm * (1.0 - spare)).next_down();
             let spacing = self.grid.spacing();
             for w in weights {
                 *w = (*w * factor / spacing).trunc() * spacing;
@@ -123,7 +136,7 @@ impl CheckedNoisyGd {
         let parameters = constants.parameters() as f64;
         let projection = add(
             mul(self.grid.spacing(), outward::sqrt(parameters)),
-            mul(reach, outward::gamma(parameters + 32.0)),
+            mul(reach, 6.0 * outward::gamma(parameters + 32.0)),
         );
         let rounding = add(add(add(mul(eta, slack), update), lost), projection);
         let limit = ROOM * self.drive * (1.0 - ROOM);
@@ -132,6 +145,21 @@ impl CheckedNoisyGd {
         } else {
             Err(NoisyGdError::Rounding { rounding, limit })
         }
+    }
+
+    /// A given start, brought onto the grid.
+    pub(super) fn place(
+        &self,
+        constants: &Constants,
+        given: &[f64],
+    ) -> Result<Vec<f64>, NoisyGdError> {
+        if given.iter().any(|w| !w.is_finite()) {
+            return Err(NoisyGdError::Start("it holds a number that is not finite"));
+        }
+        let spacing = self.grid.spacing();
+        let placed: Vec<f64> = given.iter().map(|w| (w / spacing).trunc() * spacing).collect();
+        self.check_start(constants, &placed)?;
+        Ok(placed)
     }
 
     /// Refuses weights that no earlier step of this plan can have published.

@@ -19,6 +19,7 @@ fn plan(constants: &Constants) -> NoisyGdPlan {
         grid: GRID,
         learning_steps: 30,
         removal_steps: 7,
+        radius: None,
         group: 1,
     }
 }
@@ -40,7 +41,7 @@ fn without_records_the_iterates_are_the_autoregression_they_must_be() {
     let constants = constants(Loss::Logistic, 10, p, 0.5);
     let objective = Objective::new(&constants, &data).unwrap();
     let plan = plan(&constants).check(&constants).unwrap();
-    let released = learn(&objective, &plan, &mut generator(3), &mut unwatched).unwrap();
+    let released = learn(&objective, &plan, None, &mut generator(3), &mut unwatched).unwrap();
     let (c, s) = (1.0 - plan.plan().step * 0.5, plan.plan().noise);
     let variance = s * s * (1.0 - c.powi(60)) / (1.0 - c * c);
     let sum: f64 = released.weights.iter().map(|w| w * w / variance).sum();
@@ -58,7 +59,7 @@ fn histories_make_events_and_stay_on_the_grid() {
         let plan = plan(&constants).check(&constants).unwrap();
         let mut rng = generator(1);
         let objective = Objective::new(&constants, &data).unwrap();
-        let first = learn(&objective, &plan, &mut rng, &mut unwatched).unwrap();
+        let first = learn(&objective, &plan, None, &mut rng, &mut unwatched).unwrap();
         let event = noisy(&first);
         assert_eq!((event.releases, event.learning, event.longest), (1, 30, 30));
         assert!(event.rounding.0 > 0.0 && event.rounding.0 < 1e-9);
@@ -121,7 +122,7 @@ fn the_same_bits_for_any_number_of_threads() {
     let objective = Objective::new(&constants, &data).unwrap();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| learn(&objective, &plan, &mut generator(8), &mut unwatched).unwrap())
+        pool.install(|| learn(&objective, &plan, None, &mut generator(8), &mut unwatched).unwrap())
     };
     let one = run(1);
     assert_eq!(one, run(2));
@@ -166,7 +167,7 @@ fn a_model_keeps_its_constants_for_life() {
     let objective = Objective::new(&constants, &data).unwrap();
     let checked = plan(&constants).check(&constants).unwrap();
     let mut rng = generator(1);
-    let first = learn(&objective, &checked, &mut rng, &mut unwatched).unwrap();
+    let first = learn(&objective, &checked, None, &mut rng, &mut unwatched).unwrap();
     let mut go = |objective: &Objective<'_>, plan: &CheckedNoisyGd, start: &[f64]| {
         let change = Change::default();
         request(objective, plan, noisy(&first), &change, start, &mut rng, &mut unwatched)
@@ -195,7 +196,7 @@ fn a_watcher_cancels() {
         4 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    let cancelled = learn(&objective, &plan, &mut generator(1), &mut stop);
+    let cancelled = learn(&objective, &plan, None, &mut generator(1), &mut stop);
     assert_eq!(cancelled, Err(NoisyGdError::Cancelled { steps: 3 }));
 }
 
@@ -208,7 +209,7 @@ fn an_iterate_beyond_the_bound_is_projected() {
     let mut plan = plan(&constants).check(&constants).unwrap();
     plan.shrink_bound(1e-3);
     let radius = plan.weight_bound();
-    let released = learn(&objective, &plan, &mut generator(1), &mut unwatched).unwrap();
+    let released = learn(&objective, &plan, None, &mut generator(1), &mut unwatched).unwrap();
     let norm = crate::outward::norm(&released.weights);
     assert!(norm <= radius * (1.0 + 1e-12), "{norm}");
     assert!(norm >= radius - 2.0 * GRID * 2.0, "cut by more than the grid: {norm}");

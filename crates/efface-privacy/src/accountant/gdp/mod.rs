@@ -9,6 +9,7 @@ mod check;
 pub mod interpolation;
 mod noisy_gd;
 mod output_noise;
+mod restart;
 
 pub use interpolation::{Stretch, StretchError};
 pub use noisy_gd::mu_noisy_gd;

@@ -2,7 +2,7 @@
 
 use super::check::{self, malformed};
 use super::interpolation::{self, Stretch};
-use super::{AccountantError, World};
+use super::{AccountantError, World, restart};
 use crate::event::{Adjacency, NoisyGd, Normalizer, Phase};
 use crate::outward;
 use crate::quantity::Mu;
@@ -19,6 +19,9 @@ const MOST_PHASES: usize = 100_000;
 /// # Errors
 /// When a number of the event is out of range, the counts of its phases contradict each other, the
 /// step size is not in (0, 2/L), or the normaliser lacks what the world needs.
+///
+/// Where the event has a radius, every bound is the least over full histories and those that are
+/// taken up late, from any two points of the ball.
 pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError> {
     let run = Run::new(event)?;
     let ln_mu = match world {
@@ -51,6 +54,8 @@ struct Run<'a> {
     /// What grid and float64 add to every step's shift.
     arithmetic: f64,
     noise: f64,
+    /// 2 R, where there is a radius.
+    diameter: Option<f64>,
     last: Phase,
 }
 
@@ -61,6 +66,7 @@ impl<'a> Run<'a> {
         let noise = check::positive("noise", event.noise)?;
         let grid = check::grid(event.grid, noise)?;
         let rounding = check::nonnegative("rounding", event.rounding)?;
+        let radius = event.radius.map(|radius| check::positive("radius", radius)).transpose()?;
         let ln_contraction = ln_contraction(step, setting.smoothness, setting.strong_convexity)
             .ok_or_else(|| {
                 malformed("step", "below 2/(smoothness + strong_convexity)", event.step)
@@ -69,7 +75,8 @@ impl<'a> Run<'a> {
         let spread = grid * setting.root_parameters;
         let arithmetic = (1.0 + libm::exp(ln_contraction)) * spread + 2.0 * rounding;
         let reach = step * setting.lipschitz;
-        Ok(Self { event, reach, ln_contraction, arithmetic, noise, last })
+        let diameter = radius.map(|radius| 2.0 * radius);
+        Ok(Self { event, reach, ln_contraction, arithmetic, noise, diameter, last })
     }
 
     fn group_shift(&self, adjacency: Adjacency, world: World) -> Result<f64, AccountantError> {
@@ -87,7 +94,11 @@ impl<'a> Run<'a> {
     }
 
     fn ln_mu(&self, stretches: &[Stretch]) -> Result<f64, AccountantError> {
-        Ok(interpolation::ln_mu(0.0, stretches)?)
+        let whole = interpolation::ln_mu(0.0, stretches)?;
+        match self.diameter {
+            None => Ok(whole),
+            Some(diameter) => Ok(whole.min(restart::ln_mu(diameter, stretches)?)),
+        }
     }
 
     fn retraining(&self) -> Result<f64, AccountantError> {

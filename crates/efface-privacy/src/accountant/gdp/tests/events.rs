@@ -27,6 +27,8 @@ pub(super) fn noisy_gd() -> NoisyGd {
         noise: Decimal((2.0 * step).sqrt() * 0.03),
         grid: Decimal(1e-20),
         rounding: Decimal(0.0),
+        radius: None,
+        replaced: None,
         phases: vec![phase(10_000, 100, 0), phase(60, 0, 0)],
         longest: 10_000,
         learning: 10_000,
