@@ -404,7 +404,8 @@ def latest_start(
             a, v = shift / (1 - c), noise**2 / (1 - c * c)
             q = (1 - apart / a) * (1 + variance / (fade**2 * v)) / (1 + distance / (fade * a))
             near = q.ln() / c.ln() if 0 < q < 1 and c > 0 else ZERO
-        for n in (steps, int(min(near, steps)), int(min(near, steps)) + 1):
+        whole = int(min(Decimal(near), Decimal(steps)))
+        for n in (steps, whole, whole + 1):
             rest = [(min(max(n, 1), steps), shift), *phases[index + 1 :]]
             least = min(least, interpolate(c, noise, rest, apart))
         distance += fade * shift * geometric(c, steps)
@@ -488,6 +489,15 @@ def output_noise_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     return mu
 
 
+def contraction_of(event: Fields) -> tuple[Decimal, Decimal]:
+    """Lipschitz constant c of a step, and what grid and float64 add to every shift."""
+    setting, eta = event["setting"], event["step"]
+    convexity = setting["strong_convexity"]
+    c = max(ONE - eta * convexity, eta * (setting["smoothness"] + convexity) - 1)
+    rounded = (1 + c) * event["grid"] * Decimal(setting["parameters"]).sqrt()
+    return c, rounded + 2 * event["rounding"]
+
+
 def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     """Noisy gradient descent: the last iterate after the whole history, or the DP of releases.
 
@@ -496,12 +506,10 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     run's result by at most `rounding`.
     """
     setting, phases, eta = event["setting"], event["phases"], event["step"]
-    convexity = setting["strong_convexity"]
-    c = max(ONE - eta * convexity, eta * (setting["smoothness"] + convexity) - 1)
-    rounded = (1 + c) * event["grid"] * Decimal(setting["parameters"]).sqrt()
+    c, arithmetic = contraction_of(event)
 
     def mu(stretches: list[tuple[int, Decimal]]) -> Decimal:
-        shifts = [(n, eta * gap + rounded + 2 * event["rounding"]) for n, gap in stretches]
+        shifts = [(n, eta * gap + arithmetic) for n, gap in stretches if n > 0]
         whole = interpolate(c, event["noise"], shifts)
         if event["radius"] is None:
             return whole
@@ -519,6 +527,12 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     for p in phases:
         releases[p["steps"] if p["releases"] == 1 else event["longest"]] += p["releases"]
     return sum((n * mu([(k, gap)]) ** 2 for k, n in releases.items()), ZERO).sqrt()
+
+
+def arithmetic_mu(event: Fields, steps: int) -> Decimal:
+    """How close so many steps as computed are to the same in exact arithmetic, as a mu."""
+    c, arithmetic = contraction_of(event)
+    return interpolate(c, event["noise"], [(steps, arithmetic)])
 
 
 def gradient_gap(setting: Fields, phase: Fields, latest: Fields) -> Decimal:
@@ -562,6 +576,19 @@ THEOREMS = {
     ),
     "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
 }
+LATE = "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
+BALL = (
+    "contraction of hockey-stick divergences (Asoodeh, Diaz, Calmon, 2020) after shifted "
+    "interpolation, or the latter alone where it is less"
+)
+LANGEVIN = (
+    "Theorem 3.2 and Corollary 3.4 of Langevin unlearning (Chien, Wang, Chen, Li, 2024), with grid "
+    "and rounding by a triangle inequality"
+)
+DELETION_RDP = (
+    "Theorem 5.1 of Forget unlearning (Chourasia, Shah, ICML 2023), with grid and rounding by a "
+    "triangle inequality"
+)
 LIMITS = (
     "backups and copies of the vault or of the source table",
     "models exported or published earlier, and comparing an earlier model with a later one",
@@ -604,14 +631,25 @@ def supported(event: Fields, claim: Fields) -> Fields:
     }
 
 
+def check_shape(claim: Fields) -> None:
+    """Exactly the parameters that the notion has, in their ranges."""
+    notion, order, delta = claim["notion"], claim["order"], claim["delta"]
+    private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
+    require(private == bool(claim["adjacency"]), "`adjacency` is missing or out of place")
+    require(renyi == (order is not None), "`order` is missing or out of place")
+    require(renyi == (delta is None), "`delta` is missing or out of place")
+    if renyi:
+        require(order.is_finite() and order > 1, "`order` must be finite and above 1")
+    else:
+        require(0 < delta < 1, "`delta` must be in (0, 1)")
+
+
 def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     """The bound of an event that some mu of Gaussian DP describes in every world."""
     kind, notion, order, delta = event["kind"], claim["notion"], claim["order"], claim["delta"]
     private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
     adjacency = claim["adjacency"] or ""
-    require(private == bool(adjacency), "`adjacency` is missing or out of place")
-    require(renyi == (order is not None), "`order` is missing or out of place")
-    require(renyi == (delta is None), "`delta` is missing or out of place")
+    check_shape(claim)
     accountant = output_noise_mu if kind == "output-noise" else noisy_gd_mu
     mu = accountant(event, notion if private else RETRAINING, adjacency)
     requests = "any" if notion == PRIVACY or kind == "output-noise" else "non-adaptive"
@@ -628,10 +666,8 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
         group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
     state = event.get("state", "perfect")
     if renyi:
-        require(order.is_finite() and order > 1, "`order` must be finite and above 1")
         epsilon, advantage = order * mu * mu / 2, pair_advantage(mu)
     else:
-        require(0 < delta < 1, "`delta` must be in (0, 1)")
         epsilon, advantage = gdp_epsilon(mu, delta), pair_advantage(mu)
     if notion == DELETION:
         require(state == "perfect", "deletion privacy needs `perfect` state")
@@ -651,14 +687,223 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
         "reference": reference,
         "requests": requests,
         "releases": releases,
-        "theorem": THEOREMS[kind],
+        "theorem": LATE if event.get("radius") is not None else THEOREMS[kind],
     }
+
+
+# --- Other accountants of noisy gradient descent. Their theorems are about exact arithmetic: what
+# ran is nu-GDP close to that in both worlds, which two triangle inequalities pay for.
+
+
+def nearby_epsilon(nu: Decimal, delta: Decimal, exact: Callable[[Decimal], Decimal]) -> Decimal:
+    """An epsilon at delta, from that of exact arithmetic at a little less."""
+    epsilon = exact(delta * 255 / 256)
+    share = delta / 512 / (1 + (epsilon + ONE / 1024).exp())
+    if share < Decimal("1e-300"):
+        return INFINITY
+    moved = gdp_epsilon(nu, share)
+    return epsilon + 2 * moved if moved * 2048 <= 1 else INFINITY
+
+
+def nearby_renyi(nu: Decimal, order: Decimal, exact: Callable[[Decimal], Decimal]) -> Decimal:
+    """A Renyi divergence, from those of exact arithmetic: Mironov's triangle inequality twice."""
+    part, half = ONE / 1024, nu * nu / 2
+    near, far = 1 + part, (1 + part) / part
+    rest, raised = order - 1 / near, near * order
+    inner = raised - 1 / far
+    first = inner / (raised - 1) * far * raised * half + exact(near * inner)
+    return rest / (order - 1) * first + far * rest * half
+
+
+def mironov(curve: Callable[[Decimal], Decimal], delta: Decimal) -> Decimal:
+    """Least epsilon at delta of a Renyi curve: coarse search over ln(order - 1), then fine."""
+
+    def at(place: Decimal) -> Decimal:
+        above = place.exp()
+        return curve(1 + above) - delta.ln() / above
+
+    low, high = Decimal(-36), Decimal(92)
+    best = min((at(low + k), low + k) for k in range(int(high - low) + 1))[1]
+    low, high, ratio = best - 1, best + 1, (Decimal(5).sqrt() - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = at(left), at(right)
+    for _ in range(70):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = at(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = at(right)
+    return max(min(at_left, at_right), ZERO)
+
+
+def pair_of_epsilon_delta(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Largest advantage between (epsilon, delta)-indistinguishable worlds."""
+    rest = (-epsilon).exp()
+    return (1 - rest + 2 * delta * rest) / (1 + rest)
+
+
+def published(event: Fields, claim: Fields, numbers: tuple[Decimal, Decimal], text: str) -> Fields:
+    """A bound on noisy gradient descent that has no mu."""
+    notion, releases, requests = claim["notion"], 1, "non-adaptive"
+    if notion == PRIVACY:
+        group, reference = str(event["setting"]["group"]), NEIGHBOURS
+        releases, requests = event["releases"], "any"
+    elif notion == DELETION:
+        group, reference = str(event["setting"]["group"]), NEVER_SAW["noisy-gd"]
+        requests = claim["requests"]
+    else:
+        group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
+        reference = RETRAINED["noisy-gd"]
+    return {
+        "mu": None,
+        "epsilon": numbers[0],
+        "advantage": numbers[1],
+        "group": group,
+        "reference": reference,
+        "requests": requests,
+        "releases": releases,
+        "theorem": text,
+    }
+
+
+def ball_bound(event: Fields, claim: Fields) -> Fields:
+    """The last steps on equal data in a ball: each contracts the hockey-stick divergence."""
+    check_shape(claim)
+    require(claim["notion"] == RETRAINING, "`bounded-domain` is for closeness to retraining")
+    require(event["radius"] is not None, "`bounded-domain` needs a radius")
+    delta, stated, latest = claim["delta"], claim["epsilon"], event["phases"][-1]
+    c, arithmetic = contraction_of(event)
+    steps = min(latest["steps"], 512)
+    start = {**latest, "steps": latest["steps"] - steps}
+    earlier = {**event, "phases": [*event["phases"][:-1], start]}
+    empty = len(event["phases"]) == 1 and start["steps"] == 0
+    before = ZERO if empty else noisy_gd_mu(earlier, RETRAINING, "")
+    reach = (2 * event["radius"] * c + arithmetic) / event["noise"]
+    nu, whole = arithmetic_mu(event, steps), noisy_gd_mu(event, RETRAINING, "")
+
+    def contracted(epsilon: Decimal, enough: Decimal) -> Decimal:
+        p = gdp_delta(before, epsilon) if before > 0 else ZERO
+        for _ in range(steps):
+            if p <= enough:
+                break
+            p *= gdp_delta(reach, (1 + (epsilon.exp() - 1) / p).ln())
+        return p
+
+    epsilon = gdp_epsilon(whole, delta)
+    if stated < epsilon * (1 - TOLERANCE):
+        moved = gdp_epsilon(nu, delta / 512 / (1 + stated.exp()))
+        inner, enough = stated - 2 * moved, delta * 255 / 256
+        if inner >= 0 and moved * 2048 <= 1 and contracted(inner, enough) <= enough:
+            epsilon = stated
+    apart = contracted(ZERO, ZERO) + pair_advantage(nu)
+    return published(event, claim, (epsilon, min(pair_advantage(whole), apart)), BALL)
+
+
+def langevin_bound(event: Fields, claim: Fields) -> Fields:
+    """Chien et al. (2024), Theorem 3.2 and Corollary 3.4, for requests that replace records."""
+    check_shape(claim)
+    require(claim["notion"] in (RETRAINING, RENYI), "`langevin` is for closeness to retraining")
+    setting, eta, phases, replaced = (
+        event["setting"],
+        event["step"],
+        event["phases"],
+        event["replaced"],
+    )
+    m: Decimal = setting["strong_convexity"]
+    norm = setting["normalizer"]
+    require(m > 0, "`langevin` needs strong convexity")
+    require(eta * (setting["smoothness"] + m) <= 1, "`langevin` needs a step of at most 1/L")
+    require(replaced is not None and len(replaced) <= 500, "`langevin` needs `replaced`")
+    sizes = {p["records"] for p in phases}
+    steady = norm["kind"] == "fixed" or (len(sizes) == 1 and None not in sizes)
+    require(steady, "`langevin` needs one number of records under `mean`")
+    n = Decimal(norm["n"] if norm["kind"] == "fixed" else phases[0]["records"])
+    variance: Decimal = event["noise"] ** 2 / (2 * eta)
+
+    def initial(order: Decimal, request: int) -> Decimal:
+        reach: Decimal = replaced[request] * setting["lipschitz"] / n
+        trained = sum(p["steps"] for p in phases[: request + 1])
+        grown: Decimal = 1 - (-m * eta * trained).exp()
+        return 4 * order * reach**2 / (m * variance) * grown
+
+    def after(order: Decimal, requests: int) -> Decimal:
+        if not any(replaced[:requests]):
+            return ZERO
+        decay: Decimal = (-phases[requests]["steps"] * m * eta / order).exp()
+        if replaced[requests - 1] == 0:
+            return decay * after(order, requests - 1)
+        if not any(replaced[: requests - 1]):
+            return decay * initial(order, requests - 1)
+        both = initial(2 * order, requests - 1) + after(2 * order, requests - 1)
+        return decay * (order - ONE / 2) / (order - 1) * both
+
+    def exact(order: Decimal) -> Decimal:
+        return after(order, len(replaced))
+
+    nu = arithmetic_mu(event, sum(p["steps"] for p in phases))
+    if claim["notion"] == RENYI:
+        epsilon = nearby_renyi(nu, claim["order"], exact)
+        advantage = min((epsilon / 2).sqrt(), ONE)  # Pinsker
+    else:
+        epsilon = nearby_epsilon(nu, claim["delta"], partial(mironov, exact))
+        advantage = pair_of_epsilon_delta(epsilon, claim["delta"])
+    return published(event, claim, (epsilon, advantage), LANGEVIN)
+
+
+def deletion_bound(event: Fields, claim: Fields) -> Fields:
+    """Chourasia and Shah (2023), Theorem 5.1, by its parts G.9 and G.15."""
+    check_shape(claim)
+    notion, requests = claim["notion"], claim["requests"]
+    require(notion in (DELETION, PRIVACY), "`deletion-rdp` is for deletion privacy and DP")
+    setting, eta, phases = event["setting"], event["step"], event["phases"]
+    m, norm = setting["strong_convexity"], setting["normalizer"]
+    require(m > 0, "`deletion-rdp` needs lambda above 0")
+    step = eta * (setting["smoothness"] + m)
+    require(step < 1, "`deletion-rdp` needs a step below 1/(lambda + beta)")
+    replaces = norm["kind"] == "fixed" or (claim["adjacency"] == "replace" and norm["minimum"] > 0)
+    require(replaces, "`deletion-rdp` replaces records, of which a minimum must be public")
+    n = Decimal(norm["n"] if norm["kind"] == "fixed" else norm["minimum"])
+    reach = setting["lipschitz"] * setting["group"] / n
+    scale: Decimal = 4 * reach**2 / (m * event["noise"] ** 2 / (2 * eta))
+    rate: Decimal = m * eta / 2
+    nu = arithmetic_mu(event, sum(p["steps"] for p in phases))
+
+    def private(order: Decimal, steps: int) -> Decimal:
+        return order * scale * (1 - (-rate * steps).exp())
+
+    if notion == PRIVACY:
+        longest: int = event["longest"]
+        releases = [(p["steps"] if p["releases"] == 1 else longest, p["releases"]) for p in phases]
+
+        def joint(order: Decimal) -> Decimal:
+            return sum((n * private(order, k) for k, n in releases), ZERO)
+
+        together = arithmetic_mu(event, longest) * Decimal(event["releases"]).sqrt()
+        epsilon = nearby_epsilon(together, claim["delta"], partial(mironov, joint))
+        advantage = pair_of_epsilon_delta(epsilon, claim["delta"])
+        return published(event, claim, (epsilon, advantage), DELETION_RDP)
+    require(len(phases) > 1, "nothing was deleted: there is only learning")
+    require(requests != "any", "deletion privacy does not hold for any requests")
+    order, last = claim["order"], phases[-1]["steps"]
+    epsilon = nearby_renyi(nu, order, lambda q: q * scale * (-rate * last).exp())
+    if isinstance(requests, dict):
+        seen = requests["p-adaptive"] + 1 >= event["releases"]
+        require(seen, "`p-adaptive` is below the number of releases before this one")
+        one = nearby_renyi(nu, order, lambda q: private(q, event["longest"]))
+        epsilon += requests["p-adaptive"] * one
+    return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
 
 
 # Which accountants bound which events.
 BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("output-noise", "gdp"): gaussian_bound,
     ("noisy-gd", "gdp"): gaussian_bound,
+    ("noisy-gd", "bounded-domain"): ball_bound,
+    ("noisy-gd", "langevin"): langevin_bound,
+    ("noisy-gd", "deletion-rdp"): deletion_bound,
 }
 
 

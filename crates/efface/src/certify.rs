@@ -56,33 +56,37 @@ pub(crate) fn claims(
     // Deletion-privacy is about a deletion; other requests are certified by what else holds.
     let wanted = target.notion != Notion::DeletionPrivacy || removal;
     if wanted {
-        questions.push(target.question());
+        questions.push((target.question(), target.accountant));
+        if target.accountant != Accountant::Gdp {
+            questions.push((target.question(), Accountant::Gdp));
+        }
     }
     let delta = target.delta.0;
     let steps = matches!(event, Event::NoisyGd(_));
     // Where counts are private, the phases of noisy-gd state none, so nothing follows from them.
     if target.notion != Notion::IndistinguishableFromRetraining && !(steps && plan.hides_counts()) {
-        questions.push(Question::Indistinguishable { delta });
+        questions.push((Question::Indistinguishable { delta }, Accountant::Gdp));
     }
     // In noisy-gd the number of steps follows the size of the request unless it is fixed, and the
     // claim is for the public maximal group.
     let group = !steps || plan.fixed_removal().is_some() && records <= plan.setting.group;
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
     {
-        questions.push(Question::Deletion {
+        let question = Question::Deletion {
             order: target.order.0,
             adjacency: target.adjacency,
             requests: Requests::NonAdaptive,
-        });
+        };
+        questions.push((question, Accountant::Gdp));
     }
     if target.notion != Notion::DifferentialPrivacy {
-        questions.push(Question::Differential { delta, adjacency: target.adjacency });
+        let question = Question::Differential { delta, adjacency: target.adjacency };
+        questions.push((question, Accountant::Gdp));
     }
     let mut claims = Vec::new();
-    for (position, question) in questions.iter().enumerate() {
+    for (position, (question, accountant)) in questions.iter().enumerate() {
         let asked = wanted && position == 0;
-        let accountant = if asked { target.accountant } else { Accountant::Gdp };
-        match evaluate(event, question, accountant) {
+        match evaluate(event, question, *accountant) {
             Ok(claim) => claims.push(claim),
             // The claim asked for must hold; the others are extra and left out where the event
             // does not carry them (DP under `mean` without a public minimum).

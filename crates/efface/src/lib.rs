@@ -9,6 +9,7 @@
 
 mod add;
 mod annex;
+mod bounds;
 mod certify;
 mod delete;
 mod error;
@@ -31,6 +32,7 @@ mod train;
 mod verify;
 
 pub use add::{add, update};
+pub use bounds::{EventBound, bounds};
 pub use delete::{Delete, Which, delete, delete_dry_run};
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion};

@@ -132,13 +132,13 @@ fn steps(
 /// The learner's plan of `noisy-gd` with `removal` steps per request.
 fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
     match &plan.schedule {
-        Schedule::Steps { step, noise, grid, learning, .. } => Ok(NoisyGdPlan {
+        Schedule::Steps { step, noise, grid, radius, learning, .. } => Ok(NoisyGdPlan {
             step: step.0,
             noise: noise.0,
             grid: grid.0,
             learning_steps: *learning,
             removal_steps: removal,
-            radius: None,
+            radius: radius.map(|radius| radius.0),
             group: plan.setting.group,
         }),
         Schedule::Output { .. } => Err(Error::storage("damaged", "the plan has no steps")),

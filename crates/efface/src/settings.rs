@@ -47,6 +47,8 @@ pub struct Settings {
     pub excess_risk: Option<f64>,
     /// Step size of `noisy-gd`.
     pub eta: Option<f64>,
+    /// R: radius of the ball that `noisy-gd` projects every iterate to.
+    pub radius: Option<f64>,
     /// Steps of learning of `noisy-gd`.
     pub steps: Option<u64>,
     /// Steps per request of `noisy-gd`.

@@ -21,7 +21,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 
-    /// Strength of the regularisation [default: 1e-3]
+    /// Strength of the regularisation; 0 for `noisy-gd` with a radius only [default: 1e-3]
     ///
     /// Choose it from public knowledge, or on public data with `efface evaluate`: every model
     /// tried on the private data is one more release that no certificate covers.
@@ -81,9 +81,15 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = SOLVERS)]
     solver: Option<String>,
 
-    /// `noisy-gd`: size of a step [default: 2/(L+m)]
+    /// `noisy-gd`: size of a step [default: 2/(L+m), or what the accountant allows; 1/L if m = 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     eta: Option<f64>,
+
+    /// `noisy-gd`: radius of the ball that weights are kept in, as public knowledge
+    ///
+    /// Bounds then rest on the ball, too, and `--lambda 0` is allowed.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    radius: Option<f64>,
 
     /// `noisy-gd`: steps of the first training
     #[arg(long, value_name = "COUNT")]
@@ -112,6 +118,7 @@ impl ModelArguments {
         settings.minimum = self.minimum;
         settings.solver = self.solver;
         settings.eta = self.eta;
+        settings.radius = self.radius;
         settings.steps = self.steps;
         settings.removal_steps = self.removal_steps;
     }

@@ -32,6 +32,7 @@ enum Action {
     Show(Show),
     Export(Export),
     Verify(Verify),
+    Bounds(Bounds),
 }
 
 /// List the entries of a vault's ledger
@@ -110,6 +111,29 @@ struct Verify {
     head: Option<String>,
 }
 
+/// Compare what every accountant says about a certificate's event
+///
+/// For each notion, each accountant's epsilon, or why it has none. Nothing is verified: that is
+/// `efface certificate verify`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface certificate bounds alice.json
+  efface certificate bounds model.efface 3 --delta 1e-6")]
+struct Bounds {
+    /// A certificate, `-` for standard input, or a vault
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Of a vault: the certificate's index, its request id, or `latest`
+    #[arg(value_name = "WHICH", default_value = "latest")]
+    which: String,
+
+    /// The delta of (epsilon, delta) notions [default: the certificate's]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    delta: Option<f64>,
+}
+
 impl Certificate {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         match self.action {
@@ -117,6 +141,7 @@ impl Certificate {
             Action::Show(show) => show.run(output)?,
             Action::Export(export) => export.run(output)?,
             Action::Verify(verify) => return verify.run(output),
+            Action::Bounds(bounds) => bounds.run(output)?,
         }
         Ok(Outcome::Done)
     }
@@ -162,6 +187,17 @@ impl Verify {
         let verdict =
             efface::verify(&text, key.as_ref(), self.vault.as_deref(), self.head.as_deref())?;
         output.verdict(&verdict)
+    }
+}
+
+impl Bounds {
+    fn run(self, output: &mut Output) -> Result<()> {
+        let text = if is_vault(&self.file) {
+            efface::certificate(&self.file, &self.which)?
+        } else {
+            read(&self.file)?
+        };
+        output.bounds(&efface::bounds(&text, self.delta)?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
+mod bounds;
 mod dry_run;
 mod evaluation;
 mod ledger;

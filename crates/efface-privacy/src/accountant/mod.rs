@@ -9,6 +9,7 @@ pub mod deletion_rdp;
 pub mod descent;
 pub mod gdp;
 pub mod group;
+pub(crate) mod history;
 pub mod langevin;
 mod name;
 pub mod objective;

@@ -58,9 +58,11 @@ impl Choices {
         };
         let accountant_names = Accountant::ALL.map(Accountant::name);
         let accountant = match s.accountant.as_deref() {
-            None => Accountant::Gdp,
-            Some(name) => Accountant::from_name(name)
-                .ok_or_else(|| unknown("accountant", name, &accountant_names))?,
+            None => None,
+            Some(name) => Some(
+                Accountant::from_name(name)
+                    .ok_or_else(|| unknown("accountant", name, &accountant_names))?,
+            ),
         };
         let state = match known(
             "state",
@@ -75,6 +77,24 @@ impl Choices {
         }
         let normalizer =
             known("normalizer", s.normalizer.as_deref().unwrap_or("fixed"), &["fixed", "mean"])?;
+        let ball = mechanism == MechanismName::NoisyGd && s.radius.is_some();
+        let lambda = s.lambda.unwrap_or(1e-3);
+        if lambda == 0.0 && !ball {
+            return Err(Error::refused(
+                "lambda",
+                "`lambda` 0 is for `noisy-gd` in a ball of public radius: without either nothing \
+                 keeps the weights from growing",
+            )
+            .hint("give `--mechanism noisy-gd --radius R`, or a `--lambda` above 0"));
+        }
+        let accountant = match accountant {
+            // The least of all bounds that a ball allows.
+            None if ball && notion == Notion::IndistinguishableFromRetraining => {
+                Accountant::BoundedDomain
+            }
+            None => Accountant::Gdp,
+            Some(accountant) => accountant,
+        };
         let choices = Self {
             mechanism,
             loss,
@@ -82,7 +102,7 @@ impl Choices {
             accountant,
             state,
             mean: normalizer == "mean",
-            lambda: positive("lambda", s.lambda.unwrap_or(1e-3))?,
+            lambda: at_least_zero("lambda", lambda)?,
             row_norm: positive("row-norm", s.row_norm.unwrap_or(1.0))?,
             row_map: known(
                 "row-map",
@@ -110,6 +130,7 @@ impl Choices {
             ("noise", s.noise),
             ("excess-risk", s.excess_risk),
             ("eta", s.eta),
+            ("radius", s.radius),
             ("clip", s.clip),
             ("hinge-width", s.hinge_width),
         ] {
@@ -171,6 +192,7 @@ impl Choices {
         if !steps {
             for (name, given) in [
                 ("eta", s.eta.is_some()),
+                ("radius", s.radius.is_some()),
                 ("steps", s.steps.is_some()),
                 ("removal-steps", s.removal_steps.is_some()),
             ] {

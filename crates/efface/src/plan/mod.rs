@@ -152,6 +152,9 @@ pub enum Schedule {
         noise: Decimal,
         /// g.
         grid: Decimal,
+        /// R: the ball iterates are projected to, where one was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        radius: Option<Decimal>,
         /// T.
         learning: u64,
         /// K; none: the least that meets the target for each request.
@@ -273,15 +276,18 @@ impl Plan {
     /// # Errors
     /// When the stored plan was tampered with.
     pub fn constants(&self) -> Result<PublicConstants> {
-        Declared {
+        let declared = Declared {
             loss: self.loss(),
             cols: self.columns(),
             lambda: self.setting.strong_convexity.0,
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
             target_bound: 1.0,
+        };
+        match self.schedule {
+            Schedule::Steps { radius: Some(_), .. } => declared.check_convex(),
+            _ => declared.check(),
         }
-        .check()
         .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
     }
 }

@@ -79,15 +79,18 @@ impl Plan {
 
         let (loss, width, width_origin, target_bound) = loss(choices, &task);
         let columns = facts.features + u64::from(choices.intercept != 0.0);
-        let constants = Declared {
+        let declared = Declared {
             loss,
             cols: usize::try_from(columns).unwrap_or(usize::MAX),
             lambda: choices.lambda,
             normalizer,
             row_bound: effective_row_bound(choices.row_norm, choices.intercept),
             target_bound,
+        };
+        let constants = match s.radius {
+            Some(_) => declared.check_convex(),
+            None => declared.check(),
         }
-        .check()
         .map_err(|error| Error::input("range", error.to_string()))?;
         let setting = constants.setting(choices.max_group);
         let parameters = setting.parameters;

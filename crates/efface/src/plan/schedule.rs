@@ -2,6 +2,7 @@
 
 use efface_learn::Constants;
 use efface_learn::mechanism::NoisyGdPlan;
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{
@@ -128,7 +129,9 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
     let s = &choices.settings;
     let m = public.setting.strong_convexity.0;
     let smooth = public.smooth();
-    let eta = s.eta.unwrap_or_else(|| (2.0 / (smooth + m)).next_down());
+    // Without strong convexity 2/L no longer descends; 1/L is the step that descends fastest.
+    let best = if m > 0.0 { 2.0 / (smooth + m) } else { 1.0 / smooth };
+    let eta = s.eta.unwrap_or_else(|| step_for(choices.accountant, best, smooth).next_down());
     if eta >= 2.0 / smooth {
         return Err(Error::refused(
             "eta",
@@ -136,14 +139,15 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
         ));
     }
     let contraction = (1.0 - eta * m).max(eta * smooth - 1.0);
-    let learning = match s.steps {
-        Some(steps) => steps,
-        None => (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64,
+    let learning = match (s.steps, s.radius) {
+        (Some(steps), _) => steps,
+        (None, Some(radius)) if m == 0.0 => flat_steps(radius, eta)?,
+        _ => (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64,
     };
     let private = matches!(choices.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
     let event = |noise: f64, removal: u64| -> Result<Event> {
         let grid = grid(noise)?;
-        let rounding = rounding(public, eta, &grid, learning, removal)?;
+        let rounding = rounding(public, eta, s.radius, &grid, learning, removal)?;
         let group = public.setting.group;
         let phase = |steps, only_then| Phase {
             steps,
@@ -172,8 +176,11 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             longest: learning.max(removal),
             learning,
             releases: requests + 1,
-            radius: None,
-            replaced: None,
+            radius: s.radius.map(Decimal),
+            // `langevin` counts records that are replaced; a group removed is as many.
+            replaced: (phases.len() as u64 == requests + 1).then(|| {
+                (0..requests).map(|request| if request == 0 { group } else { 0 }).collect()
+            }),
             phases,
         }))
     };
@@ -220,6 +227,9 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
     let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
     list.add("eta", Decimal(eta), eta_origin);
     list.add("step-noise", Decimal(spacing.noise), noise_origin);
+    if let Some(radius) = s.radius {
+        list.add("radius", Decimal(radius), Origin::User);
+    }
     list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin, public.size_origin]));
     list.add(
         "removal-steps",
@@ -230,9 +240,34 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
         step: Decimal(eta),
         noise: Decimal(spacing.noise),
         grid: Decimal(spacing.spacing),
+        radius: s.radius.map(Decimal),
         learning,
         removal,
     })
+}
+
+/// The step size that the accountant's theorem allows, `best` for those that allow any.
+fn step_for(accountant: Accountant, best: f64, smooth: f64) -> f64 {
+    match accountant {
+        Accountant::Langevin => best.min(1.0 / smooth),
+        // As in the theorem, which halves what its proof needs.
+        Accountant::DeletionRdp => best.min(0.5 / smooth),
+        _ => best,
+    }
+}
+
+/// Steps after which exact descent from anywhere in the ball is within 1e-3 of the least objective
+/// there: R^2/(2 eta T) <= 1e-3.
+fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
+    let steps = (radius * radius / (2.0 * eta * 1e-3)).ceil().max(1.0);
+    if steps > 1e7 {
+        return Err(Error::refused(
+            "steps",
+            format!("descent in a ball of radius {radius} would take {steps:e} steps"),
+        )
+        .hint("give `--steps`, a smaller `--radius`, or a `--lambda` above 0"));
+    }
+    Ok(steps as u64)
 }
 
 /// Binary digits of the grid below the leading one of the noise.
@@ -247,6 +282,7 @@ fn grid(noise: f64) -> Result<Grid> {
 fn rounding(
     public: &Public<'_>,
     eta: f64,
+    radius: Option<f64>,
     grid: &Grid,
     learning: u64,
     removal: u64,
@@ -260,7 +296,7 @@ fn rounding(
         grid: grid.spacing,
         learning_steps: learning,
         removal_steps: removal,
-        radius: None,
+        radius,
         group: public.setting.group,
     }
     .check(public.constants)

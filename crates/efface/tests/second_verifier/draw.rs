@@ -101,12 +101,26 @@ impl Draw {
         if let Some(last) = phases.last_mut() {
             (last.only_then, last.only_now) = (0, 0);
         }
+        let merged = phases.iter().any(|phase| phase.releases > 1);
+        let most = phases.iter().map(|p| p.only_then.max(p.only_now)).max().unwrap_or(0);
+        let replaced = (!private && !merged).then(|| {
+            // The last request explains the largest difference; the others are free.
+            let requests = phases.len() - 1;
+            (0..requests)
+                .map(|request| if request + 1 == requests { most } else { self.count(50) - 1 })
+                .collect()
+        });
+        if mean && self.coin() {
+            phases.iter_mut().for_each(|phase| phase.records = Some(records));
+        }
         Event::NoisyGd(NoisyGd {
             setting,
             step: Decimal(1.998 * self.unit() / curvature),
             noise: Decimal(noise),
             grid: Decimal(grid(noise)),
             rounding: Decimal(noise * self.number(-14.0, -9.0)),
+            radius: self.coin().then(|| Decimal(noise * self.number(-1.0, 3.0))),
+            replaced,
             longest: phases.iter().map(|phase| phase.steps).max().unwrap(),
             learning: phases[0].steps,
             releases: phases.iter().map(|phase| phase.releases).sum(),
@@ -120,16 +134,20 @@ impl Draw {
         let adjacency = if private { Adjacency::Remove } else { Adjacency::Replace };
         let deletion = |requests| Question::Deletion { order, adjacency, requests };
         let seen = event.releases() + self.count(100) - 2;
-        [
+        let questions = [
             Question::Indistinguishable { delta },
             Question::Renyi { order },
             deletion(Requests::NonAdaptive),
             deletion(Requests::PAdaptive(seen)),
             Question::Differential { delta, adjacency },
-        ]
-        .iter()
-        .filter_map(|question| evaluate(event, question, Accountant::Gdp).ok())
-        .collect()
+        ];
+        let mut claims = Vec::new();
+        for question in &questions {
+            for accountant in Accountant::ALL {
+                claims.extend(evaluate(event, question, accountant).ok());
+            }
+        }
+        claims
     }
 
     /// A certificate that holds, with at least one claim.

@@ -215,3 +215,105 @@ fn an_iterate_beyond_the_bound_is_projected() {
     assert!(norm >= radius - 2.0 * GRID * 2.0, "cut by more than the grid: {norm}");
     assert!(released.weights.iter().all(|w| (w / GRID).fract() == 0.0));
 }
+
+/// A plan in a ball, with constants that allow lambda = 0.
+fn in_ball(radius: f64, lambda: f64, p: usize) -> (Constants, CheckedNoisyGd) {
+    let declared = constants(Loss::Logistic, 80, p, 1.0).declared().clone();
+    let constants = Declared { lambda, ..declared }.check_convex().unwrap();
+    let plan = NoisyGdPlan { radius: Some(radius), ..plan(&constants) };
+    let plan = plan.check(&constants).unwrap();
+    (constants, plan)
+}
+
+#[test]
+fn without_regularisation_every_iterate_stays_in_the_ball() {
+    let (radius, p) = (0.02, 4);
+    let (constants, plan) = in_ball(radius, 0.0, p);
+    let mut data = dataset(Loss::Logistic, 80, p, 5);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let mut rng = generator(4);
+    let mut last = learn(&objective, &plan, None, &mut rng, &mut unwatched).unwrap();
+    let mut reached = 0.0_f64;
+    for k in 0..40 {
+        assert!(crate::outward::norm(&last.weights) <= radius, "{k}");
+        assert!(last.weights.iter().all(|w| (w / GRID).fract() == 0.0));
+        reached = reached.max(crate::outward::norm(&last.weights));
+        data.remove_rows(&[k]).unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let change = Change { deleted_since: &[0], added: 0 };
+        let (event, start) = (noisy(&last).clone(), last.weights);
+        assert_eq!(event.radius, Some(Decimal(radius)));
+        // What was published is a start of the next request, on the sphere or not.
+        last =
+            request(&objective, &plan, &event, &change, &start, &mut rng, &mut unwatched).unwrap();
+    }
+    assert!(reached > radius * (1.0 - 1e-6), "the sphere was never reached: {reached}");
+    assert_eq!(noisy(&last).replaced, Some(vec![1; 40]));
+}
+
+#[test]
+fn projected_points_are_nearly_the_nearest_of_the_ball() {
+    let (constants, plan) = in_ball(0.5, 0.0, 200);
+    let allowed = plan.rounding(&constants, 80).unwrap();
+    let mut rng = generator(11);
+    for scale in [1.0, 0.5 / 200.0_f64.sqrt(), 10.0] {
+        let point: Vec<f64> =
+            (0..200).map(|_| (scale * normal(&mut rng) / GRID).round() * GRID).collect();
+        let norm = point.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let mut moved = point.clone();
+        plan.project(&mut moved);
+        let factor = (0.5 / norm).min(1.0);
+        let off: f64 = moved.iter().zip(&point).map(|(m, w)| (m - factor * w).powi(2)).sum();
+        assert!(off.sqrt() <= allowed, "{} {allowed}", off.sqrt());
+        assert!(crate::outward::norm(&moved) <= 0.5);
+        let mut again = moved.clone();
+        plan.project(&mut again);
+        assert_eq!(again, moved);
+    }
+}
+
+#[test]
+fn a_given_start_is_where_learning_begins() {
+    // Hardly any noise and one step: the result is one exact step from the start.
+    let (constants, _) = in_ball(5.0, 0.0, 4);
+    let data = dataset(Loss::Logistic, 80, 4, 5);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let short = NoisyGdPlan { learning_steps: 1, radius: Some(5.0), ..plan(&constants) };
+    let short = NoisyGdPlan { noise: (1_u64 << 21) as f64 * GRID, ..short };
+    let short = short.check(&constants).unwrap();
+    let start = [1.0, -2.0, 0.5, 3.0 + GRID / 3.0];
+    let mut go =
+        |start: Option<&[f64]>| learn(&objective, &short, start, &mut generator(2), &mut unwatched);
+    let from = go(Some(&start)).unwrap();
+    let expected = noiseless(&objective, short.plan().step, &[1.0, -2.0, 0.5, 3.0]).unwrap().0;
+    for (w, v) in from.weights.iter().zip(expected) {
+        assert!((w - v).abs() < 1e-4, "{w} {v}");
+    }
+    assert_eq!(noisy(&from).phases, noisy(&go(None).unwrap()).phases);
+    for bad in [vec![0.0; 3], vec![4.0; 4], vec![f64::NAN; 4], vec![f64::INFINITY; 4]] {
+        assert!(matches!(go(Some(&bad)), Err(NoisyGdError::Start(_))), "{bad:?}");
+    }
+}
+
+#[test]
+fn a_ball_is_needed_without_regularisation_and_fixed_for_life() {
+    let (constants, _) = in_ball(1.0, 0.0, 4);
+    let refused = plan(&constants).check(&constants).unwrap_err();
+    assert!(matches!(refused, NoisyGdError::Range { name: "lambda", .. }), "{refused}");
+    for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = NoisyGdPlan { radius: Some(radius), ..plan(&constants) }.check(&constants);
+        assert!(matches!(refused, Err(NoisyGdError::Range { name: "radius", .. })), "{radius}");
+    }
+    let declared = Declared { lambda: 0.0, ..constants.declared().clone() };
+    assert!(declared.check().is_err());
+    let (constants, ball) = in_ball(1.0, 0.1, 4);
+    let data = dataset(Loss::Logistic, 80, 4, 5);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let first = learn(&objective, &ball, None, &mut generator(1), &mut unwatched).unwrap();
+    for radius in [None, Some(2.0)] {
+        let other = NoisyGdPlan { radius, ..plan(&constants) }.check(&constants).unwrap();
+        let change = Change::default();
+        let changed = next_event(&constants, &other, noisy(&first), &change, 80);
+        assert!(matches!(changed, Err(NoisyGdError::Changed { name: "radius", .. })));
+    }
+}

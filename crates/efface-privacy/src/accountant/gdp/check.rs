@@ -58,7 +58,7 @@ pub(super) fn grid(value: Decimal, noise: f64) -> Result<f64, AccountantError> {
 }
 
 /// The public constants of an objective, checked.
-pub(super) struct Checked {
+pub(crate) struct Checked {
     /// sqrt(P), rounded up.
     pub(super) root_parameters: f64,
     /// G.

@@ -12,6 +12,7 @@ mod output_noise;
 mod restart;
 
 pub use interpolation::{Stretch, StretchError};
+pub(crate) use noisy_gd::History;
 pub use noisy_gd::mu_noisy_gd;
 pub use output_noise::mu_output_noise;
 
@@ -60,7 +61,7 @@ pub enum AccountantError {
 }
 
 impl World {
-    fn notion(self) -> &'static str {
+    pub(crate) fn notion(self) -> &'static str {
         match self {
             Self::Retraining => "closeness to retraining",
             Self::DeletionPrivacy(_) => "deletion privacy",

@@ -23,20 +23,20 @@ const MOST_PHASES: usize = 100_000;
 /// Where the event has a radius, every bound is the least over full histories and those that are
 /// taken up late, from any two points of the ball.
 pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError> {
-    let run = Run::new(event)?;
+    let history = History::new(event)?;
     let ln_mu = match world {
-        World::Retraining => run.retraining()?,
+        World::Retraining => history.retraining()?,
         World::DeletionPrivacy(adjacency) => {
-            let shift = run.group_shift(adjacency, world)?;
-            run.deletion(shift)?
+            let shift = history.group_shift(adjacency, world)?;
+            history.deletion(shift)?
         }
         World::DifferentialPrivacyOneRelease(adjacency) => {
-            let shift = run.group_shift(adjacency, world)?;
-            run.ln_mu(&[run.stretch(event.longest, shift)])?
+            let shift = history.group_shift(adjacency, world)?;
+            history.ln_mu(&[history.stretch(event.longest, shift)])?
         }
         World::DifferentialPrivacyAllReleases(adjacency) => {
-            let shift = run.group_shift(adjacency, world)?;
-            run.all_releases(shift)?
+            let shift = history.group_shift(adjacency, world)?;
+            history.all_releases(shift)?
         }
     };
     let mu = libm::exp(ln_mu);
@@ -45,8 +45,9 @@ pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError>
 }
 
 /// An event whose numbers are checked.
-struct Run<'a> {
+pub(crate) struct History<'a> {
     event: &'a NoisyGd,
+    setting: check::Checked,
     /// eta G.
     reach: f64,
     /// ln c, rounded up.
@@ -59,8 +60,9 @@ struct Run<'a> {
     last: Phase,
 }
 
-impl<'a> Run<'a> {
-    fn new(event: &'a NoisyGd) -> Result<Self, AccountantError> {
+impl<'a> History<'a> {
+    /// Checks the event; every accountant of noisy gradient descent starts here.
+    pub(crate) fn new(event: &'a NoisyGd) -> Result<Self, AccountantError> {
         let setting = check::setting(&event.setting)?;
         let step = check::positive("step", event.step)?;
         let noise = check::positive("noise", event.noise)?;
@@ -76,7 +78,27 @@ impl<'a> Run<'a> {
         let arithmetic = (1.0 + libm::exp(ln_contraction)) * spread + 2.0 * rounding;
         let reach = step * setting.lipschitz;
         let diameter = radius.map(|radius| 2.0 * radius);
-        Ok(Self { event, reach, ln_contraction, arithmetic, noise, diameter, last })
+        Ok(Self { event, setting, reach, ln_contraction, arithmetic, noise, diameter, last })
+    }
+
+    /// How far a group moves the averaged gradient, relative to G, where records are replaced (a
+    /// removed record is replaced by one without loss).
+    pub(crate) fn replaced_group(
+        &self,
+        adjacency: Adjacency,
+        notion: &'static str,
+    ) -> Result<f64, AccountantError> {
+        let setting = &self.event.setting;
+        match (setting.normalizer, adjacency) {
+            (Normalizer::Fixed { n, .. }, _) => Ok(check::group(setting)? / n as f64),
+            (Normalizer::Mean { .. }, Adjacency::Replace) => {
+                Ok(0.5 * check::group_sensitivity(setting, adjacency, notion)?)
+            }
+            (Normalizer::Mean { .. }, Adjacency::Remove) => Err(AccountantError::Unsupported {
+                notion,
+                reason: "the published theorem replaces records, which under `mean` is not removal",
+            }),
+        }
     }
 
     fn group_shift(&self, adjacency: Adjacency, world: World) -> Result<f64, AccountantError> {
@@ -102,13 +124,72 @@ impl<'a> Run<'a> {
     }
 
     fn retraining(&self) -> Result<f64, AccountantError> {
-        let stretches = self
-            .event
+        self.ln_mu(&self.towards_retraining()?)
+    }
+
+    /// The phases' stretches, against a run on the latest data.
+    fn towards_retraining(&self) -> Result<Vec<Stretch>, AccountantError> {
+        self.event
             .phases
             .iter()
             .map(|phase| Ok(self.stretch(phase.steps, self.reach * self.difference(phase)?)))
-            .collect::<Result<Vec<_>, AccountantError>>()?;
-        self.ln_mu(&stretches)
+            .collect()
+    }
+
+    /// nu: what is published is nu-GDP close to the same `steps` steps in exact arithmetic and off
+    /// the grid, from the same start.
+    pub(crate) fn arithmetic_mu(&self, steps: u64) -> Result<f64, AccountantError> {
+        let ln_mu = interpolation::ln_mu(0.0, &[self.stretch(steps, 0.0)])?;
+        Ok(outward::up(libm::exp(ln_mu).max(f64::MIN_POSITIVE)))
+    }
+
+    /// Steps of all phases together.
+    pub(crate) fn steps(&self) -> Result<u64, AccountantError> {
+        let sum = self.event.phases.iter().try_fold(0_u64, |sum, p| sum.checked_add(p.steps));
+        sum.ok_or_else(|| malformed("steps", "below 2^64 in all phases together", "more"))
+    }
+
+    /// The last `steps` steps on the latest data from any two points of the ball.
+    pub(crate) fn contraction(&self, steps: u64) -> Result<Option<Contraction>, AccountantError> {
+        let Some(diameter) = self.diameter else { return Ok(None) };
+        let mut earlier = self.towards_retraining()?;
+        let steps = steps.min(self.last.steps);
+        if let Some(last) = earlier.last_mut() {
+            last.steps -= steps;
+        }
+        earlier.retain(|stretch| stretch.steps > 0);
+        let before = if earlier.is_empty() { 0.0 } else { libm::exp(self.ln_mu(&earlier)?) };
+        let reach = libm::exp(self.ln_contraction) * diameter + self.arithmetic;
+        Ok(Some(Contraction {
+            steps,
+            reach: outward::up(reach / self.noise),
+            before: outward::up(before),
+        }))
+    }
+
+    /// eta.
+    pub(crate) fn step(&self) -> f64 {
+        self.event.step.0
+    }
+
+    /// beta + m, rounded up.
+    pub(crate) fn total_smoothness(&self) -> f64 {
+        (self.setting.smoothness + self.setting.strong_convexity).next_up()
+    }
+
+    /// m.
+    pub(crate) fn strong_convexity(&self) -> f64 {
+        self.setting.strong_convexity
+    }
+
+    /// G.
+    pub(crate) fn lipschitz(&self) -> f64 {
+        self.setting.lipschitz
+    }
+
+    /// sigma^2 = s^2/(2 eta).
+    pub(crate) fn variance(&self) -> f64 {
+        self.noise * self.noise / (2.0 * self.event.step.0)
     }
 
     /// Distance of the averaged gradients on a phase's data set and on the latest, relative to G.
@@ -154,6 +235,16 @@ impl<'a> Run<'a> {
         }
         Ok(0.5 * ln_total)
     }
+}
+
+/// What the last steps do to runs that are anywhere in a ball.
+pub(crate) struct Contraction {
+    /// How many steps.
+    pub(crate) steps: u64,
+    /// D/s~: the largest distance of two noiseless results, in units of the noise.
+    pub(crate) reach: f64,
+    /// mu of the runs before these steps.
+    pub(crate) before: f64,
 }
 
 /// ln of max(1 - eta m, eta (beta + m) - 1), rounded up; none unless eta (beta + m) < 2.
@@ -210,9 +301,28 @@ fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
     if event.learning > learned {
         return Err(malformed("learning", "at most the first phase's `steps`", event.learning));
     }
+    replaced(event)?;
     if last.only_then != 0 || last.only_now != 0 {
         let got = last.only_then.saturating_add(last.only_now);
         return Err(malformed("only_then + only_now of the last phase", "0", got));
     }
     Ok(last)
+}
+
+/// The requests' counts must explain how far each phase is from the latest data.
+fn replaced(event: &NoisyGd) -> Result<(), AccountantError> {
+    let Some(replaced) = &event.replaced else { return Ok(()) };
+    if replaced.len() + 1 != event.phases.len() {
+        return Err(malformed("replaced", "one number for each request", replaced.len()));
+    }
+    let mut since = 0_u64;
+    for (index, phase) in event.phases.iter().enumerate().rev() {
+        since = since.saturating_add(replaced.get(index).copied().unwrap_or(0));
+        check::size("replaced", since)?;
+        let differing = phase.only_then.max(phase.only_now);
+        if differing > since {
+            return Err(malformed("replaced", "at least what earlier phases differ by", since));
+        }
+    }
+    Ok(())
 }

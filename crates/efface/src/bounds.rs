@@ -1,0 +1,91 @@
+//! What every accountant says about the event of a certificate, side by side.
+
+use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::Certificate;
+use efface_privacy::claim::{Question, Requests, evaluate};
+use efface_privacy::event::{Adjacency, Event};
+use efface_privacy::quantity::{Decimal, Delta};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// One accountant's answer to one question about an event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EventBound {
+    /// The accountant.
+    pub accountant: Accountant,
+    /// The notion, by name.
+    pub notion: &'static str,
+    /// epsilon, rounded up; none where there is no bound.
+    pub epsilon: Option<Decimal>,
+    /// The delta it holds at, for (epsilon, delta) notions.
+    pub delta: Option<Decimal>,
+    /// The order it holds at, for Rényi notions.
+    pub order: Option<Decimal>,
+    /// What the two worlds differ in, where that matters.
+    pub adjacency: Option<Adjacency>,
+    /// Why there is no bound.
+    pub reason: Option<String>,
+}
+
+/// The order of the Rényi notions where a certificate states none.
+const ORDER: f64 = 2.0;
+
+/// The answers of every accountant to every notion about the event of a certificate's text.
+///
+/// `delta` and the order are the certificate's unless given. Nothing is verified: whether the
+/// certificate is genuine, and whether its constants allow a claim, is for
+/// [`verify`](crate::verify()).
+///
+/// # Errors
+/// When the text is no certificate, or no delta in (0, 1) is given or listed.
+pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
+    let certificate =
+        Certificate::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
+    let listed = |name: &str| {
+        let found = certificate.constants.iter().find(|c| c.name == name)?;
+        found.value.parse::<Decimal>().ok().map(|value| value.0)
+    };
+    let delta = delta.or_else(|| listed("delta")).ok_or_else(|| {
+        Error::input("delta", "the certificate lists no `delta`").hint("give `--delta`")
+    })?;
+    Delta::new(delta).map_err(|error| Error::input("range", error.to_string()))?;
+    let order = listed("order").unwrap_or(ORDER);
+    let stated = certificate.claims.iter().find_map(|claim| claim.adjacency);
+    let adjacency = stated.unwrap_or(Adjacency::Replace);
+    let requests = Requests::NonAdaptive;
+    let questions = [
+        Question::Indistinguishable { delta },
+        Question::Renyi { order },
+        Question::Deletion { order, adjacency, requests },
+        Question::Differential { delta, adjacency },
+        Question::Exact,
+    ];
+    Ok(questions
+        .iter()
+        .flat_map(|question| Accountant::ALL.map(|a| answer(&certificate.event, question, a)))
+        .collect())
+}
+
+fn answer(event: &Event, question: &Question, accountant: Accountant) -> EventBound {
+    let (delta, order, adjacency) = match *question {
+        Question::Indistinguishable { delta } => (Some(delta), None, None),
+        Question::Renyi { order } => (None, Some(order), None),
+        Question::Deletion { order, adjacency, .. } => (None, Some(order), Some(adjacency)),
+        Question::Differential { delta, adjacency } => (Some(delta), None, Some(adjacency)),
+        Question::Exact => (None, None, None),
+    };
+    let (epsilon, reason) = match evaluate(event, question, accountant) {
+        Ok(claim) => (Some(claim.epsilon), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    EventBound {
+        accountant,
+        notion: efface_privacy::claim::Notion::of(question).name(),
+        epsilon,
+        delta: delta.map(Decimal),
+        order: order.map(Decimal),
+        adjacency,
+        reason,
+    }
+}
