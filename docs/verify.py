@@ -220,6 +220,8 @@ event/output-noise: kind=text setting=setting procedure=retrain|solve distance=n
     records?=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
+event/composed: kind=text given=given removed?=count inner=event
+given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -422,6 +424,11 @@ def require(holds: bool, reason: str) -> None:
         raise Broken(reason)
 
 
+def core(event: Fields) -> Fields:
+    """The event of the mechanism itself, whatever it builds on."""
+    return event["inner"] if event["kind"] == "composed" else event
+
+
 def check_event(event: Fields) -> None:
     """Refuse events that no run can have, and those outside what the theorems suppose."""
     setting, norm, phases = event["setting"], event["setting"]["normalizer"], event.get("phases")
@@ -576,6 +583,31 @@ THEOREMS = {
     ),
     "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
 }
+GIVEN_REFERENCES = {
+    PRIVACY: (
+        "the same releases, and what was given, from data that differ in the protected records"
+    ),
+    DELETION: (
+        "what was given and the model, both made without records of one person among the "
+        "request's, at most the stated group"
+    ),
+    "extractor": (
+        "a feature extractor made without the deleted records, and the model retrained on its "
+        "features of the data as they are after the request"
+    ),
+    "start": (
+        "a start made without the deleted records, and all steps of learning and of every request "
+        "from it, on the data as they are after the request"
+    ),
+}
+GIVEN_LIMITS = (
+    "whether what was given is as private as declared",
+    "records that only what was given saw, and other models made from it",
+)
+COMPOSED = (
+    "two-fold adaptive composition with what was given, after group privacy; the rest as the "
+    "accountant has it"
+)
 LATE = "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
 BALL = (
     "contraction of hockey-stick divergences (Asoodeh, Diaz, Calmon, 2020) after shifted "
@@ -620,14 +652,88 @@ CONSTANTS = {
 
 def supported(event: Fields, claim: Fields) -> Fields:
     """What a claim of this notion, order, delta, adjacency and accountant may say of this event."""
-    kind, accountant = event["kind"], claim["accountant"]
+    inner = core(event)
+    kind, accountant = inner["kind"], claim["accountant"]
     bound = BOUNDS.get((kind, accountant))
     require(bound is not None, f"`{accountant[:40]}` has no bound for `{kind}`")
-    check_event(event)
+    check_event(inner)
+    if bound and inner is not event:
+        bound = partial(composed_bound, bound)
     return {
-        "normalizer": event["setting"]["normalizer"]["kind"],
-        "state": event.get("state", "perfect"),
+        "normalizer": inner["setting"]["normalizer"]["kind"],
+        "state": inner.get("state", "perfect"),
         **(bound(event, claim) if bound else {}),
+    }
+
+
+def composed_bound(
+    inner_bound: Callable[[Fields, Fields], Fields], event: Fields, claim: Fields
+) -> Fields:
+    """What was given, for as many groups as the records make, and what was made from it."""
+    given, inner, notion = event["given"], event["inner"], claim["notion"]
+    check_shape(claim)
+    require(inner["kind"] != "composed", "`inner` is composed itself")
+    require(given["group"] > 0, "`given.group` must be at least 1")
+    pair = (given["epsilon"], given["delta"])
+    figures = [x for x in (*pair, given["mu"]) if x is not None]
+    shape = pair == (None, None) if given["mu"] is not None else None not in pair
+    require(shape, "`given` needs epsilon and delta, or mu")
+    require(all(x.is_finite() and x >= 0 for x in figures), "`given` has a figure out of range")
+    require(pair[1] is None or pair[1] < 1, "`given.delta` must be below 1")
+    if notion in (RETRAINING, RENYI):
+        require(event["removed"] is not None, "the number of deleted records is private")
+        records: int = event["removed"]
+        then = inner["phases"][0]["only_then"] if "phases" in inner else 0
+        require(records >= then, "`removed` is below what learning saw")
+        group, requests = str(records), "non-adaptive"
+    else:
+        adaptive = notion == DELETION and isinstance(claim["requests"], dict)
+        require(not adaptive, "what was given allows `non-adaptive` requests only")
+        records = inner["setting"]["group"] * (2 if claim["adjacency"] == "replace" else 1)
+        group, requests = str(inner["setting"]["group"]), "any"
+    groups = -(-records // given["group"])
+    whole = inner_bound(inner, claim)
+    if notion == DELETION:
+        requests = whole["requests"]
+    mu = epsilon = None
+    if given["mu"] is not None and whole["mu"] is not None:
+        mu = ((groups * given["mu"]) ** 2 + whole["mu"] ** 2).sqrt()
+        advantage = pair_advantage(mu)
+        if claim["delta"] is not None:
+            epsilon = gdp_epsilon(mu, claim["delta"])
+        else:
+            epsilon = claim["order"] * mu * mu / 2
+        if notion == DELETION:
+            advantage = deletion_advantage(claim["order"], epsilon)
+    else:
+        require(claim["delta"] is not None, "this notion needs the mu of what was given")
+        if groups == 0:
+            first = (ZERO, ZERO)
+        elif given["mu"] is not None:
+            half = claim["delta"] / 2
+            first = (gdp_epsilon(groups * given["mu"], half), half)
+        else:
+            each = given["epsilon"]
+            grown = Decimal(groups)
+            if each > 0:
+                grown = ((groups * each).exp() - 1) / (each.exp() - 1)
+            first = (groups * each, min(given["delta"] * grown, ONE))
+        left = claim["delta"] - first[1]
+        require(left > 0, "the delta of what was given leaves nothing")
+        stated = claim["epsilon"] - first[0]
+        rest = inner_bound(inner, {**claim, "delta": left, "epsilon": stated})
+        epsilon = first[0] + rest["epsilon"]
+        advantage = min(pair_of_epsilon_delta(*first) + rest["advantage"], ONE)
+    reference = GIVEN_REFERENCES[given["what"] if notion in (RETRAINING, RENYI) else notion]
+    return {
+        **whole,
+        "mu": mu,
+        "epsilon": epsilon,
+        "advantage": advantage,
+        "group": group,
+        "reference": reference,
+        "requests": requests,
+        "theorem": COMPOSED,
     }
 
 
@@ -983,11 +1089,12 @@ def listed(document: Fields, name: str) -> str:
 
 def check_no_counts(document: Fields) -> None:
     """Where the row count is private, nothing that the certificate states may follow from it."""
-    event = document["event"]
+    event = core(document["event"])
     for constant in document["constants"]:
         fixed = constant["origin"] != "data"
         require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
-    hidden = document["request"]["records"] == "not stated" and event.get("replaced") is None
+    stated = (document["event"].get("removed"), event.get("replaced"))
+    hidden = document["request"]["records"] == "not stated" and stated == (None, None)
     require(hidden, "the row count is private, but the request states a number of records")
     phases = event.get("phases", [])
     sizes = [part.get("records") for part in (event, *phases)]
@@ -1005,7 +1112,7 @@ def check_fixed_steps(document: Fields) -> None:
     """The steps of each request are a public constant: a number that follows it tells its size."""
     text = listed(document, "removal-steps")
     require(re.fullmatch("[0-9]{1,16}", text) is not None, "`removal-steps` must be a number")
-    for phase in document["event"]["phases"][1:]:
+    for phase in core(document["event"])["phases"][1:]:
         fixed = phase["steps"] == int(text) * phase["releases"]
         require(fixed, f"the event has steps that are not the `removal-steps` listed, {text}")
 
@@ -1018,7 +1125,7 @@ def check_claim(document: Fields, claim: Fields) -> str:
     require(notion != DELETION or removes, "deletion privacy of a request that deletes nothing")
     if private:
         check_no_counts(document)
-    if (private or notion == DELETION) and "phases" in document["event"]:
+    if (private or notion == DELETION) and "phases" in core(document["event"]):
         check_fixed_steps(document)
     if (delta := claim["delta"]) is not None:
         same = stands_for(listed(document, "delta"), delta)
@@ -1068,7 +1175,7 @@ def check_signature(document: Fields, trusted: bytes | None) -> str:
 
 def check_noise(document: Fields) -> str:
     """The noise was drawn exactly, on the event's grid, by the generator that releases have."""
-    noise, grid = document["noise"], document["event"].get("grid")
+    noise, grid = document["noise"], core(document["event"]).get("grid")
     generator = "chacha20-user-seed" if document["not_for_release"] else "chacha20"
     sampler = "exact-grid"
     if grid is None:
@@ -1083,17 +1190,24 @@ def check_noise(document: Fields) -> str:
 
 def check_constants(document: Fields) -> str:
     """Every constant of the event is listed once, with the event's value."""
-    event, setting = document["event"], document["event"]["setting"]
+    event = core(document["event"])
+    setting, given = event["setting"], document["event"].get("given") or {}
     expected = {
         **{name: setting[name] for name in ("parameters", "lipschitz", "smoothness")},
         "lambda": setting["strong_convexity"],
         "max-group": setting["group"],
         **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
         **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
+        **{f"given-{name}": value for name, value in given.items() if value is not None},
     }
+    if event.get("radius") is not None:
+        expected["radius"] = event["radius"]
+    if given:
+        expected["given"] = expected.pop("given-what")
     for name, value in expected.items():
         text = listed(document, name)
-        same = text == str(value) if isinstance(value, int) else stands_for(text, value)
+        plain = isinstance(value, int | str)
+        same = text == str(value) if plain else stands_for(text, value)
         require(same, f"`{name}` is {text[:40]} here and {value} in the event")
     return f"all {len(expected)} constants of the event are listed"
 
@@ -1110,6 +1224,8 @@ def check_assumptions(document: Fields) -> str:
         needed.add("row-count")
     if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):
         needed.add("group")
+    if document["event"]["kind"] == "composed":
+        needed.add("given")
     for name in sorted(needed):
         require(name in stated, f"the assumption `{name}` is not stated")
     return f"{len(document['assumptions'])} assumptions are stated"
@@ -1117,7 +1233,7 @@ def check_assumptions(document: Fields) -> str:
 
 def check_consistency(document: Fields) -> str:
     """Version, releases and place in the chain agree; the first entry, and only it, trains."""
-    releases, model = document["event"]["releases"], document["model"]
+    releases, model = core(document["event"])["releases"], document["model"]
     same = releases == model["version"]
     require(same, f"the event has {releases} releases, the model is at version {model['version']}")
     first = document["chain"]["index"] == 0
@@ -1132,10 +1248,10 @@ def check_consistency(document: Fields) -> str:
 def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
     listed, event = document["scope"]["does_not_cover"], document["event"]
-    secret = event.get("state") == "secret"
+    secret = core(event).get("state") == "secret"
     for text in document["scope"]["covers"]:
         require(text in (COVERS[0], COVERS[2 if secret else 1]), f'"{text[:60]}" is not covered')
-    for limit in LIMITS:
+    for limit in (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ())):
         require(limit in listed, f'the limit "{limit}" is missing')
     return f"{len(listed)} limits are stated"
 

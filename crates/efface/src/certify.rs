@@ -62,9 +62,12 @@ pub(crate) fn claims(
         }
     }
     let delta = target.delta.0;
-    let steps = matches!(event, Event::NoisyGd(_));
+    let steps = matches!(event.core(), Event::NoisyGd(_));
+    // What was given is accounted by the number of deleted records.
+    let counted = steps || matches!(event, Event::Composed(_));
     // Where counts are private, the phases of noisy-gd state none, so nothing follows from them.
-    if target.notion != Notion::IndistinguishableFromRetraining && !(steps && plan.hides_counts()) {
+    if target.notion != Notion::IndistinguishableFromRetraining && !(counted && plan.hides_counts())
+    {
         questions.push((Question::Indistinguishable { delta }, Accountant::Gdp));
     }
     // In noisy-gd the number of steps follows the size of the request unless it is fixed, and the

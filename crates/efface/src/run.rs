@@ -8,7 +8,7 @@ use efface_learn::mechanism::{
 };
 use efface_learn::solver::SolveError;
 use efface_learn::{Constants, Objective};
-use efface_privacy::event::Event;
+use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
@@ -19,8 +19,10 @@ use crate::surroundings::{Progress, Surroundings};
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {
-    /// The first training.
+    /// The first training, from zeros.
     Nothing,
+    /// The first training, from given weights.
+    Given(&'a [f64]),
     /// A later request.
     Request(Request<'a>),
 }
@@ -56,7 +58,7 @@ pub(crate) fn run(
 ) -> Result<Released> {
     let constants = plan.constants()?;
     let total = match (&plan.schedule, start) {
-        (Schedule::Steps { learning, .. }, Start::Nothing) => Some(*learning),
+        (Schedule::Steps { learning, .. }, Start::Nothing | Start::Given(_)) => Some(*learning),
         (Schedule::Steps { .. }, Start::Request(request)) => Some(request.steps),
         _ => None,
     };
@@ -87,7 +89,7 @@ pub(crate) fn run(
                 Start::Request(Request { kept: Some(kept), .. }) => {
                     solve::from_kept(&objective, &checked, kept, releases, rng, watch)
                 }
-                Start::Request(Request { weights, .. })
+                Start::Given(weights) | Start::Request(Request { weights, .. })
                     if plan.mechanism != MechanismName::Retrain =>
                 {
                     solve::from_published(&objective, &checked, weights, releases, rng, watch)
@@ -113,20 +115,23 @@ fn steps(
     watch: &mut efface_learn::solver::Watch<'_>,
 ) -> Result<Released> {
     let constants = objective.constants();
-    match start {
-        Start::Request(Request {
-            weights, event: Event::NoisyGd(event), change, steps, ..
-        }) => {
+    let given = match start {
+        Start::Request(Request { weights, event, change, steps, .. }) => {
+            let Event::NoisyGd(event) = event.core() else {
+                return Err(Error::storage(
+                    "damaged",
+                    "the vault's event is not one of `noisy-gd`",
+                ));
+            };
             let checked = noisy_plan(plan, *steps)?.check(constants).map_err(noisy_error)?;
-            noisy_gd::request(objective, &checked, event, change, weights, rng, watch)
+            return noisy_gd::request(objective, &checked, event, change, weights, rng, watch)
+                .map_err(noisy_error);
         }
-        Start::Nothing => {
-            let checked = noisy_plan(plan, 1)?.check(constants).map_err(noisy_error)?;
-            noisy_gd::learn(objective, &checked, None, rng, watch)
-        }
-        _ => return Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`")),
-    }
-    .map_err(noisy_error)
+        Start::Nothing => None,
+        Start::Given(weights) => Some(*weights),
+    };
+    let checked = noisy_plan(plan, 1)?.check(constants).map_err(noisy_error)?;
+    noisy_gd::learn(objective, &checked, given, rng, watch).map_err(noisy_error)
 }
 
 /// The learner's plan of `noisy-gd` with `removal` steps per request.
@@ -161,7 +166,7 @@ pub(crate) fn removal_steps(
     change: &Change<'_>,
     records: usize,
 ) -> Result<u64> {
-    let Event::NoisyGd(_) = event else { return Ok(0) };
+    let Event::NoisyGd(_) = event.core() else { return Ok(0) };
     if let Some(steps) = plan.fixed_removal() {
         return Ok(steps);
     }
@@ -186,21 +191,46 @@ pub(crate) fn planned_event(
     steps: u64,
     records: usize,
 ) -> Result<Event> {
-    match event {
+    let next = match event.core() {
         Event::NoisyGd(previous) => {
             let constants = plan.constants()?;
             let checked = noisy_plan(plan, steps)?.check(&constants).map_err(noisy_error)?;
             let next = noisy_gd::next_event(&constants, &checked, previous, change, records)
                 .map_err(noisy_error)?;
-            Ok(hide_counts(plan, Event::NoisyGd(next)))
+            Event::NoisyGd(next)
         }
         Event::OutputNoise(previous) => {
             let mut next = previous.clone();
             next.releases += 1;
             next.records = next.records.map(|_| records as u64);
-            Ok(Event::OutputNoise(next))
+            Event::OutputNoise(next)
         }
-    }
+        Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
+    };
+    stated(plan, next, Some(event), change.deleted_since.len() as u64)
+}
+
+/// The event as certificates state it: on top of what was given, counts hidden where they are
+/// private. `previous` is that of the release before, `deleted` what the request deleted.
+pub(crate) fn stated(
+    plan: &Plan,
+    event: Event,
+    previous: Option<&Event>,
+    deleted: u64,
+) -> Result<Event> {
+    let event = hide_counts(plan, event);
+    let Some(given) = &plan.given else { return Ok(event) };
+    let before = match previous {
+        None => Some(0),
+        Some(Event::Composed(previous)) => previous.removed,
+        Some(_) => return Err(Error::storage("damaged", "the vault's event is not composed")),
+    };
+    let removed = match before {
+        _ if plan.hides_counts() => None,
+        Some(before) => Some(before.saturating_add(deleted)),
+        None => return Err(Error::storage("damaged", "the vault's event states no count")),
+    };
+    Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
 }
 
 fn output_error(error: OutputNoiseError) -> Error {
@@ -221,7 +251,7 @@ fn output_error(error: OutputNoiseError) -> Error {
 }
 
 /// Where counts are private, phases state the public capacity instead of real counts.
-pub(crate) fn hide_counts(plan: &Plan, mut event: Event) -> Event {
+fn hide_counts(plan: &Plan, mut event: Event) -> Event {
     if let (true, Event::NoisyGd(e)) = (plan.hides_counts(), &mut event) {
         let most = plan.capacity().unwrap_or(1 << 53);
         e.replaced = None;

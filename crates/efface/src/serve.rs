@@ -13,7 +13,7 @@ use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows, weight_bytes};
-use crate::run::{Request, Start, hide_counts, removal_steps, run, work};
+use crate::run::{Request, Start, removal_steps, run, stated, work};
 use crate::store::{CERTIFICATE, Current, kept};
 use crate::surroundings::{Progress, Surroundings};
 
@@ -242,7 +242,8 @@ pub(crate) fn serve(
     let releases = current.releases() + 1;
     let released = run(plan, &rows, &start, releases, &mut rng, surroundings)?;
     drop(rows);
-    let event = hide_counts(plan, released.event);
+    let deleted = effect.deleted_since.len() as u64;
+    let event = stated(plan, released.event, Some(&current.event), deleted)?;
     let work = work(&released.evidence, effect.clipped);
 
     surroundings.tell(Progress::Storing)?;
@@ -368,5 +369,5 @@ pub fn refresh(
 
 /// Whether an event is one of `noisy-gd`.
 pub(crate) fn takes_steps(event: &Event) -> bool {
-    matches!(event, Event::NoisyGd(_))
+    matches!(event.core(), Event::NoisyGd(_))
 }

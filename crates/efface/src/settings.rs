@@ -61,6 +61,27 @@ pub struct Settings {
     pub target_range: Option<(f64, f64)>,
     /// `newton`, `newton-cg`, `lbfgs` or `gradient-descent`.
     pub solver: Option<String>,
+    /// Weights to start from: the bytes of an NPZ or NPY file.
+    pub start: Option<Vec<u8>>,
+    /// The start was made without the private data.
+    pub start_public: bool,
+    /// How private the start is, in the remove sense.
+    pub start_privacy: Option<Privacy>,
+    /// How private the feature extractor is that made the table, in the remove sense.
+    pub extractor_privacy: Option<Privacy>,
     /// A seed: for tests; marks everything `not for release`.
     pub seed: Option<u64>,
+}
+
+/// How private something given is declared to be: (epsilon, delta), or mu, for a group of records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Privacy {
+    /// epsilon.
+    pub epsilon: Option<f64>,
+    /// delta.
+    pub delta: Option<f64>,
+    /// The mu of Gaussian DP, instead of both.
+    pub mu: Option<f64>,
+    /// Records that the figures protect together.
+    pub group: u64,
 }

@@ -12,10 +12,11 @@ use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Rows, encode, weight_bytes};
-use crate::run::{Start, hide_counts, run, work};
+use crate::run::{Start, run, stated, work};
 use crate::serve::warned;
 use crate::settings::Settings;
 use crate::source::{Source, Table, read_table};
+use crate::start;
 use crate::store::CERTIFICATE;
 use crate::surroundings::{Progress, Surroundings};
 
@@ -48,9 +49,11 @@ pub fn train(
 
     let version = 1;
     let mut rng = generator(choices.settings.seed, version, surroundings)?;
-    let released =
-        run(&plan, &Rows::Table(&table.data), &Start::Nothing, 1, &mut rng, surroundings)?;
-    let event = hide_counts(&plan, released.event);
+    let given = choices.settings.start.as_deref();
+    let given = given.map(|bytes| start::read(bytes, &plan)).transpose()?;
+    let start = given.as_deref().map_or(Start::Nothing, Start::Given);
+    let released = run(&plan, &Rows::Table(&table.data), &start, 1, &mut rng, surroundings)?;
+    let event = stated(&plan, released.event, None, 0)?;
     let work = work(&released.evidence, Some(table.private.rows_scaled));
 
     surroundings.tell(Progress::Storing)?;

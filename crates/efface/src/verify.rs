@@ -309,7 +309,7 @@ impl Walk<'_> {
             RequestKind::Train | RequestKind::Refresh => 1,
             _ => self.made + 1,
         };
-        if let Event::OutputNoise(event) = &certificate.event
+        if let Event::OutputNoise(event) = certificate.event.core()
             && event.state == State::Secret
             && self.made > event.joint_releases
         {
@@ -330,7 +330,17 @@ impl Walk<'_> {
         {
             return Err("constants are fixed for the life of a model, and it has others".into());
         }
-        if let (Event::NoisyGd(now), Event::NoisyGd(then)) = (&certificate.event, &before.event) {
+        match (&certificate.event, &before.event) {
+            (Event::Composed(now), Event::Composed(then)) if now.removed >= then.removed => {}
+            (Event::Composed(_), _) | (_, Event::Composed(_)) => {
+                return Err(
+                    "its count of deleted records does not go on from the one before".into()
+                );
+            }
+            _ => {}
+        }
+        let both = (certificate.event.core(), before.event.core());
+        if let (Event::NoisyGd(now), Event::NoisyGd(then)) = both {
             let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
             let earlier = now.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
             if steps(earlier) != steps(&then.phases) {

@@ -1,7 +1,13 @@
 //! What kind of model is trained, and how.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
-use efface::Settings;
+use efface::{Error, Privacy, Settings};
+
+use crate::failure::{Failure, unreadable};
 
 use super::names::{LOSSES, MECHANISMS, NORMALIZERS, ROW_MAPS, SOLVERS};
 
@@ -91,6 +97,29 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     radius: Option<f64>,
 
+    /// `noisy-gd`, `solve`: weights to start from, an NPZ file as exported or an NPY file
+    ///
+    /// For `solve` it saves time and changes no claim. For `noisy-gd` say how it was made.
+    #[arg(long, value_name = "FILE")]
+    start: Option<PathBuf>,
+
+    /// The start was made without the private data
+    #[arg(long)]
+    start_public: bool,
+
+    /// The start was made privately, from data that may hold the same records
+    ///
+    /// EPSILON,DELTA,GROUP or mu=MU,GROUP: differential privacy for GROUP records together, one
+    /// world lacking them. Claims then state the totals.
+    #[arg(long, value_name = "FIGURES", value_parser = privacy)]
+    start_privacy: Option<Privacy>,
+
+    /// The features were made by a private extractor, from data that may hold the same records
+    ///
+    /// Figures as for `--start-privacy`; with any mechanism.
+    #[arg(long, value_name = "FIGURES", value_parser = privacy)]
+    extractor_privacy: Option<Privacy>,
+
     /// `noisy-gd`: steps of the first training
     #[arg(long, value_name = "COUNT")]
     steps: Option<u64>,
@@ -102,7 +131,14 @@ pub(crate) struct ModelArguments {
 
 impl ModelArguments {
     /// Writes what was given into settings.
-    pub(crate) fn add_to(self, settings: &mut Settings) {
+    ///
+    /// # Errors
+    /// A start that cannot be read.
+    pub(crate) fn add_to(self, settings: &mut Settings) -> Result<(), Failure> {
+        settings.start = self.start.as_deref().map(start).transpose()?;
+        settings.start_public = self.start_public;
+        settings.start_privacy = self.start_privacy;
+        settings.extractor_privacy = self.extractor_privacy;
         settings.loss = self.loss;
         settings.mechanism = self.mechanism;
         settings.lambda = self.lambda;
@@ -121,6 +157,44 @@ impl ModelArguments {
         settings.radius = self.radius;
         settings.steps = self.steps;
         settings.removal_steps = self.removal_steps;
+        Ok(())
+    }
+}
+
+/// The most bytes that are read as a start.
+const MOST: u64 = 1 << 30;
+
+fn start(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > MOST {
+        let message = format!("`{}` must have at most {MOST} bytes, got more", path.display());
+        return Err(Error::input("start", message).into());
+    }
+    Ok(bytes)
+}
+
+fn privacy(text: &str) -> Result<Privacy, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let number = |part: &str| part.parse::<f64>().map_err(|_| format!("`{part}` is not a number"));
+    let count = |part: &str| part.parse::<u64>().map_err(|_| format!("`{part}` is not a count"));
+    match parts[..] {
+        [epsilon, delta, group] => Ok(Privacy {
+            epsilon: Some(number(epsilon)?),
+            delta: Some(number(delta)?),
+            mu: None,
+            group: count(group)?,
+        }),
+        [mu, group] => match mu.strip_prefix("mu=") {
+            Some(mu) => {
+                let mu = Some(number(mu)?);
+                Ok(Privacy { epsilon: None, delta: None, mu, group: count(group)? })
+            }
+            None => Err("EPSILON,DELTA,GROUP or mu=MU,GROUP is needed, as in 1,1e-6,10".into()),
+        },
+        _ => Err("EPSILON,DELTA,GROUP or mu=MU,GROUP is needed, as in 1,1e-6,10".into()),
     }
 }
 
@@ -137,6 +211,20 @@ fn pair(text: &str) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_are_a_pair_or_a_mu_with_a_group() {
+        let pair = privacy("0.5, 1e-6,10").unwrap();
+        assert_eq!(
+            (pair.epsilon, pair.delta, pair.mu, pair.group),
+            (Some(0.5), Some(1e-6), None, 10)
+        );
+        let mu = privacy("mu=0.25,3").unwrap();
+        assert_eq!((mu.epsilon, mu.mu, mu.group), (None, Some(0.25), 3));
+        for bad in ["1", "1,2", "1,2,x", "mu=a,1", "mu=1", "1,2,3,4", ""] {
+            assert!(privacy(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn ranges_are_two_numbers() {

@@ -63,7 +63,7 @@ impl Train {
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
         let mut settings = Settings::default();
-        self.model.add_to(&mut settings);
+        self.model.add_to(&mut settings)?;
         self.promise.add_to(&mut settings);
         let keyring = self.key.load_or_create(output)?;
         let served = surroundings::with(&keyring, output, |around| {

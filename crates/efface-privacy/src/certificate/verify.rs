@@ -279,6 +279,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("classes", data("classes")),
         ("schema", data("schema")),
         ("group", private),
+        ("given", matches!(certificate.event, Event::Composed(_))),
     ];
     for (name, needed) in needed {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {

@@ -1,6 +1,7 @@
 //! Claims: what a release earned, in the field's words, each recomputable from its event.
 
 pub(crate) mod account;
+mod composed;
 mod evaluate;
 mod noisy_gd;
 mod output_noise;

@@ -85,7 +85,7 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
             "later releases up to the stated number; not the kept unperturbed state itself".into(),
         ),
     }
-    let does_not = [
+    let mut does_not = vec![
         "backups and copies of the vault or of the source table",
         "models exported or published earlier, and comparing an earlier model with a later one",
         "logs, shell histories and screens that showed the records",
@@ -98,6 +98,10 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "names of classes and schema values read from the data, which outlive their records",
         "time taken, failures and refusals, which may depend on the data",
     ];
+    if let Event::Composed(_) = event {
+        does_not.push("whether what was given is as private as declared");
+        does_not.push("records that only what was given saw, and other models made from it");
+    }
     (covers, does_not.into_iter().map(str::to_owned).collect())
 }
 

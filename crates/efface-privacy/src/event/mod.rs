@@ -4,9 +4,11 @@
 //! that every number can be recomputed without the data or the model. Variants are never removed
 //! and never change their meaning; an unknown one is refused when it is read.
 
+mod composed;
 mod noisy_gd;
 mod output_noise;
 
+pub use composed::{Composed, Given, What};
 pub use noisy_gd::{NoisyGd, Phase};
 pub use output_noise::{OutputNoise, Procedure};
 
@@ -23,6 +25,8 @@ pub enum Event {
     OutputNoise(OutputNoise),
     /// Steps of noisy full-batch gradient descent, the last iterate published.
     NoisyGd(NoisyGd),
+    /// A release that builds on a private feature extractor or start.
+    Composed(Composed),
 }
 
 impl Event {
@@ -31,6 +35,16 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
+            Self::Composed(event) => event,
+        }
+    }
+
+    /// The event of the mechanism itself, whatever it builds on.
+    #[must_use]
+    pub fn core(&self) -> &Self {
+        match self {
+            Self::Composed(event) => &event.inner,
+            other => other,
         }
     }
 

@@ -4,8 +4,8 @@ use efface_learn::Loss;
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::State;
-use efface_privacy::quantity::{Delta, RenyiOrder};
+use efface_privacy::event::{Given, State, What};
+use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::MechanismName;
 use crate::error::{Error, Result};
@@ -32,6 +32,8 @@ pub struct Choices {
     pub(crate) order: f64,
     pub(crate) releases: u64,
     pub(crate) max_group: u64,
+    /// What the model builds on, where claims depend on it.
+    pub(crate) given: Option<Given>,
 }
 
 impl Choices {
@@ -114,10 +116,12 @@ impl Choices {
             order: RenyiOrder::new(s.order.unwrap_or(2.0)).map_err(range)?.get(),
             releases: count("releases", s.releases.unwrap_or(1))?,
             max_group: count("max-group", s.max_group.unwrap_or(1))?,
+            given: given(s)?,
             settings,
         };
         choices.numbers()?;
         choices.together()?;
+        choices.start()?;
         Ok(choices)
     }
 
@@ -166,6 +170,49 @@ impl Choices {
             ));
         }
         Ok(())
+    }
+
+    /// Where learning starts, and who vouches for it.
+    fn start(&self) -> Result<()> {
+        let s = &self.settings;
+        let clash = |what: &str, rule: &str, hint: &str| {
+            Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+        };
+        let vouched = s.start_public || s.start_privacy.is_some();
+        if s.start.is_none() {
+            if vouched {
+                return clash(
+                    "`--start-public` and `--start-privacy`",
+                    "say something about a start, and none is given",
+                    "give the start: `--start FILE`",
+                );
+            }
+            return Ok(());
+        }
+        match self.mechanism {
+            MechanismName::NoisyGd if s.start_public && s.start_privacy.is_some() => clash(
+                "`--start-public` and `--start-privacy`",
+                "exclude each other",
+                "give the one that is true",
+            ),
+            MechanismName::NoisyGd if !vouched => clash(
+                "`--start` with `noisy-gd`",
+                "is part of what is released, so claims depend on how it was made",
+                "give `--start-public` if it was made without the private data, or \
+                 `--start-privacy EPSILON,DELTA,GROUP` if it was made privately",
+            ),
+            MechanismName::Solve if vouched => clash(
+                "`--start-public` and `--start-privacy` with `solve`",
+                "would change nothing: it ends at the optimum from any start, and so do its claims",
+                "leave them out",
+            ),
+            MechanismName::NoisyGd | MechanismName::Solve => Ok(()),
+            _ => clash(
+                "`--start`",
+                "is not for this mechanism, which starts from zeros",
+                "leave it out, or use `--mechanism noisy-gd` or `solve`",
+            ),
+        }
     }
 
     /// Settings that exclude or need each other.
@@ -285,6 +332,50 @@ impl Choices {
         }
         Ok(())
     }
+}
+
+/// What claims are composed with.
+fn given(s: &Settings) -> Result<Option<Given>> {
+    let (what, privacy) = match (s.extractor_privacy, s.start_privacy) {
+        (None, None) => return Ok(None),
+        (Some(privacy), None) => (What::Extractor, privacy),
+        (None, Some(privacy)) => (What::Start, privacy),
+        (Some(_), Some(_)) => {
+            return Err(Error::refused(
+                "settings",
+                "`--extractor-privacy` and `--start-privacy` are two releases about the same \
+                 records, and one is composed",
+            )
+            .hint("add up their figures, and give the sum as that of the extractor"));
+        }
+    };
+    let name = match what {
+        What::Extractor => "extractor-privacy",
+        What::Start => "start-privacy",
+    };
+    let wrong = |rule: &str, got: String| {
+        Err(Error::input("range", format!("`{name}` must have {rule}, got {got}")))
+    };
+    for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
+        if !(x >= 0.0 && x.is_finite()) {
+            return wrong("finite figures of at least 0", x.to_string());
+        }
+    }
+    if let Some(delta) = privacy.delta.filter(|delta| *delta >= 1.0) {
+        return wrong("a delta below 1", delta.to_string());
+    }
+    let pair = privacy.epsilon.is_some() && privacy.delta.is_some();
+    let single = privacy.epsilon.is_none() && privacy.delta.is_none();
+    if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
+        return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
+    }
+    Ok(Some(Given {
+        what,
+        epsilon: privacy.epsilon.map(Decimal),
+        delta: privacy.delta.map(Decimal),
+        mu: privacy.mu.map(Decimal),
+        group: count(name, privacy.group)?,
+    }))
 }
 
 fn range(error: efface_privacy::quantity::QuantityError) -> Error {

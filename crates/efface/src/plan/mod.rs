@@ -13,7 +13,7 @@ pub(crate) use resolve::Facts;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
-use efface_privacy::event::{Adjacency, Event, Normalizer, Setting, State};
+use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -61,6 +61,9 @@ pub struct Plan {
     pub schedule: Schedule,
     /// The solver of `solve` and `retrain`.
     pub solver: Option<String>,
+    /// What the model builds on, where claims depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
     /// Where ids come from.
     pub ids: Ids,
     /// Whether every record names its subject.

@@ -3,7 +3,7 @@
 use efface_learn::{Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Adjacency, Normalizer};
+use efface_privacy::event::{Adjacency, Normalizer, What};
 use efface_privacy::quantity::Decimal;
 
 use sha2::{Digest, Sha256};
@@ -150,7 +150,9 @@ impl Plan {
             target: &target,
             records: facts.records,
             size_origin: origin(false, &[size_origin, delta_origin]),
+            given: choices.given.as_ref(),
         };
+        list_given(&mut list, choices);
         let schedule = match choices.mechanism {
             MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
             _ => schedule::output(choices, &public, &mut list)?,
@@ -176,6 +178,7 @@ impl Plan {
             releases: choices.releases,
             schedule,
             solver: s.solver.clone(),
+            given: choices.given.clone(),
             ids: facts.ids,
             subjects: facts.subjects,
             not_for_release: s.seed.is_some(),
@@ -257,6 +260,27 @@ fn loss(choices: &Choices, task: &Task) -> (Loss, Option<Decimal>, Origin, f64) 
     }
 }
 
+/// The figures of what was given, and the start by its digest.
+fn list_given(list: &mut Constants, choices: &Choices) {
+    if let Some(given) = &choices.given {
+        list.add("given", given.what.name(), Origin::User);
+        let numbers = [
+            ("given-epsilon", given.epsilon),
+            ("given-delta", given.delta),
+            ("given-mu", given.mu),
+        ];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                list.add(name, value, Origin::User);
+            }
+        }
+        list.add("given-group", given.group, Origin::User);
+    }
+    if let Some(start) = &choices.settings.start {
+        list.add("start", hex::encode(Sha256::digest(start)), Origin::User);
+    }
+}
+
 fn list_task(list: &mut Constants, task: &Task, facts: &Facts) {
     match task {
         Task::Classes(classes) => {
@@ -322,6 +346,7 @@ fn assumptions(
             Evidence::Assumed,
         ));
     }
+    list.extend(about_given(choices));
     for value in &facts.schema_from_data {
         list.push(assumption("schema", value.clone(), Evidence::Assumed));
     }
@@ -345,6 +370,33 @@ fn assumptions(
             assumption("group", value, Evidence::Assumed)
         }
     });
+    list
+}
+
+/// What is declared about the extractor or the start.
+fn about_given(choices: &Choices) -> Vec<Assumption> {
+    let mut list = Vec::new();
+    if let Some(given) = &choices.given {
+        let figures = match (given.epsilon, given.delta, given.mu) {
+            (Some(epsilon), Some(delta), _) => format!("({epsilon}, {delta})-private"),
+            (_, _, Some(mu)) => format!("{mu}-GDP"),
+            _ => "private".to_owned(),
+        };
+        let what = match given.what {
+            What::Extractor => "the feature extractor",
+            What::Start => "the start",
+        };
+        let value = format!(
+            "{what} was fixed before the first training and is {figures} for groups of {} records, \
+             one world lacking them",
+            given.group
+        );
+        list.push(assumption("given", value, Evidence::Declared));
+    }
+    if choices.settings.start.is_some() && choices.settings.start_public {
+        let value = "the start was made without the private data";
+        list.push(assumption("start", value, Evidence::Declared));
+    }
     list
 }
 

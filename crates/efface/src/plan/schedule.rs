@@ -6,7 +6,8 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{
-    Adjacency, Event, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting, State,
+    Adjacency, Composed, Event, Given, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting,
+    State,
 };
 use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::{Grid, grid_for};
@@ -29,9 +30,18 @@ pub(super) struct Public<'a> {
     pub(super) target: &'a Target,
     pub(super) records: u64,
     pub(super) size_origin: Origin,
+    pub(super) given: Option<&'a Given>,
 }
 
 impl Public<'_> {
+    /// The event on top of what was given, once as many records are deleted as its figures are
+    /// for. Later requests that delete more are accounted as they come.
+    fn composed(&self, inner: Event) -> Event {
+        let Some(given) = self.given else { return inner };
+        let removed = Some(given.group.max(self.setting.group));
+        Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
+    }
+
     fn smooth(&self) -> f64 {
         self.constants.total_smoothness()
     }
@@ -67,7 +77,7 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
     let s = &choices.settings;
     let event = |sigma: f64, tau: f64| -> Result<Event> {
         let grid = grid(sigma)?;
-        Ok(Event::OutputNoise(OutputNoise {
+        Ok(public.composed(Event::OutputNoise(OutputNoise {
             setting: public.setting.clone(),
             procedure: match choices.mechanism {
                 MechanismName::Retrain => Procedure::Retrain,
@@ -83,7 +93,7 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
                 _ => 1,
             },
             records: Some(public.records),
-        }))
+        })))
     };
     let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);
     let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * 1e3, |tau| ok(sigma, tau));
@@ -167,7 +177,7 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             let steps = removal.saturating_mul(requests);
             phases.push(Phase { releases: requests, ..phase(steps, 0) });
         }
-        Ok(Event::NoisyGd(NoisyGd {
+        Ok(public.composed(Event::NoisyGd(NoisyGd {
             setting: public.setting.clone(),
             step: Decimal(eta),
             noise: Decimal(grid.noise),
@@ -182,7 +192,7 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
                 (0..requests).map(|request| if request == 0 { group } else { 0 }).collect()
             }),
             phases,
-        }))
+        })))
     };
     let scale = (2.0 * eta).sqrt();
     let first = s.removal_steps.unwrap_or(1);

@@ -7,7 +7,8 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, in_words, scope};
 use efface_privacy::event::{
-    Adjacency, Event, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting, State,
+    Adjacency, Composed, Event, Given, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting,
+    State, What,
 };
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -128,6 +129,32 @@ impl Draw {
         })
     }
 
+    /// The event on top of something given, sometimes.
+    fn built_on(&mut self, inner: Event, private: bool) -> Event {
+        if self.unit() < 0.6 {
+            return inner;
+        }
+        let saw = match &inner {
+            Event::NoisyGd(event) => event.phases[0].only_then,
+            _ => 0,
+        };
+        let mut given = Given {
+            what: if self.coin() { What::Extractor } else { What::Start },
+            epsilon: None,
+            delta: None,
+            mu: None,
+            group: self.count(20),
+        };
+        if self.coin() {
+            given.mu = Some(Decimal(self.number(-3.0, 0.5)));
+        } else {
+            given.epsilon = Some(Decimal(self.number(-3.0, 0.5)));
+            given.delta = Some(Decimal(if self.coin() { 0.0 } else { self.number(-12.0, -6.0) }));
+        }
+        let removed = (!private).then(|| saw + self.count(20) - 1);
+        Event::Composed(Composed { given, removed, inner: Box::new(inner) })
+    }
+
     /// What a certificate may claim of an event; about the row count only where it is private.
     fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
@@ -156,6 +183,7 @@ impl Draw {
             let private = self.coin();
             let event =
                 if self.coin() { self.output_noise(private) } else { self.noisy_gd(private) };
+            let event = self.built_on(event, private);
             let least = if self.coin() { -290.0 } else { -12.0 };
             let delta = self.number(least, -0.5);
             let mut claims = self.claims(&event, delta, private);
@@ -204,7 +232,7 @@ fn certificate(
     let mut constants: Vec<Constant> =
         event_constants(&event).into_iter().map(|(name, value)| constant(name, value)).collect();
     constants.push(constant("delta", Decimal(delta).to_string()));
-    if let Event::NoisyGd(e) = &event {
+    if let Event::NoisyGd(e) = event.core() {
         let latest = e.phases.last().unwrap();
         let removal = if e.phases.len() > 1 { latest.steps / latest.releases } else { 7 };
         constants.push(constant("removal-steps", removal.to_string()));
@@ -216,6 +244,9 @@ fn certificate(
     }
     if !private {
         assumptions.push("row-count");
+    }
+    if let Event::Composed(_) = event {
+        assumptions.push("given");
     }
     let (covers, does_not_cover) = scope(&event);
     let first = index == 0;

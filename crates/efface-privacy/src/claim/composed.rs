@@ -1,0 +1,365 @@
+#![doc = include_str!("composed.md")]
+
+use super::account::{Account, Bound, epsilon_at, unaccounted};
+use super::{ClaimError, Notion, Question, Requests};
+use crate::accountant::gdp::AccountantError;
+use crate::accountant::{Accountant, compose, group};
+use crate::event::{Adjacency, Composed, Event, Setting, State, What};
+use crate::quantity::{Decimal, Delta, Epsilon, Mu, RenyiOrder};
+use crate::{advantage, outward, rdp};
+
+const THEOREM: &str = "two-fold adaptive composition with what was given, after group privacy; the rest as the \
+     accountant has it";
+
+impl Account for Composed {
+    fn setting(&self) -> &Setting {
+        self.inner.account().setting()
+    }
+
+    fn releases(&self) -> u64 {
+        self.inner.account().releases()
+    }
+
+    fn joint_releases(&self) -> u64 {
+        self.inner.account().joint_releases()
+    }
+
+    fn state(&self) -> State {
+        self.inner.account().state()
+    }
+
+    fn grid(&self) -> Option<Decimal> {
+        self.inner.account().grid()
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String)> {
+        let mut list = self.inner.account().constants();
+        let given = &self.given;
+        list.push(("given", given.what.name().to_owned()));
+        let numbers = [
+            ("given-epsilon", given.epsilon),
+            ("given-delta", given.delta),
+            ("given-mu", given.mu),
+        ];
+        list.extend(numbers.into_iter().filter_map(|(name, x)| Some((name, x?.to_string()))));
+        list.push(("given-group", given.group.to_string()));
+        list
+    }
+
+    fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        let mu = self.checked()?;
+        let protected = |adjacency| {
+            let records = self.setting().group;
+            if adjacency == Adjacency::Replace { records.saturating_mul(2) } else { records }
+        };
+        let records = match *question {
+            Question::Indistinguishable { .. } | Question::Renyi { .. } => {
+                self.removed.ok_or_else(|| {
+                    unaccounted(accountant, "the number of deleted records is private here")
+                })?
+            }
+            Question::Deletion { requests: Requests::PAdaptive(_), .. } => {
+                let reason = "what was given depends on the records, so requests must be \
+                              `non-adaptive`";
+                return Err(unavailable(question, reason));
+            }
+            Question::Deletion { adjacency, .. } | Question::Differential { adjacency, .. } => {
+                protected(adjacency)
+            }
+            Question::Exact => {
+                let reason = "what was given saw the records, and is as private as declared only";
+                return Err(unavailable(question, reason));
+            }
+        };
+        let groups = records.div_ceil(self.given.group);
+        let whole = self.inner.account().bound(question, accountant)?;
+        let (epsilon, mu, advantage) = match (mu, whole.mu) {
+            (Some(given), Some(inner)) => {
+                let mu = compose::stacked_mu(given, groups, inner);
+                let (epsilon, advantage) = gaussian(question, mu)?;
+                (epsilon, Some(mu), advantage)
+            }
+            _ => {
+                let (epsilon, advantage) = self.added(question, accountant, mu, groups)?;
+                (epsilon, None, advantage)
+            }
+        };
+        let (group, reference, requests) = match question {
+            Question::Differential { .. } => (
+                self.setting().group.to_string(),
+                "the same releases, and what was given, from data that differ in the protected \
+                 records",
+                whole.requests,
+            ),
+            Question::Deletion { .. } => (
+                self.setting().group.to_string(),
+                "what was given and the model, both made without records of one person among the \
+                 request's, at most the stated group",
+                whole.requests,
+            ),
+            _ => (
+                records.to_string(),
+                match self.given.what {
+                    What::Extractor => {
+                        "a feature extractor made without the deleted records, and the model \
+                         retrained on its features of the data as they are after the request"
+                    }
+                    What::Start => {
+                        "a start made without the deleted records, and all steps of learning and \
+                         of every request from it, on the data as they are after the request"
+                    }
+                },
+                Requests::NonAdaptive,
+            ),
+        };
+        let releases = whole.releases;
+        Ok(Bound { epsilon, mu, advantage, requests, releases, group, reference, theorem: THEOREM })
+    }
+
+    fn states_counts(&self) -> Result<bool, String> {
+        Ok(self.removed.is_some() || self.inner.account().states_counts()?)
+    }
+
+    fn steps_are_fixed(
+        &self,
+        listed: &dyn Fn(&'static str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        self.inner.account().steps_are_fixed(listed)
+    }
+
+    fn unsound(&self) -> Option<&'static str> {
+        self.inner.account().unsound()
+    }
+}
+
+impl Composed {
+    /// Checks what was given, and returns its mu where that is how it is declared.
+    fn checked(&self) -> Result<Option<Mu>, AccountantError> {
+        let malformed =
+            |name, rule, got: String| Err(AccountantError::Malformed { name, rule, got });
+        let given = &self.given;
+        if given.group == 0 || given.group > 1 << 53 {
+            return malformed("given.group", "in 1..=2^53", given.group.to_string());
+        }
+        if matches!(*self.inner, Event::Composed(_)) {
+            return malformed("inner", "an event that is not composed itself", "composed".into());
+        }
+        if let (Event::NoisyGd(inner), Some(removed)) = (&*self.inner, self.removed) {
+            let known = inner.phases.first().map_or(0, |phase| phase.only_then);
+            if removed < known {
+                let rule = "at least the deleted records that learning saw";
+                return malformed("removed", rule, removed.to_string());
+            }
+        }
+        let finite = |x: Decimal| x.0 >= 0.0 && x.0.is_finite();
+        match (given.epsilon, given.delta, given.mu) {
+            (Some(epsilon), Some(delta), None) if finite(epsilon) && finite(delta) => {
+                if delta.0 < 1.0 {
+                    Ok(None)
+                } else {
+                    malformed("given.delta", "in [0, 1)", delta.to_string())
+                }
+            }
+            (None, None, Some(mu)) if finite(mu) => Ok(Some(outward::mu(mu.0))),
+            _ => malformed(
+                "given",
+                "a finite epsilon and delta, or a finite mu",
+                format!("{:?}, {:?}, {:?}", given.epsilon, given.delta, given.mu),
+            ),
+        }
+    }
+
+    /// Basic composition of (epsilon, delta).
+    fn added(
+        &self,
+        question: &Question,
+        accountant: Accountant,
+        mu: Option<Mu>,
+        groups: u64,
+    ) -> Result<(Epsilon, f64), ClaimError> {
+        let delta = match *question {
+            Question::Indistinguishable { delta } | Question::Differential { delta, .. } => delta,
+            _ => {
+                let reason = "Rényi notions need the mu of what was given, and an accountant with a \
+                              mu; (epsilon, delta) composes with (epsilon, delta) only";
+                return Err(unavailable(question, reason));
+            }
+        };
+        let (epsilon, spent) = self.of_groups(mu, groups, Delta::new(delta)?)?;
+        let left = (delta - spent).next_down();
+        if left.is_nan() || left <= 0.0 {
+            let reason = "the delta of what was given leaves nothing of the delta asked for; give a \
+                          larger `delta`, or delete fewer records";
+            return Err(unavailable(question, reason));
+        }
+        let rest = match *question {
+            Question::Differential { adjacency, .. } => {
+                Question::Differential { delta: left, adjacency }
+            }
+            _ => Question::Indistinguishable { delta: left },
+        };
+        let inner = self.inner.account().bound(&rest, accountant)?;
+        let total = outward::epsilon(outward::up(epsilon.get() + inner.epsilon.get()));
+        let apart = advantage::from_epsilon_delta(epsilon, spent) + inner.advantage;
+        Ok((total, outward::up(apart).min(1.0)))
+    }
+
+    /// (epsilon, delta) of what was given, for so many groups.
+    fn of_groups(
+        &self,
+        mu: Option<Mu>,
+        groups: u64,
+        delta: Delta,
+    ) -> Result<(Epsilon, f64), ClaimError> {
+        if groups == 0 {
+            return Ok((outward::epsilon(0.0), 0.0));
+        }
+        if let Some(mu) = mu {
+            let half = 0.5 * delta.get();
+            return Ok((epsilon_at(group::of_group_mu(mu, groups), half)?, half));
+        }
+        let epsilon = Epsilon::new(self.given.epsilon.map_or(f64::INFINITY, |d| d.0))?;
+        let delta = self.given.delta.map_or(1.0, |d| d.0);
+        if delta == 0.0 {
+            return Ok((outward::epsilon(outward::up(epsilon.get() * groups as f64)), 0.0));
+        }
+        Ok(group::of_group(epsilon, Delta::new(delta)?, groups))
+    }
+}
+
+/// epsilon and advantage of a joint mu.
+fn gaussian(question: &Question, mu: Mu) -> Result<(Epsilon, f64), ClaimError> {
+    Ok(match *question {
+        Question::Indistinguishable { delta } | Question::Differential { delta, .. } => {
+            (epsilon_at(mu, delta)?, advantage::from_mu(mu))
+        }
+        Question::Renyi { order } => {
+            (rdp::from_mu(mu, RenyiOrder::new(order)?), advantage::from_mu(mu))
+        }
+        Question::Deletion { order, .. } => {
+            let order = RenyiOrder::new(order)?;
+            let epsilon = rdp::from_mu(mu, order);
+            (epsilon, advantage::from_deletion_privacy(order, epsilon))
+        }
+        Question::Exact => return Err(super::account::random()),
+    })
+}
+
+fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
+    ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::evaluate;
+    use crate::event::{Given, Normalizer, OutputNoise, Procedure};
+
+    fn head(mu: f64) -> Event {
+        Event::OutputNoise(OutputNoise {
+            setting: Setting {
+                parameters: 10,
+                normalizer: Normalizer::Fixed { n: 1000, capacity: 1000 },
+                lipschitz: Decimal(1.0),
+                smoothness: Decimal(0.25),
+                strong_convexity: Decimal(0.01),
+                group: 3,
+            },
+            procedure: Procedure::Solve,
+            distance: Decimal(mu / 2.0),
+            noise: Decimal(1.0),
+            grid: Decimal(2f64.powi(-40)),
+            state: State::Perfect,
+            joint_releases: 1,
+            releases: 2,
+            records: Some(990),
+        })
+    }
+
+    fn given(figures: [Option<f64>; 3]) -> Given {
+        let [epsilon, delta, mu] = figures.map(|x| x.map(Decimal));
+        Given { what: What::Extractor, epsilon, delta, mu, group: 4 }
+    }
+
+    fn composed(figures: [Option<f64>; 3], removed: Option<u64>) -> Event {
+        Event::Composed(Composed { given: given(figures), removed, inner: Box::new(head(0.1)) })
+    }
+
+    const PAIR: [Option<f64>; 3] = [Some(0.5), Some(1e-7), None];
+    const MU: [Option<f64>; 3] = [None, None, Some(0.3)];
+
+    #[test]
+    fn epsilons_and_deltas_add_up_group_by_group() {
+        let question = Question::Indistinguishable { delta: 1e-5 };
+        for (removed, groups) in [(0, 0), (1, 1), (4, 1), (5, 2), (12, 3)] {
+            let claim = evaluate(&composed(PAIR, Some(removed)), &question, Accountant::Gdp);
+            let claim = claim.unwrap();
+            let e = 0.5 * f64::from(groups);
+            let d = 1e-7 * e.exp_m1() / 0.5_f64.exp_m1();
+            let want = e + crate::gaussian::unrounded::epsilon(0.1, 1e-5 - d);
+            assert!((claim.epsilon.0 / want - 1.0).abs() < 1e-7, "{} {want}", claim.epsilon);
+            assert_eq!((claim.group, claim.requests), (removed.to_string(), Requests::NonAdaptive));
+            assert_eq!((claim.mu, claim.delta), (None, Some(Decimal(1e-5))));
+        }
+    }
+
+    #[test]
+    fn mus_add_up_in_squares_for_every_notion() {
+        let event = composed(MU, Some(5));
+        let total = 0.6_f64.hypot(0.1);
+        let claim = evaluate(&event, &Question::Renyi { order: 4.0 }, Accountant::Gdp).unwrap();
+        assert!((claim.mu.unwrap().0 / total - 1.0).abs() < 1e-8);
+        assert!((claim.epsilon.0 / (2.0 * total * total) - 1.0).abs() < 1e-8);
+        // Three records, one group of four; contents replaced: six records, two groups.
+        for (adjacency, groups) in [(Adjacency::Remove, 1.0), (Adjacency::Replace, 2.0)] {
+            let requests = Requests::NonAdaptive;
+            let question = Question::Deletion { order: 4.0, adjacency, requests };
+            let claim = evaluate(&event, &question, Accountant::Gdp).unwrap();
+            let total = (0.3 * groups).hypot(0.05);
+            assert!((claim.mu.unwrap().0 / total - 1.0).abs() < 1e-8, "{:?}", claim.mu);
+            assert_eq!(claim.group, "3");
+        }
+    }
+
+    #[test]
+    fn what_does_not_follow_is_refused() {
+        let refused = |event: &Event, question: Question| {
+            evaluate(event, &question, Accountant::Gdp).unwrap_err().to_string()
+        };
+        let pair = composed(PAIR, Some(1));
+        let adjacency = Adjacency::Remove;
+        let text = refused(&pair, Question::Renyi { order: 2.0 });
+        assert!(text.contains("need the mu"), "{text}");
+        let requests = Requests::PAdaptive(5);
+        let text =
+            refused(&composed(MU, Some(1)), Question::Deletion { order: 2.0, adjacency, requests });
+        assert!(text.contains("non-adaptive"), "{text}");
+        let text = refused(&pair, Question::Indistinguishable { delta: 1e-8 });
+        assert!(text.contains("leaves nothing"), "{text}");
+        let text = refused(&composed(PAIR, None), Question::Indistinguishable { delta: 1e-5 });
+        assert!(text.contains("private"), "{text}");
+        assert!(
+            evaluate(
+                &composed(PAIR, None),
+                &Question::Differential { delta: 1e-5, adjacency },
+                Accountant::Gdp
+            )
+            .is_ok()
+        );
+        for bad in [
+            [None, None, None],
+            [Some(1.0), None, None],
+            [Some(1.0), Some(0.1), Some(1.0)],
+            [Some(-1.0), Some(0.1), None],
+            [Some(1.0), Some(1.0), None],
+            [Some(f64::INFINITY), Some(0.1), None],
+            [None, None, Some(f64::NAN)],
+        ] {
+            let text = refused(&composed(bad, Some(1)), Question::Indistinguishable { delta: 0.5 });
+            assert!(text.contains("given"), "{text}");
+        }
+        let nested = Composed { given: given(PAIR), removed: Some(0), inner: Box::new(pair) };
+        let text = refused(&Event::Composed(nested), Question::Indistinguishable { delta: 0.5 });
+        assert!(text.contains("not composed itself"), "{text}");
+    }
+}

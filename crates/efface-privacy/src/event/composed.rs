@@ -1,0 +1,57 @@
+//! A release that builds on something given.
+
+use serde::{Deserialize, Serialize};
+
+use super::Event;
+use crate::quantity::Decimal;
+
+/// A release whose start or features come from elsewhere, made privately from data that may have
+/// held the same records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Composed {
+    /// What was given, and how private it is declared to be.
+    pub given: Given,
+    /// Records deleted since the first training, all requests together; none where counts are
+    /// private. What was given may have seen every one of them.
+    pub removed: Option<u64>,
+    /// The release itself, accounted for every fixed outcome of what was given.
+    pub inner: Box<Event>,
+}
+
+/// Something made before the first training, once and for all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// What it is.
+    pub what: What,
+    /// (epsilon, delta)-DP in the remove sense, for `group` records together: epsilon.
+    pub epsilon: Option<Decimal>,
+    /// Its delta, 0 allowed.
+    pub delta: Option<Decimal>,
+    /// Instead of both: mu-GDP in the remove sense, for `group` records together.
+    pub mu: Option<Decimal>,
+    /// Records that the figures protect together, at least 1.
+    pub group: u64,
+}
+
+/// What is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The map from raw data to features.
+    Extractor,
+    /// The weights that learning starts from.
+    Start,
+}
+
+impl What {
+    /// The one spelling used everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Extractor => "extractor",
+            Self::Start => "start",
+        }
+    }
+}

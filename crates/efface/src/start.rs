@@ -1,0 +1,93 @@
+//! Weights to start from, as a user gives them.
+
+use std::io::{Cursor, Read};
+
+use npyz::npz::NpzArchive;
+use npyz::{DType, NpyFile};
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// The first bytes of a zip archive, which an NPZ file is.
+const ZIP: &[u8] = b"PK";
+
+/// The weights in the engine's order: for each output the features', then the intercept's.
+///
+/// An NPZ archive holds `coef` (outputs x features) and, with an intercept, `intercept` (outputs),
+/// as an export does; an NPY file holds all weights in order, the intercept's in units of the
+/// constant that is appended to rows. Both as float64 or float32.
+///
+/// # Errors
+/// Bytes of another format, arrays of another shape than the plan's, numbers that are not finite.
+pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
+    let (columns, features) = (plan.columns(), plan.rows.features as usize);
+    let outputs = plan.parameters() / columns.max(1);
+    let weights = if bytes.starts_with(ZIP) {
+        let mut archive = NpzArchive::new(Cursor::new(bytes)).map_err(|e| unreadable(&e))?;
+        let coef = named(&mut archive, "coef", outputs * features)?
+            .ok_or_else(|| wrong("it has no array `coef`".to_owned()))?;
+        let intercept = named(&mut archive, "intercept", outputs)?;
+        let constant = plan.rows.intercept.0;
+        let mut weights = Vec::with_capacity(plan.parameters());
+        for (output, block) in coef.chunks_exact(features.max(1)).enumerate() {
+            weights.extend_from_slice(block);
+            let own = intercept.as_ref().map_or(0.0, |values| values[output]);
+            if constant != 0.0 {
+                weights.push(own / constant);
+            } else if own != 0.0 {
+                return Err(wrong("it has an intercept, the model has none".to_owned()));
+            }
+        }
+        weights
+    } else {
+        array(NpyFile::new(bytes).map_err(|e| unreadable(&e))?, "weights", plan.parameters())?
+    };
+    if weights.len() != plan.parameters() {
+        return Err(wrong(format!(
+            "it has {} weights, the model {}",
+            weights.len(),
+            plan.parameters()
+        )));
+    }
+    if weights.iter().any(|w| !w.is_finite()) {
+        return Err(wrong("it holds a number that is not finite".to_owned()));
+    }
+    Ok(weights)
+}
+
+fn named(
+    archive: &mut NpzArchive<Cursor<&[u8]>>,
+    name: &str,
+    expected: usize,
+) -> Result<Option<Vec<f64>>> {
+    let found = archive.by_name(name).map_err(|e| unreadable(&e))?;
+    found.map(|file| array(file, name, expected)).transpose()
+}
+
+/// An array of exactly `expected` numbers, whose length is checked before any is read.
+fn array<R: Read>(file: NpyFile<R>, name: &str, expected: usize) -> Result<Vec<f64>> {
+    if file.len() != expected as u64 {
+        return Err(wrong(format!(
+            "`{name}` has {} numbers, the model needs {expected}",
+            file.len()
+        )));
+    }
+    if file.order() != npyz::Order::C && file.shape().len() > 1 {
+        return Err(wrong(format!("`{name}` is in Fortran order; save it in C order")));
+    }
+    let narrow = matches!(file.dtype(), DType::Plain(kind) if kind.to_string().ends_with("f4"));
+    if narrow {
+        let values = file.into_vec::<f32>().map_err(|e| unreadable(&e))?;
+        return Ok(values.into_iter().map(f64::from).collect());
+    }
+    file.into_vec::<f64>().map_err(|e| unreadable(&e))
+}
+
+fn unreadable(error: &std::io::Error) -> Error {
+    wrong(format!("it is no NPY or NPZ file of float64 or float32 ({error})"))
+}
+
+fn wrong(reason: String) -> Error {
+    Error::input("start", format!("the start cannot be used: {reason}"))
+        .hint("give an NPZ file as `efface export --to npz` writes it, or an NPY file")
+}
