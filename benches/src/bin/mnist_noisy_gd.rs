@@ -80,6 +80,7 @@ fn calibrated(shop: &Shop, split: &Split, train: &Rows, test: &Rows) -> Result<(
             grid: event.grid.0,
             learning_steps: event.learning,
             removal_steps: 1,
+            radius: None,
             group: 1,
         }
         .check(&constants)?;
@@ -92,7 +93,8 @@ fn calibrated(shop: &Shop, split: &Split, train: &Rows, test: &Rows) -> Result<(
         let mut seconds = 0.0;
         for seed in 0..DRAWS {
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
-            let learnt = timed(|| noisy_gd::learn(&objective, &plan, &mut rng, &mut unwatched))?;
+            let learnt =
+                timed(|| noisy_gd::learn(&objective, &plan, None, &mut rng, &mut unwatched))?;
             seconds = learnt.1;
             draws.push(test.accuracy(Loss::Logistic, &learnt.0.weights)?);
         }

@@ -21,6 +21,8 @@ mod kill;
 #[cfg(test)]
 mod main_job;
 #[cfg(test)]
+mod noisy;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod requests;
