@@ -35,7 +35,7 @@ fn constants(normalizer: Normalizer) -> Constants {
 fn noisy(released: &Released) -> NoisyGd {
     match &released.event {
         Event::NoisyGd(event) => event.clone(),
-        Event::OutputNoise(_) => panic!("another mechanism's event"),
+        _ => panic!("another mechanism's event"),
     }
 }
 

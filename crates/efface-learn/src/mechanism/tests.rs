@@ -24,7 +24,7 @@ fn plan(state: State) -> OutputNoisePlan {
 fn output(released: &Released) -> &OutputNoise {
     match &released.event {
         Event::OutputNoise(event) => event,
-        Event::NoisyGd(_) => panic!("another mechanism's event"),
+        _ => panic!("another mechanism's event"),
     }
 }
 

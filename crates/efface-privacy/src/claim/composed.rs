@@ -291,11 +291,11 @@ mod tests {
     #[test]
     fn epsilons_and_deltas_add_up_group_by_group() {
         let question = Question::Indistinguishable { delta: 1e-5 };
-        for (removed, groups) in [(0, 0), (1, 1), (4, 1), (5, 2), (12, 3)] {
+        for (removed, groups) in [(0, 0_u32), (1, 1), (4, 1), (5, 2), (12, 3)] {
             let claim = evaluate(&composed(PAIR, Some(removed)), &question, Accountant::Gdp);
             let claim = claim.unwrap();
-            let e = 0.5 * f64::from(groups);
-            let d = 1e-7 * e.exp_m1() / 0.5_f64.exp_m1();
+            let e: f64 = 0.5 * f64::from(groups);
+            let d = 1e-7 * e.exp_m1() / f64::exp_m1(0.5);
             let want = e + crate::gaussian::unrounded::epsilon(0.1, 1e-5 - d);
             assert!((claim.epsilon.0 / want - 1.0).abs() < 1e-7, "{} {want}", claim.epsilon);
             assert_eq!((claim.group, claim.requests), (removed.to_string(), Requests::NonAdaptive));
@@ -306,16 +306,16 @@ mod tests {
     #[test]
     fn mus_add_up_in_squares_for_every_notion() {
         let event = composed(MU, Some(5));
-        let total = 0.6_f64.hypot(0.1);
+        let total = f64::hypot(0.6, 0.1);
         let claim = evaluate(&event, &Question::Renyi { order: 4.0 }, Accountant::Gdp).unwrap();
         assert!((claim.mu.unwrap().0 / total - 1.0).abs() < 1e-8);
         assert!((claim.epsilon.0 / (2.0 * total * total) - 1.0).abs() < 1e-8);
         // Three records, one group of four; contents replaced: six records, two groups.
-        for (adjacency, groups) in [(Adjacency::Remove, 1.0), (Adjacency::Replace, 2.0)] {
+        for (adjacency, groups) in [(Adjacency::Remove, 1.0_f64), (Adjacency::Replace, 2.0)] {
             let requests = Requests::NonAdaptive;
             let question = Question::Deletion { order: 4.0, adjacency, requests };
             let claim = evaluate(&event, &question, Accountant::Gdp).unwrap();
-            let total = (0.3 * groups).hypot(0.05);
+            let total = f64::hypot(0.3 * groups, 0.05);
             assert!((claim.mu.unwrap().0 / total - 1.0).abs() < 1e-8, "{:?}", claim.mu);
             assert_eq!(claim.group, "3");
         }

@@ -276,7 +276,8 @@ fn list_given(list: &mut Constants, choices: &Choices) {
         }
         list.add("given-group", given.group, Origin::User);
     }
-    if let Some(start) = &choices.settings.start {
+    // `solve` ends at the optimum from any start, so there the start is nobody's business.
+    if let (Some(start), MechanismName::NoisyGd) = (&choices.settings.start, choices.mechanism) {
         list.add("start", hex::encode(Sha256::digest(start)), Origin::User);
     }
 }

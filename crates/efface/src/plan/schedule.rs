@@ -259,7 +259,8 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
 /// The step size that the accountant's theorem allows, `best` for those that allow any.
 fn step_for(accountant: Accountant, best: f64, smooth: f64) -> f64 {
     match accountant {
-        Accountant::Langevin => best.min(1.0 / smooth),
+        // A little less, so that no rounding of L is in the way.
+        Accountant::Langevin => best.min((1.0 - 1e-12) / smooth),
         // As in the theorem, which halves what its proof needs.
         Accountant::DeletionRdp => best.min(0.5 / smooth),
         _ => best,

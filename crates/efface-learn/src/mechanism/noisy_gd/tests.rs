@@ -27,7 +27,7 @@ fn plan(constants: &Constants) -> NoisyGdPlan {
 fn noisy(released: &Released) -> &NoisyGd {
     match &released.event {
         Event::NoisyGd(event) => event,
-        Event::OutputNoise(_) => panic!("another mechanism's event"),
+        _ => panic!("another mechanism's event"),
     }
 }
 
@@ -282,7 +282,7 @@ fn a_given_start_is_where_learning_begins() {
     let short = NoisyGdPlan { noise: (1_u64 << 21) as f64 * GRID, ..short };
     let short = short.check(&constants).unwrap();
     let start = [1.0, -2.0, 0.5, 3.0 + GRID / 3.0];
-    let mut go =
+    let go =
         |start: Option<&[f64]>| learn(&objective, &short, start, &mut generator(2), &mut unwatched);
     let from = go(Some(&start)).unwrap();
     let expected = noiseless(&objective, short.plan().step, &[1.0, -2.0, 0.5, 3.0]).unwrap().0;
