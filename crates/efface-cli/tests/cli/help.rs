@@ -21,6 +21,7 @@ const COMMANDS: [&str; 23] = [
     "certificate show",
     "certificate export",
     "certificate verify",
+    "certificate bounds",
     "ledger",
     "ledger verify",
     "account",

@@ -155,7 +155,7 @@ fn an_extractor_is_paid_for_group_by_group_until_the_promise_is_spent() {
     assert!(w.read("m.efface") == vault, "the vault was changed");
 
     let w = workshop();
-    let settings = "--extractor-privacy mu=0.3,5 --notion differential-privacy --max-group 5 \
+    let settings = "--extractor-privacy mu=0.3,5 --notion differential-privacy --max-group 5 --classes 0,1 \
                     --public-n 60 --delta 1e-3 --epsilon 3 --releases 2";
     let last = life(&w, settings, &["--subject u4"]);
     let total = claim(&last, "differential-privacy", "gdp");
