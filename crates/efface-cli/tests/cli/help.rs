@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "schema",
     "train",
