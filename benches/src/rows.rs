@@ -1,5 +1,9 @@
 //! Rows in memory as the engine stores them, to measure mechanisms without a vault.
 
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
 use efface::Source;
 use efface_formats::{
     Features, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap, RowMapMode, Sink,
@@ -89,6 +93,31 @@ impl Rows {
     #[must_use]
     pub fn pick(&self, first: usize, count: usize) -> Vec<usize> {
         (first..first + count).map(|i| 7919 * (i + 1) % self.len()).collect()
+    }
+
+    /// Writes the rows of two classes as a table with the number -1 or 1 in its column `y`, so that
+    /// a regression can learn them; their ids there are 1, 2, ...
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn as_numbers(&self, path: &Path) -> Result<Source, Failure> {
+        let x = self.x.as_ref().ok_or("the table is empty")?;
+        let mut out = BufWriter::new(File::create(path)?);
+        let names: Vec<String> = (0..x.cols()).map(|c| format!("x{c}")).collect();
+        writeln!(out, "{},y", names.join(","))?;
+        for (index, y) in self.y.iter().enumerate() {
+            let Row::Dense(values) = x.row(index) else { return Err("rows must be dense".into()) };
+            for value in values {
+                write!(out, "{value},")?;
+            }
+            writeln!(out, "{}", if *y > 0.0 { 1 } else { -1 })?;
+        }
+        out.flush()?;
+        Ok(Source {
+            path: Some(path.to_owned()),
+            label: Some("y".to_owned()),
+            ..Source::default()
+        })
     }
 
     /// The share of rows whose class the weights predict.

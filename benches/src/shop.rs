@@ -157,6 +157,25 @@ impl Shop {
         observed(&self.keyring, |around| efface::delete(&path, &request, around))
     }
 
+    /// Restarts the model called `name` without what it keeps.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn refresh(&self, name: &str) -> Result<Run, Failure> {
+        let path = self.path(name);
+        observed(&self.keyring, |around| efface::refresh(&path, None, around))
+    }
+
+    /// The published weights of the model called `name`.
+    ///
+    /// # Errors
+    /// A vault that cannot be read.
+    pub fn weights(&self, name: &str) -> Result<Vec<f64>, Failure> {
+        let vault = Vault::open_read_only(&self.path(name))?;
+        let bytes = vault.model()?.ok_or("the vault has no model")?.weights;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect())
+    }
+
     /// Measures the model called `name` on a table.
     ///
     /// # Errors
