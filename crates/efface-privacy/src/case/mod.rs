@@ -9,14 +9,18 @@
 //! from and whether it is sound. A case may hold no input that its kind does not document.
 
 mod bounded_domain;
+mod compose;
 mod conversion;
 mod deletion_rdp;
+mod deletion_settings;
 mod descent;
+mod descent_convex;
 mod form;
 mod inputs;
 mod kind;
 mod langevin;
 mod noisy_gd;
+mod objective;
 mod requests;
 
 pub use form::Form;
@@ -93,13 +97,17 @@ impl From<PublishedError> for Problem {
 }
 
 /// The kinds of every family, in the order they are listed.
-const FAMILIES: [&[Kind]; 6] = [
+const FAMILIES: [&[Kind]; 10] = [
     conversion::KINDS,
+    compose::KINDS,
     noisy_gd::KINDS,
     bounded_domain::KINDS,
     langevin::KINDS,
     deletion_rdp::KINDS,
+    deletion_settings::KINDS,
     descent::KINDS,
+    descent_convex::KINDS,
+    objective::KINDS,
 ];
 
 /// Every kind that can be computed.

@@ -3,6 +3,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 const VECTORS: &str = include_str!("../../../../vectors/accounting.json");
+const PUBLISHED: &str = include_str!("../../../../vectors/published.json");
 
 fn number(value: &Value) -> f64 {
     match value {
@@ -21,6 +22,12 @@ fn the_accounting_vectors_are_reproduced() {
 #[test]
 fn random_cases_agree_with_sixty_digit_arithmetic() {
     assert_eq!(reproduce(include_str!("../../../../vectors/cases.json")).len(), 7);
+}
+
+/// The published bounds, written down a second time in `vectors/make_published.py`.
+#[test]
+fn published_bounds_agree_with_sixty_digit_arithmetic() {
+    assert_eq!(reproduce(PUBLISHED).len(), 10);
 }
 
 /// Runs a document and compares its results with what it expects; returns the kinds it holds.
@@ -56,7 +63,7 @@ fn agree(want: &Value, got: &Value, at: &str) {
 /// One case of every kind, from the vectors.
 fn one_of_each() -> Vec<(&'static Kind, Map<String, Value>)> {
     let documents: Vec<Value> =
-        [VECTORS].iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        [VECTORS, PUBLISHED].iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let example = |kind: &'static Kind| {
         let mut cases = documents.iter().flat_map(|document| document["cases"].as_array().unwrap());
         let case = cases.find(|case| case["kind"] == kind.name);

@@ -17,7 +17,24 @@ pub struct Stacked {
     pub second_delta: Delta,
 }
 
+/// The deltas of two guarantees together, before rounding; they may exceed 1.
+pub(crate) struct Deltas {
+    pub(crate) tight: f64,
+    pub(crate) noted: f64,
+    pub(crate) proven: f64,
+}
+
 impl Stacked {
+    /// From (epsilon, delta) of the learner for groups, and of unlearning on top.
+    pub(crate) fn unrounded_deltas(first: (f64, f64), second: (f64, f64)) -> Deltas {
+        let grown = |epsilon: f64, delta: f64| {
+            if delta == 0.0 { 0.0 } else { libm::exp(epsilon) * delta }
+        };
+        let one = grown(first.0, second.1) + first.1;
+        let other = grown(second.0, first.1) + second.1;
+        Deltas { tight: first.1 + second.1, noted: one.min(other), proven: one.max(other) }
+    }
+
     /// A learner that is (`epsilon`, `delta`)-private for one record, taken for groups of `k`
     /// (guo2020, Theorem 5, with the extractor's group guarantee).
     #[must_use]
@@ -33,29 +50,24 @@ impl Stacked {
     /// (epsilon_1 + epsilon_2, delta_1 + delta_2), rounded up by a relative 1e-9.
     #[must_use]
     pub fn tight(&self) -> (Epsilon, f64) {
-        self.rounded(self.first_delta + self.second_delta.get())
+        self.rounded(self.deltas().tight)
     }
 
     /// What khi2024 states, with the smaller of its two deltas, rounded up by a relative 1e-9.
     #[must_use]
     pub fn as_noted(&self) -> (Epsilon, f64) {
-        let (one, other) = self.chained();
-        self.rounded(one.min(other))
+        self.rounded(self.deltas().noted)
     }
 
     /// What khi2024's proof supports, the larger of its two deltas, rounded up by a relative 1e-9.
     #[must_use]
     pub fn as_proven(&self) -> (Epsilon, f64) {
-        let (one, other) = self.chained();
-        self.rounded(one.max(other))
+        self.rounded(self.deltas().proven)
     }
 
-    fn chained(&self) -> (f64, f64) {
-        let (first, second) = (self.first_delta, self.second_delta.get());
-        let grown = |epsilon: Epsilon, delta: f64| {
-            if delta == 0.0 { 0.0 } else { libm::exp(epsilon.get()) * delta }
-        };
-        (grown(self.first_epsilon, second) + first, grown(self.second_epsilon, first) + second)
+    fn deltas(&self) -> Deltas {
+        let first = (self.first_epsilon.get(), self.first_delta);
+        Self::unrounded_deltas(first, (self.second_epsilon.get(), self.second_delta.get()))
     }
 
     fn rounded(&self, delta: f64) -> (Epsilon, f64) {

@@ -1,0 +1,131 @@
+//! Cases of published descent-to-delete beyond strong convexity, and of its distributed form.
+
+use serde_json::{Map, Value};
+
+use super::inputs::{Inputs, decimal, whole};
+use super::kind::{DELTA, EPSILON};
+use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use crate::accountant::descent::{Descent, Distributed, Exponent, Regularised};
+
+type Result = std::result::Result<Map<String, Value>, Problem>;
+
+const N: Input = Input::new("n", Form::Count(1), "records", "records at the start");
+const D: Input = Input::new("d", Form::Count(1), "", "number of parameters");
+const DIAMETER: Input = Input::new("diameter", Form::Positive, "weight", "D of the domain");
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind {
+        name: "descent-regularised",
+        summary: "Noise, regularisation and steps of published descent-to-delete for convex losses",
+        source: "Neel, Roth and Sharifi-Malvajerdi (2020), Theorems 3.4, 3.5 and Remark 3.6",
+        soundness: Soundness::Published,
+        notes: "The guarantee holds for any m; `m_printed` has the exponent 4/5 of the paper, \
+                `m_balanced` the 2/5 of its proof. Beyond xi = 2 the printed sigma may be too \
+                small and the corrected one is given. Secret state, never fewer than n/2 records, \
+                one record per update.",
+        inputs: &[
+            Input::new("lipschitz", Form::Positive, "loss/weight", "G of the loss alone"),
+            Input::new("smoothness", Form::Positive, "loss/weight^2", "beta of the loss alone"),
+            DIAMETER,
+            N,
+            D,
+            Input { form: Form::Positive, ..EPSILON },
+            DELTA,
+            Input::new("iterations", Form::Count(1), "steps", "I: steps of the first update"),
+            Input::new("m", Form::Positive, "loss/weight^2", "regularisation in use"),
+            Input::new("xi", Form::Positive, "", "growth of the steps, at least 1").or("1"),
+            Input::new("update", Form::Count(1), "", "number of the update").or("1"),
+        ],
+        results: &[
+            Answer::new("m_printed", "loss/weight^2", "regularisation of Theorem 3.4 as printed"),
+            Answer::new("m_balanced", "loss/weight^2", "the same with its proof's exponent"),
+            Answer::new("m_weak", "loss/weight^2", "regularisation of Remark 3.6 for xi"),
+            Answer::new("thm34_sigma", "weight", "noise of Theorem 3.4 for m"),
+            Answer::new("learning_steps", "steps", "T, for m"),
+            Answer::new("weak_sigma", "weight", "noise of Remark 3.6 for m and xi"),
+            Answer::new("weak_steps", "steps", "steps of the update, i^{2 xi} I"),
+        ],
+        compute: regularised,
+    },
+    Kind {
+        name: "descent-distributed",
+        summary: "Noise and steps of published distributed descent",
+        source: "Neel, Roth and Sharifi-Malvajerdi (2020), Theorem 4.5",
+        soundness: Soundness::Published,
+        notes: "All copies are noised and count together; the paper's choice of the best copy \
+                before noise is not covered by its proof. Requests chosen without looking at \
+                releases, one record per update, secret state.",
+        inputs: &[
+            Input::new("lipschitz", Form::Positive, "loss/weight", "G of the objective"),
+            Input::new("strong_convexity", Form::Positive, "loss/weight^2", "m of the objective"),
+            Input::new(
+                "smoothness",
+                Form::Positive,
+                "loss/weight^2",
+                "L of the objective, above m",
+            ),
+            DIAMETER,
+            N,
+            D,
+            Input { form: Form::Positive, ..EPSILON },
+            DELTA,
+            Input::new("iterations", Form::Count(1), "steps", "I"),
+            Input::new("xi", Form::Positive, "", "n^xi rows are drawn, in [1, 4/3]"),
+            Input::new("copies", Form::Count(1), "", "C").or("1"),
+            Input::new("update", Form::Count(1), "", "number of the update").or("1"),
+        ],
+        results: &[
+            Answer::new("sigma", "weight", "noise on each copy's average"),
+            Answer::new("learning_steps", "steps", "T of every part"),
+            Answer::new("update_budget", "steps", "T_i, not rounded"),
+        ],
+        compute: distributed,
+    },
+];
+
+fn regularised(inputs: &Inputs<'_>) -> Result {
+    let convex = Regularised {
+        lipschitz: inputs.number("lipschitz")?,
+        smoothness: inputs.number("smoothness")?,
+        diameter: inputs.number("diameter")?,
+        records: inputs.number("n")?,
+        parameters: inputs.number("d")?,
+        epsilon: inputs.number("epsilon")?,
+        delta: inputs.number("delta")?,
+        iterations: inputs.count("iterations")?,
+    };
+    let (strength, growth) = (inputs.number("m")?, inputs.number("xi")?);
+    let problem = convex.problem(strength)?;
+    let learning = problem.learning_steps(convex.iterations, convex.diameter)?;
+    Ok(Map::from_iter([
+        decimal("m_printed", convex.strength(Exponent::Printed)?),
+        decimal("m_balanced", convex.strength(Exponent::Balanced)?),
+        decimal("m_weak", convex.weak_strength(growth)?),
+        decimal("thm34_sigma", problem.secret_noise(convex.iterations)?),
+        whole("learning_steps", learning),
+        decimal("weak_sigma", convex.weak_noise(strength, growth)?),
+        whole("weak_steps", convex.weak_steps(growth, inputs.count("update")?)?),
+    ]))
+}
+
+fn distributed(inputs: &Inputs<'_>) -> Result {
+    let parts = Distributed {
+        problem: Descent {
+            lipschitz: inputs.number("lipschitz")?,
+            strong_convexity: inputs.number("strong_convexity")?,
+            smoothness: inputs.number("smoothness")?,
+            records: inputs.number("n")?,
+            parameters: inputs.number("d")?,
+            epsilon: inputs.number("epsilon")?,
+            delta: inputs.number("delta")?,
+        },
+        sample_exponent: inputs.number("xi")?,
+        iterations: inputs.count("iterations")?,
+        copies: inputs.count("copies")?,
+    };
+    Ok(Map::from_iter([
+        decimal("sigma", parts.noise()?),
+        whole("learning_steps", parts.learning_steps(inputs.number("diameter")?)?),
+        decimal("update_budget", parts.update_budget(inputs.count("update")?)?),
+    ]))
+}
