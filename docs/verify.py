@@ -220,6 +220,8 @@ event/output-noise: kind=text setting=setting procedure=retrain|solve distance=n
     records?=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
+event/objective-perturbation: kind=text setting=setting noise=number grid=number residual=number
+    releases=count
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
@@ -446,6 +448,9 @@ def check_event(event: Fields) -> None:
         require(part.get("only_then", 0) <= capacity, "`only_then` contradicts the normalizer")
         require(part.get("only_now", 0) <= capacity, "`only_now` contradicts the normalizer")
     require(setting["group"] <= capacity, "`group` must be at most `capacity`")
+    if event["kind"] == "objective-perturbation":
+        require(event["residual"] > 0, "`residual` must be above 0")
+        return
     if phases is None:
         joint = event["joint_releases"]
         require(convexity > 0, "`strong_convexity` must be above 0")
@@ -647,7 +652,16 @@ COVERS = (
 CONSTANTS = {
     "output-noise": {"distance": "distance", "noise": "noise", "releases": "joint_releases"},
     "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning"},
+    "objective-perturbation": {"noise": "noise", "residual-budget": "residual"},
 }
+# Events of which no certificate may be believed, and why.
+UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
+
+
+def kept(event: Fields) -> str:
+    """What is kept after the request: `perfect` or `secret`."""
+    secret: str = event.get("state", "secret" if event["kind"] in UNSOUND else "perfect")
+    return secret
 
 
 def supported(event: Fields, claim: Fields) -> Fields:
@@ -661,7 +675,7 @@ def supported(event: Fields, claim: Fields) -> Fields:
         bound = partial(composed_bound, bound)
     return {
         "normalizer": inner["setting"]["normalizer"]["kind"],
-        "state": inner.get("state", "perfect"),
+        "state": kept(inner),
         **(bound(event, claim) if bound else {}),
     }
 
@@ -1003,6 +1017,31 @@ def deletion_bound(event: Fields, claim: Fields) -> Fields:
     return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
 
 
+
+def perturbation_bound(event: Fields, claim: Fields) -> Fields:
+    """Theorem 3 of Guo et al. (ICML 2020) as printed, for epsilon up to 1: false, see UNSOUND."""
+    delta = claim["delta"]
+    plain = claim["notion"] == RETRAINING and claim["order"] is None and not claim["adjacency"]
+    require(plain and delta is not None, "it is about closeness to retraining at a delta alone")
+    require(0 < delta < 1, "`delta` must be in (0, 1)")
+    epsilon = (2 * (Decimal("1.5") / delta).ln()).sqrt() * event["residual"] / event["noise"]
+    require(epsilon <= 1 + Decimal("1e-5"), "it is stated for epsilon up to 1")
+    rest = (-epsilon).exp()
+    return {
+        "mu": None,
+        "epsilon": epsilon,
+        "advantage": min(ONE, (1 - rest + 2 * delta * rest) / (1 + rest)),
+        "group": "any",
+        "reference": (
+            "the exact minimiser on the data as they are after the request, with its own "
+            "perturbation"
+        ),
+        "requests": "non-adaptive",
+        "releases": 1,
+        "theorem": "Theorem 3 of Guo et al. (ICML 2020): NOT SOUND",
+    }
+
+
 # Which accountants bound which events.
 BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("output-noise", "gdp"): gaussian_bound,
@@ -1010,6 +1049,7 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("noisy-gd", "bounded-domain"): ball_bound,
     ("noisy-gd", "langevin"): langevin_bound,
     ("noisy-gd", "deletion-rdp"): deletion_bound,
+    ("objective-perturbation", "objective"): perturbation_bound,
 }
 
 
@@ -1066,6 +1106,8 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
             f"{'this release differs' if one else several} by at most (#, #) from what {records} "
             f"of the remaining records {how} would give{weak}: "
         )
+    if claim["accountant"] == "objective":
+        text = "NOT SOUND, only as published: " + text
     return text + sure, numbers
 
 
@@ -1248,10 +1290,13 @@ def check_consistency(document: Fields) -> str:
 def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
     listed, event = document["scope"]["does_not_cover"], document["event"]
-    secret = core(event).get("state") == "secret"
+    covers: tuple[str, ...] = (COVERS[0], COVERS[2 if kept(core(event)) == "secret" else 1])
+    limits = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
+    if why := UNSOUND.get(core(event)["kind"]):
+        covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:
-        require(text in (COVERS[0], COVERS[2 if secret else 1]), f'"{text[:60]}" is not covered')
-    for limit in (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ())):
+        require(text in covers, f'"{text[:60]}" is not covered')
+    for limit in limits:
         require(limit in listed, f'the limit "{limit}" is missing')
     return f"{len(listed)} limits are stated"
 
@@ -1279,6 +1324,8 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
     verdict = []
     if document["not_for_release"]:
         verdict.append(("fails", "release", "made with a user-given seed: a test, no promise"))
+    if why := UNSOUND.get(core(document["event"])["kind"]):
+        verdict.append(("fails", "soundness", why))
     if not document["claims"]:
         verdict.append(("fails", "claims", "nothing is claimed"))
     for name, check in checks.items():

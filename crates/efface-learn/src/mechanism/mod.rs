@@ -7,6 +7,7 @@
 mod grid;
 mod kept;
 pub mod noisy_gd;
+pub mod objective_perturbation;
 mod output_noise;
 mod release;
 pub mod retrain;
@@ -18,5 +19,8 @@ mod tests;
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};
+pub use objective_perturbation::{
+    CheckedPerturbation, PerturbationError, PerturbationMemory, PerturbationPlan,
+};
 pub use output_noise::{CheckedOutputNoise, OutputNoiseError, OutputNoisePlan};
 pub use release::{Evidence, Released};

@@ -38,6 +38,22 @@ pub enum Evidence {
         /// The solver that reached the optimum.
         solver: Solver,
     },
+    /// A perturbed objective was minimised, or its minimiser moved by one Newton step.
+    Perturbed {
+        /// Gradient passes, and passes that bound the step.
+        passes: u64,
+        /// Hessians formed and factored.
+        hessians: u64,
+        /// Hessian-vector products, and passes that prepare them.
+        hessian_products: u64,
+        /// Accumulated bound on the gradient of the sum, the trainer's own included.
+        residual: f64,
+        /// The bound at which training starts anew.
+        budget: f64,
+        /// The step's share by the data-dependent and by the worst-case bound; none where the
+        /// model was trained.
+        step: Option<(f64, f64)>,
+    },
     /// Noisy gradient steps were taken.
     Steps {
         /// Gradient passes, one per step.
@@ -52,7 +68,9 @@ impl Evidence {
     #[must_use]
     pub fn passes(&self) -> u64 {
         match self {
-            Self::Optimum { passes, .. } | Self::Steps { passes, .. } => *passes,
+            Self::Optimum { passes, .. }
+            | Self::Perturbed { passes, .. }
+            | Self::Steps { passes, .. } => *passes,
         }
     }
 }

@@ -28,6 +28,7 @@ pub struct Objective<'a> {
     constants: &'a Constants,
     data: &'a Dataset,
     normalizer: f64,
+    tilt: Vec<f64>,
 }
 
 /// F and its gradient at one point, with how far the gradient may be off.
@@ -83,6 +84,14 @@ pub enum ObjectiveError {
         /// Its norm, rounded up.
         got: f64,
     },
+    /// A linear term of another length.
+    #[error("the linear term must have {expected} entries, got {got}")]
+    Tilt {
+        /// P.
+        expected: usize,
+        /// Its length.
+        got: usize,
+    },
     /// A target the loss does not accept.
     #[error("the target of row {row} must be {rule}, got {got}")]
     Target {
@@ -130,7 +139,25 @@ impl<'a> Objective<'a> {
             return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
         }
         let normalizer = constants.normalizer(data.rows());
-        Ok(Self { constants, data, normalizer })
+        Ok(Self { constants, data, normalizer, tilt: Vec::new() })
+    }
+
+    /// The same objective plus t.w; t replaces any earlier one.
+    ///
+    /// # Errors
+    /// When `tilt` has not one entry per parameter.
+    pub fn tilted(self, tilt: Vec<f64>) -> Result<Self, ObjectiveError> {
+        let expected = self.constants.parameters();
+        if tilt.len() != expected {
+            return Err(ObjectiveError::Tilt { expected, got: tilt.len() });
+        }
+        Ok(Self { tilt, ..self })
+    }
+
+    /// N: what sums over the records are divided by.
+    #[must_use]
+    pub fn normalizer(&self) -> f64 {
+        self.normalizer
     }
 
     /// The public constants.
@@ -174,12 +201,16 @@ impl<'a> Objective<'a> {
             *g = *g / self.normalizer + lambda * w;
         }
         let squares: f64 = weights.iter().map(|w| w * w).sum();
-        let slack = self.constants.slack(outward::norm(weights), self.data.rows());
-        Ok(Evaluation {
-            value: totals.loss / self.normalizer + 0.5 * lambda * squares,
-            gradient_norm: outward::norm(&gradient),
-            gradient,
-            slack,
-        })
+        let mut value = totals.loss / self.normalizer + 0.5 * lambda * squares;
+        let mut slack = self.constants.slack(outward::norm(weights), self.data.rows());
+        if !self.tilt.is_empty() {
+            for ((g, t), w) in gradient.iter_mut().zip(&self.tilt).zip(weights) {
+                *g += t;
+                value += t * w;
+            }
+            // One more addition per entry.
+            slack = outward::add(slack, outward::mul(f64::EPSILON, outward::norm(&gradient)));
+        }
+        Ok(Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack })
     }
 }

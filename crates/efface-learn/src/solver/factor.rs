@@ -39,7 +39,7 @@ pub enum FactorError {
 impl Factor {
     /// Factors a positive definite matrix given by its lower triangle; `None` when a pivot is not
     /// positive. Runs on one thread, so that its bits do not depend on the number of threads.
-    pub(super) fn new(mut matrix: Mat<f64>) -> Option<Self> {
+    pub(crate) fn new(mut matrix: Mat<f64>) -> Option<Self> {
         let n = matrix.nrows();
         let scratch = factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
         let mut memory = MemBuffer::new(scratch);
@@ -64,7 +64,7 @@ impl Factor {
     }
 
     /// Replaces b by the solution of L L^T x = b.
-    pub(super) fn solve_in_place(&self, b: &mut [f64]) {
+    pub(crate) fn solve_in_place(&self, b: &mut [f64]) {
         let n = b.len();
         solve::solve_in_place(
             self.lower.as_ref(),

@@ -4,6 +4,7 @@ pub(crate) mod account;
 mod composed;
 mod evaluate;
 mod noisy_gd;
+mod objective_perturbation;
 mod output_noise;
 mod words;
 

@@ -1,6 +1,7 @@
 //! Claims and scope in words a privacy officer can read.
 
 use super::{Claim, Notion, Requests};
+use crate::accountant::Accountant;
 use crate::event::{Adjacency, Event, State};
 
 /// The claim in one sentence.
@@ -21,7 +22,7 @@ pub fn in_words(claim: &Claim) -> String {
         0 | 1 => "the published model".to_owned(),
         n => format!("the published model, together with the next ones up to {n} in all,"),
     };
-    match claim.notion {
+    let text = match claim.notion {
         Notion::IndistinguishableFromRetraining => {
             format!(
                 "{when}{which} is ({epsilon}, {})-indistinguishable from one retrained on the data \
@@ -70,12 +71,17 @@ pub fn in_words(claim: &Claim) -> String {
                 claim.delta.map_or(String::new(), |d| short_up(d.0)),
             )
         }
+    };
+    if claim.accountant == Accountant::Objective {
+        return format!("NOT SOUND, only as published: {text}");
     }
+    text
 }
 
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
+    let unsound = event.account().unsound();
     let mut covers = vec!["the weights published with this request".to_owned()];
     match event.state() {
         State::Perfect => covers.push(
@@ -102,7 +108,12 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         does_not.push("whether what was given is as private as declared");
         does_not.push("records that only what was given saw, and other models made from it");
     }
-    (covers, does_not.into_iter().map(str::to_owned).collect())
+    let mut limits: Vec<String> = does_not.into_iter().map(str::to_owned).collect();
+    if let Some(why) = unsound {
+        covers.clear();
+        limits.insert(0, format!("anything at all: {why}"));
+    }
+    (covers, limits)
 }
 
 /// A number for people, at most four significant digits, never below the exact one.

@@ -6,10 +6,12 @@
 
 mod composed;
 mod noisy_gd;
+mod objective_perturbation;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
 pub use noisy_gd::{NoisyGd, Phase};
+pub use objective_perturbation::ObjectivePerturbation;
 pub use output_noise::{OutputNoise, Procedure};
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,8 @@ pub enum Event {
     NoisyGd(NoisyGd),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
+    /// The minimiser of a perturbed objective, moved by Newton steps (guo2020): never certified.
+    ObjectivePerturbation(ObjectivePerturbation),
 }
 
 impl Event {
@@ -35,6 +39,7 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
+            Self::ObjectivePerturbation(event) => event,
             Self::Composed(event) => event,
         }
     }
@@ -66,7 +71,8 @@ impl Event {
         self.account().state()
     }
 
-    /// Spacing of the grid of released weights; none where nothing random is released.
+    /// Spacing of the grid of what is drawn: released weights, or the perturbation of
+    /// `objective-perturbation`; none where nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
         self.account().grid()
