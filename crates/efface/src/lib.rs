@@ -7,6 +7,7 @@
 //! use the model. Clock, randomness and keys come in through [`Surroundings`].
 #![forbid(unsafe_code)]
 
+mod account;
 mod add;
 mod annex;
 mod bounds;
@@ -32,6 +33,7 @@ mod surroundings;
 mod train;
 mod verify;
 
+pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use delete::{Delete, Which, delete, delete_dry_run};
@@ -54,11 +56,8 @@ pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
 pub use train::train;
 pub use verify::{verify, verify_ledger};
-/// Answers a batch of accounting cases (JSON in, JSON out), see
-/// [`efface_privacy::case::run_batch`].
-///
-/// # Errors
-/// A case of an unknown kind or with malformed inputs.
-pub fn account(json: &str) -> Result<String> {
-    efface_privacy::case::run_batch(json).map_err(|error| Error::input("case", error.to_string()))
+
+/// What `efface account` computes: every kind of case with its inputs, results and source.
+pub mod accounting {
+    pub use efface_privacy::case::{Answer, Form, Input, Kind, Presence, Soundness, kinds};
 }

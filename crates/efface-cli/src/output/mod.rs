@@ -1,6 +1,7 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
 mod bounds;
+mod case;
 mod dry_run;
 mod evaluation;
 mod ledger;

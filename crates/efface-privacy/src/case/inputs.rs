@@ -66,6 +66,14 @@ impl<'a> Inputs<'a> {
         input.form.number(&value).ok_or_else(|| malformed(name, input.form.rule(), &value))
     }
 
+    /// A number that may be left out.
+    pub(super) fn optional(&self, name: &str) -> Result<Option<f64>, Problem> {
+        if let Some(input) = self.known.iter().find(|input| input.name == name) {
+            self.read.borrow_mut().insert(input.name);
+        }
+        if self.has(name) { self.number(name).map(Some) } else { Ok(None) }
+    }
+
     /// A whole number.
     pub(super) fn count(&self, name: &str) -> Result<u64, Problem> {
         Ok(self.number(name)? as u64)

@@ -99,7 +99,7 @@ impl BoundedDomain<'_> {
         // The error of ln p stays below 1e-12 of its size.
         let enough = |epsilon: f64| {
             let ln_p = self.contracted(ln_start, epsilon);
-            ln_p + 1e-11 * ln_p.abs() <= ln_delta
+            ln_p * (1.0 - 1e-11) <= ln_delta
         };
         if by_mu == 0.0 || enough(0.0) {
             return Ok(0.0);

@@ -1,5 +1,10 @@
 #![doc = include_str!("langevin.md")]
 
+mod bounded;
+mod finite;
+
+pub use bounded::{BoundedLangevin, Convexity};
+
 use super::{PublishedError, least_count};
 use crate::rdp::{Conversion, unrounded_epsilon};
 
@@ -22,7 +27,45 @@ pub struct Langevin {
     pub learning_steps: Option<u64>,
 }
 
+/// Which numbers of steps and orders a search tries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    /// Steps are tried from 1 on in strides of this; 1 tries every whole number.
+    pub stride: u64,
+    /// Orders above this are not tried; infinity tries all.
+    pub most_order: f64,
+}
+
+impl Search {
+    /// Every number of steps, every order.
+    pub const ALL: Self = Self { stride: 1, most_order: f64::INFINITY };
+}
+
 impl Langevin {
+    /// Whether the theorem's hypotheses hold: eta at most 1/L, and a start that is a point
+    /// (`start_variance` 0) or N(mu_0, `start_variance` I) of at most 2 sigma^2/m.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check_hypotheses(
+        &self,
+        smoothness: f64,
+        start_variance: f64,
+    ) -> Result<(), PublishedError> {
+        let range = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        if smoothness.is_nan() || smoothness < self.strong_convexity {
+            return range("smoothness", "at least `strong_convexity`", smoothness);
+        }
+        if self.step.is_nan() || self.step * smoothness > 1.0 + 1e-12 {
+            return range("eta", "at most 1/`smoothness`", self.step);
+        }
+        let widest = 2.0 * self.noise * self.noise / self.strong_convexity;
+        if !(0.0..=widest * (1.0 + 1e-12)).contains(&start_variance) {
+            return range("start_variance", "in 0..=2 sigma^2/m", start_variance);
+        }
+        Ok(())
+    }
+
     /// epsilon at `delta` after one request and `steps` further steps.
     ///
     /// # Errors
@@ -37,15 +80,16 @@ impl Langevin {
     /// As [`Langevin::epsilon`].
     pub fn epsilon_of_sequence(&self, steps: &[u64], delta: f64) -> Result<f64, PublishedError> {
         self.check(delta)?;
-        Ok(self.converted(steps, delta))
+        Ok(self.converted(steps, delta, f64::INFINITY))
     }
 
-    /// The least number of steps, at least 1, after which epsilon at `delta` is at most `target`.
+    /// The least number of steps, at least 1, after which epsilon at `delta` is at most `target`
+    /// (Algorithm 5).
     ///
     /// # Errors
     /// As [`Langevin::epsilon`], and when no number of steps is enough.
     pub fn least_steps(&self, target: f64, delta: f64) -> Result<u64, PublishedError> {
-        let steps = self.least_steps_of_sequence(1, target, delta)?;
+        let steps = self.least_steps_of_sequence(1, target, delta, Search::ALL)?;
         Ok(steps.first().copied().unwrap_or(1))
     }
 
@@ -53,31 +97,39 @@ impl Langevin {
     /// (Algorithms 6 and 7).
     ///
     /// # Errors
-    /// As [`Langevin::least_steps`]; also for more than 500 requests, where the order 2^500 alpha
-    /// leaves the floats.
+    /// As [`Langevin::least_steps`]; for a stride of 0 or no order above 1 to try; for more than
+    /// 500 requests, where the order 2^500 alpha leaves the floats.
     pub fn least_steps_of_sequence(
         &self,
         requests: u64,
         target: f64,
         delta: f64,
+        search: Search,
     ) -> Result<Vec<u64>, PublishedError> {
         self.check(delta)?;
-        PublishedError::unless_positive(&[("target_epsilon", target)])?;
+        PublishedError::unless_positive(&[
+            ("target_epsilon", target),
+            ("stride", search.stride as f64),
+        ])?;
+        let range = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        if search.most_order.is_nan() || search.most_order <= 1.0 {
+            return range("most_order", "above 1", search.most_order);
+        }
         if requests > 500 {
-            let got = requests as f64;
-            return Err(PublishedError::Range { name: "requests", rule: "at most 500", got });
+            return range("requests", "at most 500", requests as f64);
         }
-        let mut found = Vec::new();
+        let mut all = Vec::new();
         for _ in 0..requests {
-            let with = |steps: u64| {
-                let mut all = found.clone();
-                all.push(steps);
-                self.converted(&all, delta) <= target
+            let with = |count: u64| 1 + (count - 1).saturating_mul(search.stride);
+            let reaches = |count: u64| {
+                let mut all = all.clone();
+                all.push(with(count));
+                self.converted(&all, delta, search.most_order) <= target
             };
-            let least = least_count(target, "steps", with)?;
-            found.push(least);
+            let least = with(least_count(target, "steps", reaches)?);
+            all.push(least);
         }
-        Ok(found)
+        Ok(all)
     }
 
     /// The least sigma, to a relative 1e-9, with which `steps` steps give `target` (Algorithm 4).
@@ -90,12 +142,12 @@ impl Langevin {
         let at = |ln: f64| Self { noise: libm::exp(ln), ..*self };
         let limit = 60.0 * std::f64::consts::LN_10;
         let (mut low, mut high) = (-limit, limit);
-        if at(high).converted(&[steps], delta) > target {
+        if at(high).converted(&[steps], delta, f64::INFINITY) > target {
             return Err(PublishedError::OutOfReach { target, name: "sigma", limit: 1e60 });
         }
         while high - low > 1e-10 {
             let middle = 0.5 * (low + high);
-            if at(middle).converted(&[steps], delta) <= target {
+            if at(middle).converted(&[steps], delta, f64::INFINITY) <= target {
                 high = middle;
             } else {
                 low = middle;
@@ -113,14 +165,22 @@ impl Langevin {
             ("sigma", self.noise),
             ("group", self.group),
         ])?;
+        // L is at least m, and eta at most 1/L.
+        if self.step * self.strong_convexity > 1.0 + 1e-12 {
+            let rule = "at most 1/`strong_convexity`";
+            return Err(PublishedError::Range { name: "eta", rule, got: self.step });
+        }
         if delta > 0.0 && delta < 1.0 {
             return Ok(());
         }
         Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: delta })
     }
 
-    fn converted(&self, steps: &[u64], delta: f64) -> f64 {
-        unrounded_epsilon(|alpha| self.renyi(steps, alpha), delta, Conversion::Mironov)
+    fn converted(&self, steps: &[u64], delta: f64, most_order: f64) -> f64 {
+        let curve = |alpha: f64| {
+            if alpha <= most_order { self.renyi(steps, alpha) } else { f64::INFINITY }
+        };
+        unrounded_epsilon(curve, delta, Conversion::Mironov)
     }
 
     /// eps_0(alpha).
@@ -148,55 +208,4 @@ impl Langevin {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MNIST: Langevin = Langevin {
-        records: 11_982.0,
-        strong_convexity: 0.011_982,
-        lipschitz: 1.0,
-        step: 3.817_056_133_627_501,
-        noise: 0.03,
-        group: 100.0,
-        learning_steps: None,
-    };
-
-    #[test]
-    fn least_values_are_least() {
-        let delta = 1.0 / 11_982.0;
-        let steps = MNIST.least_steps(1.0, delta).unwrap();
-        assert_eq!(steps, 1997);
-        assert!(MNIST.epsilon(steps, delta).unwrap() <= 1.0);
-        assert!(MNIST.epsilon(steps - 1, delta).unwrap() > 1.0);
-        let noise = MNIST.least_noise(1000, 1.0, delta).unwrap();
-        let at = |noise| Langevin { noise, ..MNIST }.epsilon(1000, delta).unwrap();
-        assert!(at(noise) <= 1.0 && at(noise * (1.0 - 1e-6)) > 1.0);
-    }
-
-    #[test]
-    fn the_gaussian_accountant_is_never_worse() {
-        use crate::accountant::gdp::{Stretch, interpolation};
-        let delta = 1.0 / 11_982.0;
-        let noise = (2.0 * MNIST.step).sqrt() * MNIST.noise;
-        let ln_contraction = (-MNIST.step * MNIST.strong_convexity).ln_1p();
-        let shift = 2.0 * MNIST.step * MNIST.group / MNIST.records;
-        for steps in [1, 10, 100, 1000] {
-            let learn = Stretch { steps: 100_000, ln_contraction, shift, noise };
-            let unlearn = Stretch { steps, shift: 0.0, ..learn };
-            let mu = interpolation::ln_mu(0.0, &[learn, unlearn]).unwrap().exp();
-            let ours = crate::gaussian::unrounded::epsilon(mu, delta);
-            assert!(ours < MNIST.epsilon(steps, delta).unwrap(), "{steps}");
-        }
-    }
-
-    #[test]
-    fn short_learning_and_bad_numbers() {
-        let short = Langevin { learning_steps: Some(5), ..MNIST };
-        assert!(short.epsilon(10, 1e-4).unwrap() < MNIST.epsilon(10, 1e-4).unwrap());
-        let bad = Langevin { noise: 0.0, ..MNIST };
-        let refused = bad.epsilon(10, 1e-4).unwrap_err().to_string();
-        assert_eq!(refused, "`sigma` must be finite and above 0, got 0");
-        assert!(MNIST.epsilon(10, 1.0).is_err());
-        assert!(MNIST.least_steps_of_sequence(501, 1.0, 1e-4).is_err());
-    }
-}
+mod tests;

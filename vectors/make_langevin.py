@@ -1,0 +1,252 @@
+"""Writes langevin.json: Langevin and bounded-domain cases from 60-digit arithmetic (needs mpmath).
+
+    python make_langevin.py > langevin.json
+
+Every formula is written down here a second time, step by step; restarts are tried at every step.
+"""
+
+import json
+import random
+
+from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+
+mp.dps = 60
+random.seed(32)
+cases = []
+
+
+def case(kind, inputs, **expect):
+    written = {k: v if isinstance(v, int) else str(v) for k, v in inputs.items()}
+    results = {k: v if isinstance(v, int) else nstr(v, 25) for k, v in expect.items()}
+    cases.append({"kind": kind, "inputs": written, "expect": results})
+
+
+def digits(low, high):
+    """A decimal with few digits, uniform in the logarithm."""
+    return float(f"{10 ** random.uniform(low, high):.6g}")
+
+
+def real(x):
+    return mpf(str(x))
+
+
+def least(f, low=-30, high=70):
+    """The minimum of f(alpha) over alpha > 1 by a grid and ternary search in ln(alpha - 1)."""
+
+    def at(t):
+        return f(1 + exp(mpf(t)))
+
+    grid = [mpf(low) + mpf(high - low) * k / 300 for k in range(301)]
+    values = [at(t) for t in grid]
+    best = min(range(301), key=lambda k: values[k])
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, 300)]
+    for _ in range(130):
+        third = (high - low) / 3
+        if at(low + third) < at(high - third):
+            high -= third
+        else:
+            low += third
+    return at((low + high) / 2)
+
+
+def epsilon_of(curve, delta):
+    return least(lambda a: curve(a) + log(1 / delta) / (a - 1))
+
+
+def settings():
+    m = digits(-3, 0)
+    eta = float(f"{random.uniform(0.05, 0.99) / m:.5g}")
+    inputs = {
+        "n": random.randint(20, 50000),
+        "strong_convexity": m,
+        "lipschitz": digits(-0.5, 0.5),
+        "eta": eta,
+        "sigma": digits(-2, 0.5),
+        "group": random.randint(1, 20),
+        "delta": digits(-9, -3),
+    }
+    return inputs, {k: real(v) for k, v in inputs.items()}
+
+
+def stationary(r, sigma):
+    reach = r["group"] * r["lipschitz"] / (sigma * r["n"])
+    return lambda a: 4 * a * reach**2 / r["strong_convexity"]
+
+
+for _ in range(6):
+    inputs, r = settings()
+    del inputs["sigma"]
+    steps, target = random.randint(1, 300), digits(-1, 0.7)
+    low, high = mpf(-60), mpf(60)
+    for _ in range(70):
+        middle = (low + high) / 2
+        zero = stationary(r, exp(middle))
+        rate = steps * r["strong_convexity"] * r["eta"]
+        value = epsilon_of(lambda a, z=zero, s=rate: exp(-s / a) * z(a), r["delta"])
+        low, high = (low, middle) if value <= real(target) else (middle, high)
+    case(
+        "langevin-least-sigma",
+        {**inputs, "steps": steps, "target_epsilon": target},
+        sigma=exp(high),
+    )
+
+for _ in range(8):
+    inputs, r = settings()
+    learning, steps = random.randint(1, 400), random.randint(0, 300)
+    radius = digits(-2, 2)
+    m, eta, sigma = r["strong_convexity"], r["eta"], r["sigma"]
+    zero = stationary(r, sigma)
+    squares, c = mpf(0), 1 - m * eta
+    for _ in range(learning):
+        squares = squares * c**2 + 2 * eta * sigma**2
+    rho = (2 * real(radius) * c**learning) ** 2 / squares / 2
+
+    def after(a, z=zero, k=steps, m=m, eta=eta):
+        return exp(-k * m * eta / a) * z(a)
+
+    def short(a, f=after, t=learning, m=m, eta=eta):
+        return f(a) * (1 - exp(-m * eta * t))
+
+    def triangles(a, f=after, rho=rho):
+        inner = (2 * a - mpf("0.5")) / (2 * a - 1) * (f(4 * a) + rho * 4 * a)
+        return (a - mpf("0.5")) / (a - 1) * (inner + rho * 2 * a)
+
+    case(
+        "langevin-finite",
+        {**inputs, "learning_steps": learning, "steps": steps, "radius": radius},
+        epsilon_against_all_steps=epsilon_of(short, r["delta"]),
+        epsilon_against_learning_steps=epsilon_of(triangles, r["delta"]),
+    )
+
+for index in range(10):
+    inputs, r = settings()
+    convex = index % 2 == 0
+    del inputs["strong_convexity"]
+    inputs["smoothness"] = float(f"{random.uniform(0.1, 2) / inputs['eta']:.4g}")
+    eta, sigma, smooth = r["eta"], r["sigma"], real(inputs["smoothness"])
+    inputs["radius"] = float(f"{random.uniform(0.05, 4) * float(sqrt(2 * eta) * sigma):.4g}")
+    inputs["start_variance"] = random.choice([0.0, 0.25])
+    reach = real(inputs["radius"]) + eta * r["lipschitz"]
+    g = mpf(1) if convex else (1 + eta * smooth) ** 2
+    half = eta * sigma**2
+
+    def cap(v, reach=reach):
+        return 6 * (4 * reach**2 + v) * exp(4 * reach**2 / v)
+
+    steps = random.randint(1, 60)
+    constant, products = real(inputs["start_variance"]), mpf(0)
+    if index < 8:
+        inputs["learning_steps"] = random.randint(1, 80)
+        for _ in range(inputs["learning_steps"]):
+            middle = min(g * constant + half, cap(half))
+            products = (products + 1) / (1 + half / middle)
+            constant = min(middle + half, cap(half))
+    else:
+        constant = cap(half)
+        products = constant / half
+    scale = 2 * eta * (r["group"] * r["lipschitz"] / (sigma * r["n"])) ** 2 * products
+    decay = mpf(0)
+    for _ in range(steps):
+        decay += log(1 + 2 * half / (g * constant))
+        constant = min(g * constant + 2 * half, cap(2 * half))
+    case(
+        "langevin-convex" if convex else "langevin-nonconvex",
+        {**inputs, "steps": steps},
+        epsilon_at_learning=epsilon_of(lambda a, s=scale: a * s, r["delta"]),
+        epsilon_at_steps=epsilon_of(lambda a, s=scale, d=decay: a * s * exp(-d / a), r["delta"]),
+    )
+
+
+def upper(x):
+    return erfc(x / sqrt(mpf(2))) / 2
+
+
+def delta_of(epsilon, mu):
+    with mp.workdps(400):
+        a = mu / 2 - epsilon / mu
+        return upper(-a) - exp(epsilon) * upper(mu - a)
+
+
+def mu_of(start, shifts, c, noise):
+    """The minorant of every single point by gift wrapping."""
+    steps = len(shifts)
+    v, y = mpf(0), c**steps * start
+    points = [(v, mpf(0))]
+    for k, s in enumerate(shifts):
+        v, y = v + (c ** (steps - 1 - k) * noise) ** 2, y + c ** (steps - 1 - k) * s
+        points.append((v, y))
+    corner, total = 0, mpf(0)
+    while corner + 1 < len(points):
+        v0, y0 = points[corner]
+        slope, best = min(
+            ((y - y0) / (v - v0), -k) for k, (v, y) in enumerate(points) if k > corner
+        )
+        total += slope**2 * (points[-best][0] - v0)
+        corner = -best
+    return sqrt(total)
+
+
+def restarted(diameter, shifts, c, noise):
+    rest = [mu_of(diameter, shifts[k:], c, noise) for k in range(len(shifts))]
+    return min([mu_of(mpf(0), shifts, c, noise), *rest])
+
+
+for index in range(10):
+    inputs, r = settings()
+    del inputs["strong_convexity"]
+    convexity = ["convex", "nonconvex"][index % 2]
+    lam = random.choice([0.0, float(f"{0.05 / inputs['eta']:.4g}")])
+    beta = float(f"{random.uniform(0.02, 0.3 if index % 2 else 1.9) / inputs['eta']:.4g}")
+    eta = r["eta"]
+    noise = sqrt(2 * eta) * r["sigma"]
+    radius = float(f"{random.uniform(0.3, 6) * float(noise):.4g}")
+    learning, unlearning = random.randint(1, 40), random.randint(0, 25)
+    adjacency = random.choice(["replace", "remove-fixed"])
+    bound = real(beta) * real(radius) * 2
+    given = random.random() < 0.5
+    flat = real(lam) if convexity == "convex" else real(lam) - real(beta)
+    c = max(1 - eta * flat, eta * (real(beta) + real(lam)) - 1)
+    times = 2 if adjacency == "replace" else 1
+    inputs["n"] = random.randint(20, 200)
+    shift = times * eta * r["lipschitz"] * r["group"] / inputs["n"]
+    shifts = [shift] * learning + [mpf(0)] * unlearning
+    diameter = 2 * real(radius)
+    gradient = bound if given else r["lipschitz"] + real(lam) * real(radius)
+    apart = min(diameter * c, diameter + 2 * eta * gradient)
+    mu = restarted(diameter, shifts, c, noise)
+    before = restarted(diameter, shifts[:learning], c, noise)
+
+    def delta_after(e, mu=mu, before=before, k=unlearning, d=apart / noise):
+        p = delta_of(e, before)
+        for _ in range(k):
+            # Far below every delta that is asked for; the difference has lost its digits there.
+            if p < mpf(10) ** -60:
+                return mpf(0)
+            p *= max(mpf(0), delta_of(log(1 + (exp(e) - 1) / p), d))
+        return min(p, delta_of(e, mu))
+
+    low, high = mpf(0), mu**2 / 2 + mu * sqrt(-2 * log(r["delta"])) + 1
+    if delta_after(mpf(0)) <= r["delta"]:
+        high = low
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_after(middle) <= r["delta"] else (middle, high)
+    extra = {"gradient_bound": nstr(bound, 50)} if given else {}
+    case(
+        "bounded-domain-gd",
+        {
+            **inputs,
+            **extra,
+            "convexity": convexity,
+            "lambda": lam,
+            "beta": beta,
+            "radius": radius,
+            "learning_steps": learning,
+            "unlearning_steps": unlearning,
+            "adjacency": adjacency,
+        },
+        mu=mu,
+        epsilon=high,
+    )
+
+print(json.dumps({"note": "compare at a relative 1e-8", "cases": cases}, indent=0))
