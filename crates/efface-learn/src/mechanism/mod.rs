@@ -10,6 +10,7 @@ pub mod noisy_gd;
 mod output_noise;
 mod release;
 pub mod retrain;
+pub mod ridge;
 pub mod solve;
 
 #[cfg(test)]
@@ -20,3 +21,4 @@ pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};
 pub use output_noise::{CheckedOutputNoise, OutputNoiseError, OutputNoisePlan};
 pub use release::{Evidence, Released};
+pub use ridge::{RidgeError, RidgePlan};
