@@ -13,6 +13,7 @@ mod bounds;
 mod certify;
 mod delete;
 mod error;
+mod exact;
 mod export;
 mod outcome;
 mod plan;

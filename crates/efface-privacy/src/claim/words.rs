@@ -48,7 +48,7 @@ pub fn in_words(claim: &Claim) -> String {
         }
         Notion::ExactRemoval => format!(
             "{when}{which} and what is kept are bit for bit what they would be had the deleted \
-             records never been seen"
+             records never been seen, given the same public constants"
         ),
         Notion::DifferentialPrivacy => {
             let how = match claim.adjacency {
@@ -73,6 +73,12 @@ pub fn in_words(claim: &Claim) -> String {
     }
 }
 
+/// What is left open where nothing random is released.
+const UNHIDDEN: [&str; 2] = [
+    "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
+    "the difference between two models of this vault, which is made of the changed records",
+];
+
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
@@ -84,6 +90,12 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         State::Secret => covers.push(
             "later releases up to the stated number; not the kept unperturbed state itself".into(),
         ),
+    }
+    let exact = event.core().grid().is_none();
+    if exact {
+        covers.push(
+            "the kept sums, which follow from the remaining rows and public constants".into(),
+        );
     }
     let mut does_not = vec![
         "backups and copies of the vault or of the source table",
@@ -101,6 +113,9 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if let Event::Composed(_) = event {
         does_not.push("whether what was given is as private as declared");
         does_not.push("records that only what was given saw, and other models made from it");
+    }
+    if exact {
+        does_not.extend(UNHIDDEN);
     }
     (covers, does_not.into_iter().map(str::to_owned).collect())
 }

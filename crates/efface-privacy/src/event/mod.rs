@@ -5,10 +5,12 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod exact_removal;
 mod noisy_gd;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use output_noise::{OutputNoise, Procedure};
 
@@ -27,6 +29,8 @@ pub enum Event {
     NoisyGd(NoisyGd),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
+    /// A solution of whole-number sums over rounded records, published without noise.
+    ExactRemoval(ExactRemoval),
 }
 
 impl Event {
@@ -36,6 +40,7 @@ impl Event {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
             Self::Composed(event) => event,
+            Self::ExactRemoval(event) => event,
         }
     }
 

@@ -14,7 +14,10 @@ use quantiser::power_of_two;
 pub use sums::{Sums, SumsError};
 
 use efface_matrix::GramError;
+use efface_privacy::event::{Event, ExactRemoval};
+use efface_privacy::quantity::Decimal;
 
+use super::{Evidence, Kept, Released};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
@@ -29,17 +32,6 @@ pub const MOST_COLUMNS: usize = 4096;
 pub struct RidgePlan {
     constants: Constants,
     quantiser: Quantiser,
-}
-
-/// A model and what it follows from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
-    /// The weights, to be published as they are.
-    pub weights: Vec<f64>,
-    /// The sums they were solved from: private, kept for the next request.
-    pub sums: Sums,
-    /// Records added to or taken out of the sums.
-    pub records: u64,
 }
 
 /// Why there is no model. Whatever was kept before is unchanged.
@@ -87,6 +79,9 @@ pub enum RidgeError {
         /// Records to take out.
         got: u64,
     },
+    /// Bytes that are no sums of this plan.
+    #[error(transparent)]
+    Kept(SumsError),
     /// What is left after taking records out is no sum of records.
     #[error("the records taken out are not those that were added: {0}")]
     Foreign(SumsError),
@@ -173,6 +168,39 @@ impl RidgePlan {
         if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(RidgeError::Singular) }
     }
 
+    /// The sums that a release handed on.
+    ///
+    /// # Errors
+    /// Bytes that are no sums of this plan.
+    pub fn read(&self, kept: &Kept) -> Result<Sums, RidgeError> {
+        let columns = self.constants.cols();
+        Sums::from_bytes(&kept.state, columns, self.quantiser).map_err(RidgeError::Kept)
+    }
+
+    /// The event of release number `releases`: public constants alone.
+    #[must_use]
+    pub fn event(&self, releases: u64) -> ExactRemoval {
+        let declared = self.constants.declared();
+        ExactRemoval {
+            setting: self.constants.setting(1),
+            row_bound: Decimal(declared.row_bound),
+            row_grid: Decimal(power_of_two(-self.quantiser.row_places())),
+            target_bound: Decimal(declared.target_bound.max(1e-100)),
+            target_grid: Decimal(power_of_two(-self.quantiser.target_places())),
+            releases,
+        }
+    }
+
+    /// The sums alone are kept: nothing that counts earlier requests.
+    fn release(&self, sums: &Sums, releases: u64, records: usize) -> Result<Released, RidgeError> {
+        Ok(Released {
+            weights: self.weights(sums)?,
+            event: Event::ExactRemoval(self.event(releases)),
+            evidence: Evidence::Sums { records: records as u64 },
+            kept: Some(Kept { releases: 0, state: sums.to_bytes() }),
+        })
+    }
+
     fn check_count(&self, records: usize) -> Result<(), RidgeError> {
         check_count(&self.constants, records)?;
         let capacity = self.quantiser.capacity();
@@ -191,36 +219,39 @@ pub fn learn(
     plan: &RidgePlan,
     data: &Dataset,
     watch: &mut Watch<'_>,
-) -> Result<Fitted, RidgeError> {
+) -> Result<Released, RidgeError> {
     let sums = plan.sum(data, watch)?;
-    Ok(Fitted { weights: plan.weights(&sums)?, sums, records: data.rows() as u64 })
+    plan.release(&sums, 1, data.rows())
 }
 
-/// Serves one request: takes the records of `removed` out of the sums `kept`, adds those of `added`,
+/// Serves one request: takes the records of `removed` out of the kept sums, adds those of `added`,
 /// and solves again. Reads no other record.
 ///
+/// `releases` counts the model's distinct releases so far, this one included.
+///
 /// # Errors
-/// See [`RidgeError`]; `kept` is unchanged in any case.
+/// See [`RidgeError`].
 pub fn request(
     plan: &RidgePlan,
-    kept: &Sums,
+    kept: &Kept,
     removed: &Dataset,
     added: &Dataset,
+    releases: u64,
     watch: &mut Watch<'_>,
-) -> Result<Fitted, RidgeError> {
+) -> Result<Released, RidgeError> {
+    let mut sums = plan.read(kept)?;
     for data in [removed, added] {
         check_records(&plan.constants, data)?;
     }
-    let (records, got) = (kept.records(), removed.rows() as u64);
+    let (records, got) = (sums.records(), removed.rows() as u64);
     if got > records {
         return Err(RidgeError::TooMany { records, got });
     }
     plan.check_count((records - got) as usize + added.rows())?;
-    let mut sums = kept.clone();
     sums.fold(removed, -1, watch)?;
     sums.check().map_err(RidgeError::Foreign)?;
     sums.fold(added, 1, watch)?;
-    Ok(Fitted { weights: plan.weights(&sums)?, sums, records: got + added.rows() as u64 })
+    plan.release(&sums, releases, removed.rows() + added.rows())
 }
 
 /// The least lambda for which Cholesky cannot fail on any data set of the constants.

@@ -63,8 +63,16 @@ fn dataset<'a>(cols: usize, records: impl IntoIterator<Item = &'a (Vec<f32>, f64
     data
 }
 
-fn fit(plan: &RidgePlan, data: &Dataset) -> Fitted {
+fn fit(plan: &RidgePlan, data: &Dataset) -> Released {
     learn(plan, data, &mut going).unwrap()
+}
+
+fn kept(released: &Released) -> &Kept {
+    released.kept.as_ref().unwrap()
+}
+
+fn sums(plan: &RidgePlan, released: &Released) -> Sums {
+    plan.read(kept(released)).unwrap()
 }
 
 /// The same bits, signs of zeros included.
@@ -88,7 +96,8 @@ fn any_history_gives_the_bits_of_learning_from_the_rest() {
         let check = |history: Vec<(Vec<u16>, usize)>| {
             let mut live: Vec<usize> = (0..100).collect();
             let mut next = live.len();
-            let mut kept = fit(&plan, &dataset(COLS, &all[..100]));
+            let mut last = fit(&plan, &dataset(COLS, &all[..100]));
+            let mut releases = 1;
             for (deletions, additions) in history {
                 let mut gone = Vec::new();
                 for pick in deletions {
@@ -101,14 +110,15 @@ fn any_history_gives_the_bits_of_learning_from_the_rest() {
                 next = fresh.end;
                 let gone = dataset(COLS, gone.iter().map(|i| &all[*i]));
                 let fresh = dataset(COLS, &all[fresh]);
-                let served = request(&plan, &kept.sums, &gone, &fresh, &mut going).unwrap();
-                prop_assert_eq!(served.records, (gone.rows() + fresh.rows()) as u64);
-                kept = served;
+                releases += 1;
+                last = request(&plan, kept(&last), &gone, &fresh, releases, &mut going).unwrap();
+                let records = (gone.rows() + fresh.rows()) as u64;
+                prop_assert_eq!(&last.evidence, &Evidence::Sums { records });
+                prop_assert_eq!(&last.event, &Event::ExactRemoval(plan.event(releases)));
             }
             let rest = fit(&plan, &dataset(COLS, live.iter().rev().map(|i| &all[*i])));
-            prop_assert_eq!(&kept.sums, &rest.sums);
-            prop_assert_eq!(kept.sums.to_bytes(), rest.sums.to_bytes());
-            prop_assert_eq!(bits(&kept.weights), bits(&rest.weights));
+            prop_assert_eq!(&last.kept, &rest.kept);
+            prop_assert_eq!(bits(&last.weights), bits(&rest.weights));
             Ok(())
         };
         runner.run(&histories, check).unwrap();
@@ -165,8 +175,9 @@ fn sums_at_the_edge_of_their_range_are_exact() {
     assert_eq!(sums.moment(), [-(one << 14) + 18 * one, 0]);
     let none = dataset(2, &[]);
     let all = dataset(2, &longest);
-    let served = request(&plan, &sums, &all, &none, &mut going).unwrap();
-    assert_eq!(served.sums, Sums::empty(2, plan.quantiser()));
+    let first = Kept { releases: 0, state: sums.to_bytes() };
+    let served = request(&plan, &first, &all, &none, 2, &mut going).unwrap();
+    assert_eq!(self::sums(&plan, &served), Sums::empty(2, plan.quantiser()));
     assert_eq!(bits(&served.weights), [0, 0]);
 }
 
@@ -250,16 +261,16 @@ fn the_solve_follows_its_definition_and_solves() {
         let plan = plan(declared(cols, 200, 1e-4));
         let fitted = fit(&plan, &dataset(cols, &records));
         let ridge = 1e-4 * 200.0 * 4.0_f64.powi(plan.quantiser().row_places());
-        let expected = by_definition(&fitted.sums, ridge);
-        assert_eq!(bits(&equation::solve(&fitted.sums, ridge).unwrap()), bits(&expected), "{cols}");
+        let sums = sums(&plan, &fitted);
+        let expected = by_definition(&sums, ridge);
+        assert_eq!(bits(&equation::solve(&sums, ridge).unwrap()), bits(&expected), "{cols}");
         // The gradient of the objective on the rounded records is 0 but for rounding.
         let unit = 2.0_f64.powi(-plan.quantiser().row_places());
         let moment_unit = unit * 2.0_f64.powi(-plan.quantiser().target_places());
         for i in 0..cols {
-            let entry =
-                |j: usize| fitted.sums.gram(i.max(j), i.min(j)) as f64 * unit * unit / 200.0;
+            let entry = |j: usize| sums.gram(i.max(j), i.min(j)) as f64 * unit * unit / 200.0;
             let product: f64 = (0..cols).map(|j| entry(j) * fitted.weights[j]).sum();
-            let moment = fitted.sums.moment()[i] as f64 * moment_unit / 200.0;
+            let moment = sums.moment()[i] as f64 * moment_unit / 200.0;
             let gradient = product + 1e-4 * fitted.weights[i] - moment;
             assert!(gradient.abs() < 1e-12, "{cols} {gradient:e}");
         }
@@ -284,11 +295,10 @@ fn what_breaks_a_rule_is_refused_and_changes_nothing() {
     const COLS: usize = 3;
     let all = records(40, COLS, 8);
     let plan = plan(declared(COLS, 24, 1e-3));
-    let kept = fit(&plan, &dataset(COLS, &all[..24])).sums;
-    let before = kept.clone();
+    let kept = fit(&plan, &dataset(COLS, &all[..24])).kept.unwrap();
     let none = dataset(COLS, &[]);
     let one = |row: &[f32], y| dataset(COLS, &[(row.to_vec(), y)]);
-    let add = |data: &Dataset| request(&plan, &kept, &none, data, &mut going).unwrap_err();
+    let add = |data: &Dataset| request(&plan, &kept, &none, data, 2, &mut going).unwrap_err();
     let long = add(&one(&[0.8, 0.8, 0.0], 0.0));
     assert!(matches!(long, RidgeError::Records(ObjectiveError::RowBound { row: 0, .. })), "{long}");
     let target = add(&one(&[0.0; COLS], 1.0_f64.next_up()));
@@ -301,19 +311,18 @@ fn what_breaks_a_rule_is_refused_and_changes_nothing() {
     let wide = add(&dataset(2, &[(vec![0.0, 0.0], 0.0)]));
     assert!(matches!(wide, RidgeError::Records(ObjectiveError::Columns { .. })), "{wide}");
     let many = dataset(COLS, &all[..25]);
-    let many = request(&plan, &kept, &many, &none, &mut going).unwrap_err();
+    let many = request(&plan, &kept, &many, &none, 2, &mut going).unwrap_err();
     assert_eq!(many, RidgeError::TooMany { records: 24, got: 25 });
     // As many records as there are, but not the same ones: no records leave zeros.
     let others = dataset(COLS, &all[1..25]);
-    let foreign = request(&plan, &kept, &others, &none, &mut going).unwrap_err();
+    let foreign = request(&plan, &kept, &others, &none, 2, &mut going).unwrap_err();
     assert!(
         matches!(foreign, RidgeError::Foreign(SumsError::Range { records: 0, .. })),
         "{foreign}"
     );
     let stopped =
-        request(&plan, &kept, &none, &one(&[0.0; COLS], 0.0), &mut |_| ControlFlow::Break(()));
+        request(&plan, &kept, &none, &one(&[0.0; COLS], 0.0), 2, &mut |_| ControlFlow::Break(()));
     assert_eq!(stopped, Err(RidgeError::Cancelled));
-    assert_eq!(kept, before);
     // NaN never reaches a data set.
     let mut data = dataset(COLS, &[]);
     assert!(data.push(Row::Dense(&[f32::NAN, 0.0, 0.0]), 0.0).is_err());
@@ -325,8 +334,8 @@ fn under_mean_the_minimum_holds() {
     let all = records(12, 2, 9);
     let normalizer = Normalizer::Mean { minimum: 10 };
     let plan = plan(Declared { normalizer, ..declared(2, 1, 1e-3) });
-    let kept = fit(&plan, &dataset(2, &all)).sums;
-    let few = request(&plan, &kept, &dataset(2, &all[..3]), &dataset(2, &[]), &mut going);
+    let kept = fit(&plan, &dataset(2, &all)).kept.unwrap();
+    let few = request(&plan, &kept, &dataset(2, &all[..3]), &dataset(2, &[]), 2, &mut going);
     assert!(matches!(few, Err(RidgeError::Records(ObjectiveError::Minimum { got: 9, .. }))));
 }
 
@@ -368,7 +377,7 @@ fn other_mechanisms_refuse_the_loss_without_a_clip() {
 fn bytes_come_back_and_damage_is_refused() {
     let plan = plan(declared(4, 30, 1e-3));
     let q = plan.quantiser();
-    let sums = fit(&plan, &dataset(4, &records(30, 4, 10))).sums;
+    let sums = sums(&plan, &fit(&plan, &dataset(4, &records(30, 4, 10))));
     let bytes = sums.to_bytes();
     assert_eq!(Sums::from_bytes(&bytes, 4, q), Ok(sums));
     for end in 0..bytes.len() {
