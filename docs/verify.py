@@ -648,7 +648,7 @@ LIMITS = (
 
 
 UNHIDDEN = (  # where nothing random is released
-    "the remaining records, which no noise hides: differential privacy holds at no epsilon",
+    "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
     "the difference between two models of this vault, which is made of the changed records",
 )
 COVERS = (
@@ -1038,8 +1038,8 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     require(parts == (None,) * 4, "exact removal has no delta, order, mu or adjacency")
     setting, norm = event["setting"], event["setting"]["normalizer"]
     capacity = norm.get("capacity", 2**24)
-    counts = (setting["parameters"], setting["group"], event["releases"], norm.get("n", 1), capacity)
-    require(min(counts) > 0, "a count of the event is 0")
+    counts = [setting["parameters"], setting["group"], event["releases"], norm.get("n", 1)]
+    require(min(*counts, capacity) > 0, "a count of the event is 0")
     require(setting["lipschitz"] == INFINITY, "`lipschitz` is infinite without a clip")
     low, high = Decimal("1e-100"), Decimal("1e100")
     entries = []

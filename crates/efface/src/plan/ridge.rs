@@ -58,6 +58,13 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         ("excess-risk", s.excess_risk.is_some(), "`ridge` draws no noise"),
         ("seed", s.seed.is_some(), "`ridge` draws nothing"),
         ("solver", s.solver.is_some(), "`ridge` solves in one fixed order"),
+        ("radius", s.radius.is_some(), "lambda alone keeps the weights from growing"),
+        ("start", s.start.is_some(), "it solves from sums alone"),
+        (
+            "extractor-privacy",
+            s.extractor_privacy.is_some(),
+            "an extractor that saw the records is not undone exactly",
+        ),
         ("clip", s.clip.is_some(), "a clipped residual has no sums to solve from"),
     ];
     for (name, given, reason) in pointless {

@@ -118,8 +118,8 @@ impl RidgePlan {
             return Err(RidgeError::Columns(columns));
         }
         let quantiser = Quantiser::new(&constants)?;
-        let (least, most) =
-            (least_lambda(&constants, &quantiser), 1e30 * declared.row_bound.powi(2));
+        let least = least_lambda(&constants, &quantiser);
+        let most = 1e30 * declared.row_bound * declared.row_bound;
         let got = declared.lambda;
         if !(least..=most).contains(&got) {
             return Err(RidgeError::Lambda { least, most, got });
