@@ -369,8 +369,12 @@ fn other_mechanisms_refuse_the_loss_without_a_clip() {
     let plan =
         OutputNoisePlan { distance: 1e-3, noise, grid, state, joint_releases, group, solver };
     assert!(plan.check(&constants, 100).is_err());
-    let plan = NoisyGdPlan { step: 0.1, noise, grid, learning_steps: 9, removal_steps: 9, group };
-    assert!(plan.check(&constants).is_err());
+    for radius in [None, Some(1.0)] {
+        let (learning_steps, removal_steps) = (9, 9);
+        let plan =
+            NoisyGdPlan { step: 0.1, noise, grid, learning_steps, removal_steps, radius, group };
+        assert!(plan.check(&constants).is_err());
+    }
 }
 
 #[test]
