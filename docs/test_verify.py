@@ -206,6 +206,53 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
 KEY = sign(SEED, b"")[0]
 
 
+def exact(base: dict[str, Any]) -> dict[str, Any]:
+    """A certificate of a model without noise, from one with."""
+    document = copy.deepcopy(base)
+    event = {
+        "kind": "exact-removal",
+        "setting": {**document["event"]["setting"], "lipschitz": "inf"},
+        "row_bound": "2",
+        "row_grid": "4.76837158203125e-7",  # 2^-21
+        "target_bound": "1",
+        "target_grid": "2.384185791015625e-7",  # 2^-22
+        "releases": document["event"]["releases"],
+    }
+    claim = {
+        **document["claims"][0],
+        "notion": verify.EXACT,
+        "epsilon": "0",
+        "delta": None,
+        "mu": None,
+        "group": "any",
+        "reference": verify.ANEW,
+        "requests": "any",
+        "releases": 1,
+        "accountant": "exact",
+        "theorem": verify.THEOREMS["exact-removal"],
+        "advantage": "0",
+    }
+    claim["words"] = verify.sentence(claim)[0]
+    constants = [c for c in document["constants"] if c["name"] != "lipschitz"]
+    added = {"lipschitz": "inf"}
+    for name in ("row_bound", "row_grid", "target_bound", "target_grid"):
+        added[name.replace("_", "-")] = event[name]
+    constants += [{"name": n, "value": v, "origin": "default"} for n, v in added.items()]
+    assumptions = [a for a in document["assumptions"] if a["name"] != "randomness"]
+    scope = {"covers": [], "does_not_cover": [*verify.LIMITS, *verify.UNHIDDEN]}
+    return seal(
+        {
+            **document,
+            "event": event,
+            "claims": [claim],
+            "constants": constants,
+            "assumptions": assumptions,
+            "noise": {"sampler": "none", "generator": "none", "grid": None},
+            "scope": scope,
+        }
+    )
+
+
 def put(change: dict[str, Any], *path: str | int) -> Callable[[dict[str, Any]], None]:
     """A change of some fields of the object at that path of a document."""
 
@@ -679,6 +726,43 @@ class Certificates(unittest.TestCase):
         words = self.solved["claims"][0]["words"]
         flattered = words.replace("% of the time", "0% of the time").replace("most ", "most 0.")
         self.fails(self.solved, "claim 1", put({"words": flattered}, "claims", 0))
+
+    def test_exact_removal(self) -> None:
+        base = exact(self.solved)
+        self.assertEqual(set(judge(base).values()), {"holds"}, judge(base))
+        self.breaks(base, set(), put({"covers": [verify.COVERS[3]]}, "scope"))
+        self.breaks(self.solved, {"scope"}, put({"covers": [verify.COVERS[3]]}, "scope"))
+        for change in (
+            {"row_grid": "1.1920928955078125e-7"},  # 2^-23: rows of 23 bits
+            {"row_grid": "3e-7"},
+            {"row_grid": "0"},
+            {"target_grid": "1.1920928955078125e-7"},
+            {"row_bound": "2.1"},
+            {"row_bound": "inf"},
+            {"releases": 0},
+        ):
+            self.fails(base, "claim 1", put(change, "event"))
+        for setting in ({"lipschitz": "1"}, {"strong_convexity": "0"}, {"parameters": 0}):
+            self.fails(base, "claim 1", put(setting, "event", "setting"))
+        crowd = {"kind": "fixed", "n": 12000, "capacity": 2**18 + 1}
+        self.fails(base, "claim 1", put({"normalizer": crowd}, "event", "setting"))
+        for change in (
+            {"notion": verify.RETRAINING, "delta": DELTA},
+            {"mu": "0"},
+            {"delta": DELTA},
+            {"group": "1"},
+            {"releases": 2},
+            {"accountant": "gdp"},
+            {"requests": "non-adaptive"},
+            {"words": base["claims"][0]["words"] + ", surely"},
+        ):
+            self.fails(base, "claim 1", put(change, "claims", 0))
+        self.fails(self.solved, "claim 1", put({"notion": verify.EXACT}, "claims", 0))
+        for pretended in ({"sampler": "exact-grid"}, {"generator": "chacha20"}, {"grid": "1e-9"}):
+            self.breaks(base, {"noise"}, put(pretended, "noise"))
+        for limit in verify.UNHIDDEN:
+            forget = partial(lambda text, d: d["scope"]["does_not_cover"].remove(text), limit)
+            self.breaks(base, {"scope"}, forget)
 
     def test_noise_constants_and_scope(self) -> None:
         test, seeded = put({"not_for_release": True}), {"generator": "chacha20-user-seed"}

@@ -34,6 +34,7 @@ from decimal import (
     Overflow,
     setcontext,
 )
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -201,7 +202,8 @@ def stands_for(text: str, value: Decimal) -> bool:
 
 RETRAINING, RENYI = "indistinguishable-from-retraining", "renyi-unlearning"
 DELETION, PRIVACY = "deletion-privacy", "differential-privacy"
-NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY)
+EXACT = "exact-removal"
+NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY, EXACT)
 
 # What a certificate consists of: objects with their fields, `name?` may be null or missing. A form
 # is text, count, flag, number (a decimal string), words|to|choose|from, [array], or an object.
@@ -224,6 +226,8 @@ event/objective-perturbation: kind=text setting=setting noise=number grid=number
     releases=count
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
+event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
+    target_bound=number target_grid=number releases=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -581,12 +585,19 @@ NEVER_SAW = {
         "stated group, absent from the start"
     ),
 }
+ANEW = (
+    "learning from the records as they are after the request alone, with the same public constants"
+)
 NEIGHBOURS = "the same releases from data that differ in the protected records"
 THEOREMS = {
     "output-noise": (
         "Gaussian mechanism around an optimum found to a measured distance (strong convexity)"
     ),
     "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
+    "exact-removal": (
+        "whole-number sums of rounded records, solved in a fixed order: a function of the records "
+        "at hand"
+    ),
 }
 GIVEN_REFERENCES = {
     PRIVACY: (
@@ -641,10 +652,15 @@ LIMITS = (
 )
 
 
+UNHIDDEN = (  # where nothing random is released
+    "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
+    "the difference between two models of this vault, which is made of the changed records",
+)
 COVERS = (
     "the weights published with this request",
     "everything kept after the request: weights, remaining rows, public constants",
     "later releases up to the stated number; not the kept unperturbed state itself",
+    "the kept sums, which follow from the remaining rows and public constants",
 )
 
 
@@ -653,6 +669,12 @@ CONSTANTS = {
     "output-noise": {"distance": "distance", "noise": "noise", "releases": "joint_releases"},
     "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning"},
     "objective-perturbation": {"noise": "noise", "residual-budget": "residual"},
+    "exact-removal": {
+        "row-bound": "row_bound",
+        "row-grid": "row_grid",
+        "target-bound": "target_bound",
+        "target-grid": "target_grid",
+    },
 }
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -670,7 +692,8 @@ def supported(event: Fields, claim: Fields) -> Fields:
     kind, accountant = inner["kind"], claim["accountant"]
     bound = BOUNDS.get((kind, accountant))
     require(bound is not None, f"`{accountant[:40]}` has no bound for `{kind}`")
-    check_event(inner)
+    if kind != "exact-removal":
+        check_event(inner)
     if bound and inner is not event:
         bound = partial(composed_bound, bound)
     return {
@@ -754,6 +777,7 @@ def composed_bound(
 def check_shape(claim: Fields) -> None:
     """Exactly the parameters that the notion has, in their ranges."""
     notion, order, delta = claim["notion"], claim["order"], claim["delta"]
+    require(notion != EXACT, "nothing is exact where something random is released")
     private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
     require(private == bool(claim["adjacency"]), "`adjacency` is missing or out of place")
     require(renyi == (order is not None), "`order` is missing or out of place")
@@ -1042,6 +1066,44 @@ def perturbation_bound(event: Fields, claim: Fields) -> Fields:
     }
 
 
+def exact_bound(event: Fields, claim: Fields) -> Fields:
+    """Whole-number sums of rounded records: the same bits as if deleted records never were.
+
+    That holds when no sum over as many records as there may be leaves 64 bits, whatever they are:
+    then adding and taking away is exact, and the order has no part in it.
+    """
+    require(claim["notion"] == EXACT, "a model without noise earns `exact-removal` and no more")
+    parts = (claim["delta"], claim["order"], claim["mu"], claim["adjacency"])
+    require(parts == (None,) * 4, "exact removal has no delta, order, mu or adjacency")
+    setting, norm = event["setting"], event["setting"]["normalizer"]
+    capacity = norm.get("capacity", 2**24)
+    counts = [setting["parameters"], setting["group"], event["releases"], norm.get("n", 1)]
+    require(min(*counts, capacity) > 0, "a count of the event is 0")
+    require(setting["lipschitz"] == INFINITY, "`lipschitz` is infinite without a clip")
+    low, high = Decimal("1e-100"), Decimal("1e100")
+    entries = []
+    require(low <= setting["strong_convexity"] <= high, "`strong_convexity` is out of range")
+    for what in ("row", "target"):
+        bound, grid = event[f"{what}_bound"], event[f"{what}_grid"]
+        require(low <= bound <= high, f"`{what}_bound` is out of range")
+        power = grid > 0 and grid.is_finite() and math.frexp(float(grid))[0] == 0.5
+        require(power, f"`{what}_grid` must be a power of two")
+        largest = -(-Fraction(bound) // Fraction(grid))  # rounded up
+        require(largest <= 2**22, f"`{what}_grid` must be at least 2^-22 of its bound")
+        entries.append(largest)
+    row, target = entries
+    require(capacity * row * max(row, target) <= 2**62, "a sum could exceed 2^62")
+    return {
+        "epsilon": ZERO,
+        "advantage": ZERO,
+        "group": "any",
+        "reference": ANEW,
+        "requests": "any",
+        "releases": 1,
+        "theorem": THEOREMS["exact-removal"],
+    }
+
+
 # Which accountants bound which events.
 BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("output-noise", "gdp"): gaussian_bound,
@@ -1050,6 +1112,7 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("noisy-gd", "langevin"): langevin_bound,
     ("noisy-gd", "deletion-rdp"): deletion_bound,
     ("objective-perturbation", "objective"): perturbation_bound,
+    ("exact-removal", "exact"): exact_bound,
 }
 
 
@@ -1058,6 +1121,12 @@ NUMBER = r"(infinity|[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
 
 def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     """The claim's sentence with # for its numbers, and the range each number must be in."""
+    if claim["notion"] == EXACT:
+        text = (
+            "the published model and what is kept are bit for bit what they would be had the "
+            "deleted records never been seen, given the same public constants"
+        )
+        return text, []
     notion, requests, epsilon = claim["notion"], claim["requests"], claim["epsilon"]
     chance = 50 + 50 * claim["advantage"]
     order, delta = claim["order"], claim["delta"]
@@ -1257,7 +1326,7 @@ def check_constants(document: Fields) -> str:
 def check_assumptions(document: Fields) -> str:
     """What the claims rest on beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
-    needed = {"rows", "randomness"}
+    needed = {"rows"} if core(document["event"]).get("grid") is None else {"rows", "randomness"}
     for constant in document["constants"]:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
@@ -1290,8 +1359,11 @@ def check_consistency(document: Fields) -> str:
 def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
     listed, event = document["scope"]["does_not_cover"], document["event"]
+    exact = core(event).get("grid") is None
     covers: tuple[str, ...] = (COVERS[0], COVERS[2 if kept(core(event)) == "secret" else 1])
-    limits = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
+    limits: tuple[str, ...] = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
+    if exact:
+        covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
     if why := UNSOUND.get(core(event)["kind"]):
         covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:

@@ -14,6 +14,7 @@ mod bounds;
 mod certify;
 mod delete;
 mod error;
+mod exact;
 mod export;
 mod outcome;
 mod plan;

@@ -12,6 +12,7 @@ use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
+use crate::exact;
 use crate::outcome::Work;
 use crate::plan::{MechanismName, Plan, Schedule, least_steps};
 use crate::rows::{Keyed, Rows};
@@ -37,10 +38,8 @@ pub(crate) struct Request<'a> {
     pub(crate) kept: Option<&'a Kept>,
     /// What the request deletes and adds, in numbers.
     pub(crate) change: Change<'a>,
-    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
     /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]).
     pub(crate) removed: &'a Keyed,
-    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
     /// The records it adds, where the plan asks for them.
     pub(crate) added: &'a Keyed,
     /// K, for `noisy-gd`; 0 for others.
@@ -99,6 +98,7 @@ pub(crate) fn run(
             .map_err(output_error)
         }
         Schedule::Steps { .. } => steps(plan, &objective(&constants, rows)?, start, rng, watch),
+        Schedule::Sums => exact::run(constants, rows, start, releases, surroundings),
     }
 }
 
@@ -146,7 +146,7 @@ fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
             radius: radius.map(|radius| radius.0),
             group: plan.setting.group,
         }),
-        Schedule::Output { .. } => Err(Error::storage("damaged", "the plan has no steps")),
+        _ => Err(Error::storage("damaged", "the plan has no steps")),
     }
 }
 
@@ -204,6 +204,11 @@ pub(crate) fn planned_event(
             next.releases += 1;
             next.records = next.records.map(|_| records as u64);
             Event::OutputNoise(next)
+        }
+        Event::ExactRemoval(previous) => {
+            let mut next = previous.clone();
+            next.releases += 1;
+            Event::ExactRemoval(next)
         }
         Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
     };
@@ -282,6 +287,15 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             hessians: 0,
             hessian_products: 0,
             steps: *passes,
+            distance: None,
+            solver: None,
+            clipped,
+        },
+        Evidence::Sums { .. } => Work {
+            passes: 0,
+            hessians: 0,
+            hessian_products: 0,
+            steps: 0,
             distance: None,
             solver: None,
             clipped,

@@ -214,7 +214,8 @@ pub(crate) fn serve(
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };
-    check_releases(plan, current, refresh, before.as_ref().map(|kept| kept.releases))?;
+    let counted = before.as_ref().filter(|_| plan.state == State::Secret);
+    check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
     let rows = Rows::of(&transaction, plan)?;
     let remaining = rows.count();
     if let Some(capacity) = plan.capacity()

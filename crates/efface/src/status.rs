@@ -34,18 +34,14 @@ pub fn status(path: &Path) -> Result<Status> {
         }
     })?;
     let plan = &current.plan;
-    let made = kept(&vault, plan).ok().flatten().map(|kept| kept.releases);
+    let secret = plan.state == State::Secret;
+    let made = kept(&vault, plan).ok().flatten().filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
-        mechanism: match plan.mechanism {
-            MechanismName::Retrain => "retrain",
-            MechanismName::Solve => "solve",
-            MechanismName::NoisyGd => "noisy-gd",
-        }
-        .to_owned(),
+        mechanism: plan.mechanism.name().to_owned(),
         loss: plan.loss.clone(),
         state: match plan.state {
             State::Perfect => "perfect",
@@ -77,6 +73,7 @@ fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u6
 
 fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionStatus> {
     let spent = left == Some(0);
+    let exact = plan.mechanism == MechanismName::Ridge;
     let describe = |notion: Notion| {
         let claim = latest.claims.iter().find(|claim| claim.notion == notion);
         let wanted = notion == plan.target.notion;
@@ -91,6 +88,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!("comes along: epsilon {:.4} now, no promise", claim.epsilon.0)
             }
             (None, _) => match notion {
+                _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
                 Notion::DeletionPrivacy if plan.state == State::Secret => {
                     "needs `perfect` state".to_owned()
@@ -101,8 +99,8 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             },
         };
         let note = if spent { format!("{note}; no releases left") } else { note };
-        let possible =
-            claim.is_some() || notion == Notion::DeletionPrivacy && plan.state == State::Perfect;
+        let deletion = notion == Notion::DeletionPrivacy && plan.state == State::Perfect && !exact;
+        let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }
     };
     Notion::ALL.into_iter().map(describe).collect()

@@ -128,14 +128,18 @@ pub(crate) fn latest_certificate(
     Err(Error::storage("damaged", "the vault's ledger holds no certificate"))
 }
 
-/// What `secret` state keeps beside the model; none in `perfect` state.
+/// What is kept beside model and records, if anything.
 pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
-    if plan.state == State::Perfect {
+    if !plan.keeps_state() {
         return Ok(None);
     }
     let Some(bytes) = vault.caches()? else { return Ok(None) };
     Kept::from_bytes(&bytes).map(Some).map_err(|error| {
-        Error::storage("damaged", format!("the vault's kept state cannot be read: {error}"))
-            .hint("`efface refresh` goes on without it")
+        let what = format!("the vault's kept state cannot be read: {error}");
+        let hint = match plan.state {
+            State::Secret => "`efface refresh` goes on without it",
+            State::Perfect => "restore the vault from where you keep it",
+        };
+        Error::storage("damaged", what).hint(hint)
     })
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
+use crate::exact;
 use crate::plan::Plan;
 use crate::store::{CERTIFICATE, EXPORT, open_for_reading};
 
@@ -199,9 +200,11 @@ pub fn verify_ledger(
     match walk.latest {
         Some(certificate) => {
             newest(&vault, &certificate, &mut verdict)?;
-            match plan_of(&genesis.config_json).and_then(|plan| plan.is_that_of(&certificate)) {
+            let plan = plan_of(&genesis.config_json);
+            match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
                 Ok(true) => {
-                    verdict.push("plan", Standing::Holds, "the vault's plan is the certified one")
+                    verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
+                    exact::check(&vault, &plan?, &mut verdict)?;
                 }
                 Ok(false) => {
                     let reason = "the vault's plan is not the one its certificates were made under";

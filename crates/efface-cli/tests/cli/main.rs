@@ -27,6 +27,8 @@ mod output;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod ridge;
+#[cfg(test)]
 mod table;
 #[cfg(test)]
 mod tamper;

@@ -147,6 +147,18 @@ fn noisy_gd_huber_hinge() {
 }
 
 #[test]
+fn ridge_squared() {
+    whole_job(Label::Number, "--mechanism ridge --loss squared --target-range -15,15");
+}
+
+#[test]
+fn ridge_mean() {
+    let settings = "--mechanism ridge --loss squared --target-range -15,15 --normalizer mean \
+                    --minimum 150 --no-intercept";
+    whole_job(Label::Number, settings);
+}
+
+#[test]
 fn mean_normalizer() {
     whole_job(Label::Two, "--normalizer mean --minimum 150");
 }

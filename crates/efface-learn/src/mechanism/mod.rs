@@ -11,6 +11,7 @@ pub mod objective_perturbation;
 mod output_noise;
 mod release;
 pub mod retrain;
+pub mod ridge;
 pub mod solve;
 
 #[cfg(test)]
@@ -24,3 +25,4 @@ pub use objective_perturbation::{
 };
 pub use output_noise::{CheckedOutputNoise, OutputNoiseError, OutputNoisePlan};
 pub use release::{Evidence, Released};
+pub use ridge::{RidgeError, RidgePlan};

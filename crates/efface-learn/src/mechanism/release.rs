@@ -8,7 +8,7 @@ use crate::solver::{Optimum, Solver};
 /// A model that may be published, the event that accounts for it, and what stays private.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Released {
-    /// The weights: multiples of the event's grid, exact as floats.
+    /// The weights: multiples of the event's grid, where it has one, exact as floats.
     pub weights: Vec<f64>,
     /// What was released, for the accountants.
     pub event: Event,
@@ -61,6 +61,11 @@ pub enum Evidence {
         /// Largest |w| met.
         largest_norm: f64,
     },
+    /// Sums were changed and solved.
+    Sums {
+        /// Records added to the sums or taken out of them.
+        records: u64,
+    },
 }
 
 impl Evidence {
@@ -71,6 +76,7 @@ impl Evidence {
             Self::Optimum { passes, .. }
             | Self::Perturbed { passes, .. }
             | Self::Steps { passes, .. } => *passes,
+            Self::Sums { .. } => 0,
         }
     }
 }

@@ -104,40 +104,50 @@ pub enum ObjectiveError {
     },
 }
 
+/// Refuses a number of records that the normaliser does not allow.
+pub(crate) fn check_count(constants: &Constants, got: usize) -> Result<(), ObjectiveError> {
+    match constants.declared().normalizer {
+        Normalizer::Fixed { capacity, .. } if got as u64 > capacity => {
+            Err(ObjectiveError::Capacity { capacity, got })
+        }
+        Normalizer::Mean { minimum } if (got as u64) < minimum.max(1) => {
+            Err(ObjectiveError::Minimum { minimum: minimum.max(1), got })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks every record of a data set, however many, against the public constants.
+pub(crate) fn check_records(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+    let declared = constants.declared();
+    let (expected, got) = (declared.cols, data.cols());
+    if expected != got {
+        return Err(ObjectiveError::Columns { expected, got });
+    }
+    let bound = declared.row_bound;
+    if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
+        return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
+    }
+    let (loss, limit) = (declared.loss, declared.target_bound);
+    if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
+        let rule = match loss {
+            Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
+            Loss::Softmax { classes } => format!("a class index below {classes}"),
+            _ => "0 or 1".to_owned(),
+        };
+        return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
+    }
+    Ok(())
+}
+
 impl<'a> Objective<'a> {
     /// Checks every record against the public constants: O(n), no pass over the features.
     ///
     /// # Errors
     /// The first rule the data set breaks. Nothing is mapped or clipped here.
     pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
-        let declared = constants.declared();
-        let (expected, got) = (declared.cols, data.cols());
-        if expected != got {
-            return Err(ObjectiveError::Columns { expected, got });
-        }
-        let got = data.rows();
-        match declared.normalizer {
-            Normalizer::Fixed { capacity, .. } if got as u64 > capacity => {
-                return Err(ObjectiveError::Capacity { capacity, got });
-            }
-            Normalizer::Mean { minimum } if (got as u64) < minimum.max(1) => {
-                return Err(ObjectiveError::Minimum { minimum: minimum.max(1), got });
-            }
-            _ => {}
-        }
-        let bound = declared.row_bound;
-        if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
-            return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
-        }
-        let (loss, limit) = (declared.loss, declared.target_bound);
-        if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
-            let rule = match loss {
-                Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
-                Loss::Softmax { classes } => format!("a class index below {classes}"),
-                _ => "0 or 1".to_owned(),
-            };
-            return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
-        }
+        check_count(constants, data.rows())?;
+        check_records(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
         Ok(Self { constants, data, normalizer, tilt: Vec::new() })
     }

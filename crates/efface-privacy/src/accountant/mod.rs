@@ -1,12 +1,14 @@
 //! Accountants: from what was released to a bound on what it reveals.
 //!
-//! [`gdp`] bounds the events of certificates. The others are kept beside it by name: bounds as
-//! their papers state them, for planning, comparison and reproduction.
+//! [`gdp`] bounds the events of certificates that release something random, [`exact`] those that do
+//! not. The others are kept beside them by name: bounds as their papers state them, for planning,
+//! comparison and reproduction.
 
 pub mod bounded_domain;
 pub mod compose;
 pub mod deletion_rdp;
 pub mod descent;
+pub mod exact;
 pub mod gdp;
 pub mod group;
 pub(crate) mod history;

@@ -274,7 +274,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
     let needed = [
         ("rows", true),
-        ("randomness", true),
+        ("randomness", certificate.event.grid().is_some()),
         ("row-count", replace || counted),
         ("classes", data("classes")),
         ("schema", data("schema")),

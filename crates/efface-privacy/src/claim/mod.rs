@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod composed;
 mod evaluate;
+mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
 mod output_noise;

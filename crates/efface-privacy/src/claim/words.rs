@@ -49,7 +49,7 @@ pub fn in_words(claim: &Claim) -> String {
         }
         Notion::ExactRemoval => format!(
             "{when}{which} and what is kept are bit for bit what they would be had the deleted \
-             records never been seen"
+             records never been seen, given the same public constants"
         ),
         Notion::DifferentialPrivacy => {
             let how = match claim.adjacency {
@@ -78,6 +78,12 @@ pub fn in_words(claim: &Claim) -> String {
     text
 }
 
+/// What is left open where nothing random is released.
+const UNHIDDEN: [&str; 2] = [
+    "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
+    "the difference between two models of this vault, which is made of the changed records",
+];
+
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
@@ -90,6 +96,12 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         State::Secret => covers.push(
             "later releases up to the stated number; not the kept unperturbed state itself".into(),
         ),
+    }
+    let exact = event.core().grid().is_none();
+    if exact {
+        covers.push(
+            "the kept sums, which follow from the remaining rows and public constants".into(),
+        );
     }
     let mut does_not = vec![
         "backups and copies of the vault or of the source table",
@@ -107,6 +119,9 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if let Event::Composed(_) = event {
         does_not.push("whether what was given is as private as declared");
         does_not.push("records that only what was given saw, and other models made from it");
+    }
+    if exact {
+        does_not.extend(UNHIDDEN);
     }
     let mut limits: Vec<String> = does_not.into_iter().map(str::to_owned).collect();
     if let Some(why) = unsound {

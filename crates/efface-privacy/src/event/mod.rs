@@ -5,11 +5,13 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
 pub use output_noise::{OutputNoise, Procedure};
@@ -31,6 +33,8 @@ pub enum Event {
     Composed(Composed),
     /// The minimiser of a perturbed objective, moved by Newton steps (guo2020): never certified.
     ObjectivePerturbation(ObjectivePerturbation),
+    /// A solution of whole-number sums over rounded records, published without noise.
+    ExactRemoval(ExactRemoval),
 }
 
 impl Event {
@@ -41,6 +45,7 @@ impl Event {
             Self::NoisyGd(event) => event,
             Self::ObjectivePerturbation(event) => event,
             Self::Composed(event) => event,
+            Self::ExactRemoval(event) => event,
         }
     }
 

@@ -7,7 +7,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, What};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
-use super::MechanismName;
+use super::{MechanismName, ridge};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -43,16 +43,16 @@ impl Choices {
     /// A name that is unknown, a number out of range, or settings that exclude each other.
     pub fn new(settings: Settings) -> Result<Self> {
         let s = &settings;
-        let mechanism = match s.mechanism.as_deref().unwrap_or("solve") {
-            "solve" => MechanismName::Solve,
-            "retrain" => MechanismName::Retrain,
-            "noisy-gd" => MechanismName::NoisyGd,
-            other => return Err(unknown("mechanism", other, &["solve", "retrain", "noisy-gd"])),
-        };
+        let name = s.mechanism.as_deref().unwrap_or("solve");
+        let mechanism = MechanismName::ALL.into_iter().find(|m| m.name() == name);
+        let names = MechanismName::ALL.map(MechanismName::name);
+        let mechanism = mechanism.ok_or_else(|| unknown("mechanism", name, &names))?;
+        let exact = mechanism == MechanismName::Ridge;
         let name = s.loss.as_deref().unwrap_or("logistic");
         let loss = known("loss", name, &Loss::NAMES)?;
         let notion_names = Notion::ALL.map(Notion::name);
         let notion = match s.notion.as_deref() {
+            None if exact => Notion::ExactRemoval,
             None => Notion::IndistinguishableFromRetraining,
             Some(name) => {
                 Notion::from_name(name).ok_or_else(|| unknown("notion", name, &notion_names))?
@@ -60,6 +60,7 @@ impl Choices {
         };
         let accountant_names = Accountant::ALL.map(Accountant::name);
         let accountant = match s.accountant.as_deref() {
+            None if exact => Some(Accountant::Exact),
             None => None,
             Some(name) => Some(
                 Accountant::from_name(name)
@@ -219,9 +220,7 @@ impl Choices {
     fn together(&self) -> Result<()> {
         let s = &self.settings;
         let steps = self.mechanism == MechanismName::NoisyGd;
-        let clash = |what: &str, rule: &str, hint: &str| {
-            Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
-        };
+        ridge::check(self)?;
         if steps && self.state == State::Secret {
             return clash(
                 "`noisy-gd` with `--state secret`",
@@ -376,6 +375,10 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         mu: privacy.mu.map(Decimal),
         group: count(name, privacy.group)?,
     }))
+}
+
+pub(super) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
+    Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
 }
 
 fn range(error: efface_privacy::quantity::QuantityError) -> Error {

@@ -4,6 +4,7 @@ mod calibrate;
 mod check;
 mod constants;
 mod resolve;
+mod ridge;
 mod schedule;
 
 pub(crate) use calibrate::least_steps;
@@ -33,6 +34,24 @@ pub enum MechanismName {
     Solve,
     /// Noisy gradient descent.
     NoisyGd,
+    /// Normal equations from whole-number sums.
+    Ridge,
+}
+
+impl MechanismName {
+    /// Every mechanism.
+    pub const ALL: [Self; 4] = [Self::Solve, Self::Retrain, Self::NoisyGd, Self::Ridge];
+
+    /// The name users type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Solve => "solve",
+            Self::Retrain => "retrain",
+            Self::NoisyGd => "noisy-gd",
+            Self::Ridge => "ridge",
+        }
+    }
 }
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
@@ -163,6 +182,8 @@ pub enum Schedule {
         /// K; none: the least that meets the target for each request.
         removal: Option<u64>,
     },
+    /// `ridge`: nothing beyond the objective's constants.
+    Sums,
 }
 
 impl Target {
@@ -216,7 +237,9 @@ impl Plan {
         let width = self.loss_width.map_or(1.0, |d| d.0);
         match (self.loss.as_str(), &self.task) {
             ("softmax", Task::Classes(classes)) => Loss::Softmax { classes: classes.len() },
-            ("squared", _) => Loss::Squared { clip: width },
+            ("squared", _) => {
+                self.loss_width.map_or(Loss::UNCLIPPED, |clip| Loss::Squared { clip: clip.0 })
+            }
             ("huber-hinge", _) => Loss::HuberHinge { width },
             _ => Loss::Logistic,
         }
@@ -234,7 +257,13 @@ impl Plan {
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        false
+        self.mechanism == MechanismName::Ridge
+    }
+
+    /// Whether something beside model and records is kept between requests.
+    #[must_use]
+    pub fn keeps_state(&self) -> bool {
+        self.state == State::Secret || self.mechanism == MechanismName::Ridge
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

@@ -9,6 +9,7 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use super::constants::{Constants, origin};
+use super::ridge;
 use super::schedule::{self, Public};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
 use crate::error::{Error, Result};
@@ -102,6 +103,7 @@ impl Plan {
             let name = if choices.loss == "squared" { "clip" } else { "hinge-width" };
             list.add(name, width, width_origin);
         }
+        let exact = choices.mechanism == MechanismName::Ridge;
         list.add("parameters", parameters, origin(false, &[]));
         list.add("lipschitz", setting.lipschitz, Origin::Default);
         list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
@@ -118,8 +120,11 @@ impl Plan {
 
         let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
         let delta_origin = origin(s.delta.is_some(), &[n_origin]);
-        list.add("epsilon", Decimal(choices.epsilon), origin(s.epsilon.is_some(), &[]));
-        list.add("delta", Decimal(delta), delta_origin);
+        let epsilon = if exact { 0.0 } else { choices.epsilon };
+        if !exact {
+            list.add("epsilon", Decimal(epsilon), origin(s.epsilon.is_some(), &[]));
+            list.add("delta", Decimal(delta), delta_origin);
+        }
 
         if choices.notion == Notion::RenyiUnlearning || choices.notion == Notion::DeletionPrivacy {
             list.add("order", Decimal(choices.order), origin(s.order.is_some(), &[]));
@@ -133,7 +138,7 @@ impl Plan {
         }
         let target = Target {
             notion: choices.notion,
-            epsilon: Decimal(choices.epsilon),
+            epsilon: Decimal(epsilon),
             delta: Decimal(delta),
             order: Decimal(choices.order),
             interactions: s.interactions,
@@ -155,6 +160,7 @@ impl Plan {
         list_given(&mut list, choices);
         let schedule = match choices.mechanism {
             MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
+            MechanismName::Ridge => ridge::schedule(&constants, size_origin, &mut list)?,
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();
@@ -207,7 +213,7 @@ impl Plan {
     pub fn fixed_removal(&self) -> Option<u64> {
         match self.schedule {
             Schedule::Steps { removal, .. } => removal,
-            Schedule::Output { .. } => None,
+            Schedule::Output { .. } | Schedule::Sums => None,
         }
     }
 }
@@ -244,6 +250,9 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
 fn loss(choices: &Choices, task: &Task) -> (Loss, Option<Decimal>, Origin, f64) {
     let s = &choices.settings;
     match (choices.loss, task) {
+        ("squared", _) if choices.mechanism == MechanismName::Ridge => {
+            (Loss::UNCLIPPED, None, Origin::Default, 1.0)
+        }
         ("squared", _) => {
             let clip = s.clip.unwrap_or(1.0);
             (Loss::Squared { clip }, Some(Decimal(clip)), origin(s.clip.is_some(), &[]), 1.0)
@@ -300,16 +309,24 @@ fn assumptions(
     adjacency: Adjacency,
     constants: &[Constant],
 ) -> Vec<Assumption> {
-    let mut list = vec![
-        assumption(
-            "rows",
-            format!(
-                "every stored row has norm at most {} (`{}`), checked on the stored numbers",
-                choices.row_norm, choices.row_map
-            ),
-            Evidence::Enforced,
+    let exact = choices.mechanism == MechanismName::Ridge;
+    let mut list = vec![assumption(
+        "rows",
+        format!(
+            "every stored row has norm at most {} (`{}`), checked on the stored numbers",
+            choices.row_norm, choices.row_map
         ),
-        assumption(
+        Evidence::Enforced,
+    )];
+    if exact {
+        list.push(assumption(
+            "stored-rows",
+            "a deleted row leaves the sums as it entered them: rows in the vault are as they were \
+             stored (`efface ledger verify` builds the sums anew and compares)",
+            Evidence::Assumed,
+        ));
+    } else {
+        list.push(assumption(
             "randomness",
             if choices.settings.seed.is_some() {
                 "noise comes from a seed that the user knows: a test"
@@ -317,9 +334,9 @@ fn assumptions(
                 "noise comes from the operating system's generator and is never seen or reused"
             },
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
-        ),
-    ];
-    if choices.mechanism != MechanismName::NoisyGd {
+        ));
+    }
+    if matches!(choices.mechanism, MechanismName::Solve | MechanismName::Retrain) {
         list.push(assumption(
             "optimiser",
             "the stopping rule bounds the distance to the optimum, rounding included",
@@ -350,6 +367,9 @@ fn assumptions(
     list.extend(about_given(choices));
     for value in &facts.schema_from_data {
         list.push(assumption("schema", value.clone(), Evidence::Assumed));
+    }
+    if exact {
+        return list;
     }
     let group = choices.max_group;
     list.push(match (facts.subjects, private_notion(choices.notion)) {

@@ -4,7 +4,7 @@ use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
 use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
-use efface_privacy::event::{Adjacency, Event, NoisyGd, Normalizer};
+use efface_privacy::event::{Adjacency, Event, ExactRemoval, NoisyGd, Normalizer};
 
 use crate::draw::constant;
 
@@ -44,6 +44,19 @@ fn fixed(certificate: &mut Certificate) -> Option<&mut NoisyGd> {
     }
 }
 
+fn exact(certificate: &mut Certificate) -> Option<&mut ExactRemoval> {
+    match &mut certificate.event {
+        Event::ExactRemoval(event) => Some(event),
+        _ => None,
+    }
+}
+
+/// Often enough for a sum to leave its range.
+fn halve(grid: &mut f64) -> bool {
+    *grid /= f64::from(1 << 12);
+    true
+}
+
 /// The same claims of a changed event, computed anew, so that only a rule about them is broken.
 fn claim_anew(certificate: &mut Certificate) {
     let event = &certificate.event;
@@ -64,7 +77,28 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("noise", |c| {
         c.not_for_release = true;
-        true
+        c.event.grid().is_some()
+    }),
+    ("noise", |c| {
+        let none = c.event.grid().is_none();
+        c.noise.sampler = "exact-grid".to_owned();
+        c.noise.generator = "chacha20".to_owned();
+        none
+    }),
+    // Grids on which a sum could overflow, or that are none.
+    ("claim ", |c| exact(c).is_some_and(|e| halve(&mut e.row_grid.0))),
+    ("claim ", |c| exact(c).is_some_and(|e| halve(&mut e.target_grid.0))),
+    ("claim ", |c| {
+        exact(c).is_some_and(|e| {
+            e.row_grid.0 *= 1.5;
+            true
+        })
+    }),
+    ("claim ", |c| {
+        exact(c).is_some_and(|e| {
+            e.setting.lipschitz.0 = 1.0;
+            true
+        })
     }),
     ("noise", |c| {
         c.noise.generator = "chacha20-user-seed".to_owned();
@@ -196,7 +230,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
                 });
                 private
             }
-            Event::NoisyGd(_) | Event::Composed(_) => false,
+            _ => false,
         }
     }),
     ("claim ", |c| {
@@ -206,7 +240,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
                 e.phases[0].records = Some(1);
                 private
             }
-            Event::OutputNoise(_) | Event::Composed(_) => false,
+            _ => false,
         }
     }),
     ("claim ", |c| {

@@ -7,8 +7,8 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, in_words, scope};
 use efface_privacy::event::{
-    Adjacency, Composed, Event, Given, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting,
-    State, What,
+    Adjacency, Composed, Event, ExactRemoval, Given, NoisyGd, Normalizer, OutputNoise, Phase,
+    Procedure, Setting, State, What,
 };
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -155,6 +155,27 @@ impl Draw {
         Event::Composed(Composed { given, removed, inner: Box::new(inner) })
     }
 
+    fn exact_removal(&mut self) -> Event {
+        let mean = self.coin();
+        let (mut setting, _) = self.setting(mean);
+        setting.lipschitz = Decimal(f64::INFINITY);
+        let capacity = match setting.normalizer {
+            Normalizer::Fixed { capacity, .. } => capacity,
+            Normalizer::Mean { .. } => 1 << 24,
+        };
+        let bits = ((62 - capacity.next_power_of_two().ilog2()) / 2).min(22);
+        let mut part = || {
+            let bound = self.number(-3.0, 3.0);
+            let grid = (bound.log2().ceil() - f64::from(bits)).exp2();
+            (Decimal(bound), Decimal(grid))
+        };
+        let ((row_bound, row_grid), (target_bound, target_grid)) = (part(), part());
+        let releases = self.count(1000);
+        let event =
+            ExactRemoval { setting, row_bound, row_grid, target_bound, target_grid, releases };
+        Event::ExactRemoval(event)
+    }
+
     /// What a certificate may claim of an event; about the row count only where it is private.
     fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
@@ -167,6 +188,7 @@ impl Draw {
             deletion(Requests::NonAdaptive),
             deletion(Requests::PAdaptive(seen)),
             Question::Differential { delta, adjacency },
+            Question::Exact,
         ];
         let mut claims = Vec::new();
         for question in &questions {
@@ -181,8 +203,11 @@ impl Draw {
     pub(super) fn honest(&mut self, index: u64) -> Certificate {
         loop {
             let private = self.coin();
-            let event =
-                if self.coin() { self.output_noise(private) } else { self.noisy_gd(private) };
+            let event = match self.0.next_u64() % 5 {
+                0 | 1 => self.output_noise(private),
+                2 | 3 => self.noisy_gd(private),
+                _ => self.exact_removal(),
+            };
             let event = self.built_on(event, private);
             let least = if self.coin() { -290.0 } else { -12.0 };
             let delta = self.number(least, -0.5);
@@ -238,7 +263,10 @@ fn certificate(
         constants.push(constant("removal-steps", removal.to_string()));
     }
     let about_records = |c: &Claim| c.adjacency.is_some();
-    let mut assumptions = vec!["rows", "randomness"];
+    let mut assumptions = vec!["rows"];
+    if grid.is_some() {
+        assumptions.push("randomness");
+    }
     if claims.iter().any(about_records) {
         assumptions.push("group");
     }
@@ -283,7 +311,11 @@ fn certificate(
                 evidence: Evidence::Declared,
             })
             .collect(),
-        noise: Noise { sampler: "exact-grid".to_owned(), generator: "chacha20".to_owned(), grid },
+        noise: Noise {
+            sampler: if grid.is_some() { "exact-grid" } else { "none" }.to_owned(),
+            generator: if grid.is_some() { "chacha20" } else { "none" }.to_owned(),
+            grid,
+        },
         scope: Scope { covers, does_not_cover },
         annex: "00".to_owned(),
         chain: Chain {

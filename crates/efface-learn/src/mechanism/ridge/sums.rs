@@ -1,0 +1,211 @@
+//! What `ridge` keeps: integer sums over the records at hand.
+
+use efface_matrix::weighted_gram;
+
+use super::{Quantiser, RidgeError, Watch};
+use crate::dataset::Dataset;
+
+/// X^T X and X^T y of the rounded records, as integers.
+///
+/// Integers add up to the same bits in any order, and a subtraction undoes its addition exactly:
+/// the sums are a function of the multiset of records at hand and of the public quantiser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sums {
+    columns: usize,
+    records: u64,
+    quantiser: Quantiser,
+    /// Lower triangle, column by column.
+    gram: Vec<i64>,
+    moment: Vec<i64>,
+}
+
+/// Bytes that are no sums of this model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SumsError {
+    /// Not the length of this model's sums.
+    #[error("the kept sums must have {expected} bytes, got {got}")]
+    Length {
+        /// Length of the sums of this many columns.
+        expected: usize,
+        /// Length given.
+        got: usize,
+    },
+    /// Another quantiser, another number of columns or too many records.
+    #[error("the kept sums' `{name}` must be {rule}, got {got}")]
+    Header {
+        /// Which number.
+        name: &'static str,
+        /// What it must be.
+        rule: String,
+        /// What it is.
+        got: i64,
+    },
+    /// A number that no records give.
+    #[error("the kept sums are those of no {records} records: entry {index} is out of range")]
+    Range {
+        /// Their count.
+        records: u64,
+        /// Position among the sums, from 0.
+        index: usize,
+    },
+}
+
+/// Numbers before the sums: columns, records, and the quantiser's p and q.
+const HEADER: usize = 4;
+
+impl Sums {
+    /// The sums over no records.
+    #[must_use]
+    pub fn empty(columns: usize, quantiser: Quantiser) -> Self {
+        let gram = vec![0; triangle(columns)];
+        Self { columns, records: 0, quantiser, gram, moment: vec![0; columns] }
+    }
+
+    /// Records summed.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Columns, the intercept's included.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The grids their records were rounded to.
+    pub(super) fn quantiser(&self) -> Quantiser {
+        self.quantiser
+    }
+
+    /// Entry (i, j) of X^T X, i >= j.
+    pub(super) fn gram(&self, i: usize, j: usize) -> i64 {
+        self.gram[j * self.columns - j * (j + 1) / 2 + i]
+    }
+
+    /// X^T y.
+    pub(super) fn moment(&self) -> &[i64] {
+        &self.moment
+    }
+
+    /// Adds the records of `data`, or takes them out when `sign` is -1. The records obey the
+    /// constants. `watch` is told how many are done, every few hundred.
+    pub(super) fn fold(
+        &mut self,
+        data: &Dataset,
+        sign: i64,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), RidgeError> {
+        let step = self.quantiser.exact_records();
+        let ones = vec![1.0; step];
+        for start in (0..data.rows()).step_by(step) {
+            if watch(start as u64).is_break() {
+                return Err(RidgeError::Cancelled);
+            }
+            let rows = self.quantiser.rows(data, start)?;
+            // Every partial sum is a whole number of at most 2^53: no order of additions and no
+            // fused multiply-add changes a bit.
+            let block = weighted_gram(&rows, &ones[..rows.rows()])?;
+            let mut rest = self.gram.as_mut_slice();
+            for j in 0..self.columns {
+                let (column, others) = rest.split_at_mut(self.columns - j);
+                for (sum, &part) in column.iter_mut().zip(&block.col_as_slice(j)[j..]) {
+                    *sum = sum.wrapping_add(sign * part as i64);
+                }
+                rest = others;
+            }
+            for i in 0..rows.rows() {
+                let target = sign * self.quantiser.target(data.y()[start + i]);
+                for (j, value) in rows.row(i).iter() {
+                    self.moment[j] = self.moment[j].wrapping_add(value as i64 * target);
+                }
+            }
+        }
+        let count = data.rows() as u64;
+        self.records =
+            if sign > 0 { self.records + count } else { self.records.saturating_sub(count) };
+        Ok(())
+    }
+
+    /// Whether some records could have these sums: each within the range of their count, squares
+    /// not negative, and |x.y|^2 <= |x|^2 |y|^2.
+    pub(super) fn check(&self) -> Result<(), SumsError> {
+        let bound = self.quantiser.sum_bound(self.records);
+        let mut sums = self.gram.iter().chain(&self.moment);
+        let refuse = |index| Err(SumsError::Range { records: self.records, index });
+        if let Some(index) = sums.position(|sum| sum.unsigned_abs() > bound) {
+            return refuse(index);
+        }
+        let squares: Vec<i128> = (0..self.columns).map(|j| self.gram(j, j).into()).collect();
+        let mut index = 0;
+        for j in 0..self.columns {
+            for i in j..self.columns {
+                let product = i128::from(self.gram[index]);
+                if squares[j] < 0 || product * product > squares[i] * squares[j] {
+                    return refuse(index);
+                }
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
+    /// by column, then X^T y.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = [
+            self.columns as i64,
+            self.records as i64,
+            self.quantiser.row_places().into(),
+            self.quantiser.target_places().into(),
+        ];
+        let numbers = header.iter().chain(&self.gram).chain(&self.moment);
+        let mut bytes = Vec::with_capacity(8 * (HEADER + self.gram.len() + self.columns));
+        numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns.
+    ///
+    /// # Errors
+    /// Bytes of another length, quantiser or number of columns; more records than the capacity;
+    /// sums that no records give. An altered sum within its range is not noticed here.
+    pub fn from_bytes(
+        bytes: &[u8],
+        columns: usize,
+        quantiser: Quantiser,
+    ) -> Result<Self, SumsError> {
+        let expected = 8 * (HEADER + triangle(columns) + columns);
+        let (words, _) = bytes.as_chunks::<8>();
+        let mut numbers = words.iter().map(|word| i64::from_le_bytes(*word));
+        let mut next = || numbers.next().filter(|_| bytes.len() == expected);
+        let (Some(has), Some(records), Some(p), Some(q)) = (next(), next(), next(), next()) else {
+            return Err(SumsError::Length { expected, got: bytes.len() });
+        };
+        for (name, got, expected) in [
+            ("columns", has, columns as i64),
+            ("row-places", p, quantiser.row_places().into()),
+            ("target-places", q, quantiser.target_places().into()),
+        ] {
+            if got != expected {
+                let rule = expected.to_string();
+                return Err(SumsError::Header { name, rule, got });
+            }
+        }
+        if !(0..=quantiser.capacity() as i64).contains(&records) {
+            let rule = format!("in 0..={}", quantiser.capacity());
+            return Err(SumsError::Header { name: "records", rule, got: records });
+        }
+        let records = records as u64;
+        let gram = numbers.by_ref().take(triangle(columns)).collect();
+        let sums = Self { columns, records, quantiser, gram, moment: numbers.collect() };
+        sums.check()?;
+        Ok(sums)
+    }
+}
+
+/// Entries of a lower triangle.
+fn triangle(columns: usize) -> usize {
+    columns * (columns + 1) / 2
+}

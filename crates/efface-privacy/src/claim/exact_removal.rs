@@ -1,0 +1,166 @@
+//! Claims of a model whose removals are exact: one, and no more.
+
+use super::account::{Account, Bound, unaccounted};
+use super::{ClaimError, Notion, Question, Requests};
+use crate::accountant::{Accountant, exact};
+use crate::event::{ExactRemoval, Setting, State};
+use crate::quantity::{Decimal, Epsilon};
+
+impl Account for ExactRemoval {
+    fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    fn releases(&self) -> u64 {
+        self.releases
+    }
+
+    fn joint_releases(&self) -> u64 {
+        1
+    }
+
+    fn state(&self) -> State {
+        State::Perfect
+    }
+
+    fn grid(&self) -> Option<Decimal> {
+        None
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("row-bound", self.row_bound.to_string()),
+            ("row-grid", self.row_grid.to_string()),
+            ("target-bound", self.target_bound.to_string()),
+            ("target-grid", self.target_grid.to_string()),
+        ]
+    }
+
+    fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        if accountant != Accountant::Exact {
+            return Err(unaccounted(accountant, "a model without noise has `exact` only"));
+        }
+        let reason = match question {
+            Question::Exact => None,
+            Question::Differential { .. } => {
+                Some("nothing hides the remaining records: no noise is drawn")
+            }
+            _ => Some("removal is exact here, which `exact-removal` says"),
+        };
+        if let Some(reason) = reason {
+            return Err(ClaimError::Unavailable { notion: Notion::of(question).name(), reason });
+        }
+        exact::check(self)?;
+        Ok(Bound {
+            epsilon: Epsilon::new(0.0)?,
+            mu: None,
+            advantage: 0.0,
+            requests: Requests::Any,
+            releases: 1,
+            group: "any".to_owned(),
+            reference: "learning from the records as they are after the request alone, with the same \
+                        public constants",
+            theorem: "whole-number sums of rounded records, solved in a fixed order: a function of \
+                      the records at hand",
+        })
+    }
+
+    fn states_counts(&self) -> Result<bool, String> {
+        Ok(false)
+    }
+
+    fn steps_are_fixed(
+        &self,
+        _: &dyn Fn(&'static str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::gdp::AccountantError;
+    use crate::claim::evaluate;
+    use crate::event::{Adjacency, Event, Normalizer};
+
+    fn event() -> ExactRemoval {
+        ExactRemoval {
+            setting: Setting {
+                parameters: 20,
+                normalizer: Normalizer::Fixed { n: 200_000, capacity: 1 << 18 },
+                lipschitz: Decimal(f64::INFINITY),
+                smoothness: Decimal(2.5),
+                strong_convexity: Decimal(1e-3),
+                group: 1,
+            },
+            row_bound: Decimal(1.5),
+            row_grid: Decimal(2.0_f64.powi(-21)),
+            target_bound: Decimal(1.0),
+            target_grid: Decimal(2.0_f64.powi(-22)),
+            releases: 3,
+        }
+    }
+
+    fn ask(event: ExactRemoval, question: &Question) -> Result<super::super::Claim, ClaimError> {
+        evaluate(&Event::ExactRemoval(event), question, Accountant::Exact)
+    }
+
+    #[test]
+    fn it_earns_exact_removal_and_nothing_else() {
+        let claim = ask(event(), &Question::Exact).unwrap();
+        assert_eq!((claim.epsilon.0, claim.advantage.0), (0.0, 0.0));
+        assert_eq!((claim.delta, claim.mu, claim.order, claim.adjacency), (None, None, None, None));
+        assert_eq!((claim.state, claim.requests), (State::Perfect, Requests::Any));
+        assert_eq!(claim.question().unwrap(), Question::Exact);
+        let (delta, order, adjacency) = (1e-5, 2.0, Adjacency::Remove);
+        for question in [
+            Question::Indistinguishable { delta },
+            Question::Renyi { order },
+            Question::Deletion { order, adjacency, requests: Requests::NonAdaptive },
+            Question::Differential { delta, adjacency },
+        ] {
+            let refused = ask(event(), &question);
+            assert!(matches!(refused, Err(ClaimError::Unavailable { .. })), "{refused:?}");
+        }
+        let other = evaluate(&Event::ExactRemoval(event()), &Question::Exact, Accountant::Gdp);
+        assert!(matches!(other, Err(ClaimError::Accountant(_))));
+    }
+
+    #[test]
+    fn constants_that_let_a_sum_overflow_are_refused() {
+        type Change = fn(&mut ExactRemoval);
+        let changes: [(&str, Change); 11] = [
+            ("row_grid", |e| e.row_bound.0 = 2.0_f64.next_up()),
+            ("row_grid", |e| e.row_grid.0 *= 0.5),
+            ("row_grid", |e| e.row_grid.0 *= 1.5),
+            ("row_grid", |e| e.row_grid.0 = f64::INFINITY),
+            ("target_grid", |e| e.target_grid.0 *= 0.5),
+            ("row_grid", |e| {
+                e.row_bound.0 = 2.0;
+                e.setting.normalizer = Normalizer::Fixed { n: 1, capacity: (1 << 18) + 1 };
+            }),
+            ("row_grid", |e| e.row_grid.0 = -e.row_grid.0),
+            ("row_bound", |e| e.row_bound.0 = 0.0),
+            ("lipschitz", |e| e.setting.lipschitz.0 = 1.0),
+            ("strong_convexity", |e| e.setting.strong_convexity.0 = 0.0),
+            ("releases", |e| e.releases = 0),
+        ];
+        for (name, change) in changes {
+            let mut event = event();
+            change(&mut event);
+            let refused = ask(event, &Question::Exact);
+            let Err(ClaimError::Accountant(AccountantError::Malformed { name: got, .. })) = refused
+            else {
+                panic!("{name}: {refused:?}")
+            };
+            assert_eq!(got, name);
+        }
+        // Under `mean` 2^24 records are the most: 19 bits.
+        let mut mean = event();
+        mean.setting.normalizer = Normalizer::Mean { minimum: 5 };
+        assert!(ask(mean.clone(), &Question::Exact).is_err());
+        (mean.row_grid.0, mean.target_grid.0) = (2.0_f64.powi(-18), 2.0_f64.powi(-19));
+        assert!(ask(mean, &Question::Exact).is_ok());
+    }
+}

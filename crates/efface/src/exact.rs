@@ -1,0 +1,96 @@
+//! `ridge` in the engine: from kept sums and changed rows to a release, and sums held against rows.
+
+use std::ops::ControlFlow;
+
+use efface_learn::Constants;
+use efface_learn::mechanism::{Kept, Released, RidgeError, RidgePlan, ridge};
+use efface_privacy::certificate::{Standing, Verdict};
+use efface_vault::Vault;
+
+use crate::error::{Error, Result};
+use crate::plan::{MechanismName, Plan};
+use crate::rows::{Keyed, Rows, weight_bytes};
+use crate::run::{Request, Start};
+use crate::store::kept;
+use crate::surroundings::{Progress, Surroundings};
+
+/// Learns, or serves a request from the kept sums and the rows that it changes.
+pub(crate) fn run(
+    constants: Constants,
+    rows: &Rows<'_>,
+    start: &Start<'_>,
+    releases: u64,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Released> {
+    let plan = RidgePlan::new(constants).map_err(refused)?;
+    let watch =
+        &mut |rows| -> ControlFlow<()> { (surroundings.watch)(&Progress::Reading { rows }) };
+    match start {
+        Start::Nothing => ridge::learn(&plan, rows.data()?, watch),
+        Start::Given(_) => {
+            return Err(Error::refused("ridge", "`ridge` starts from no given weights"));
+        }
+        Start::Request(request) => {
+            let kept = kept_sums(&plan, request)?;
+            let (removed, added) = (&request.removed.data, &request.added.data);
+            ridge::request(&plan, kept, removed, added, releases, watch)
+        }
+    }
+    .map_err(refused)
+}
+
+/// The kept sums, once they are seen to give the published weights: those are signed, sums are not.
+fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
+    let damaged = |what: &str| {
+        Error::storage("damaged", format!("the vault's kept sums {what}"))
+            .hint("restore the vault from where you keep it")
+    };
+    let kept = request.kept.ok_or_else(|| damaged("are missing"))?;
+    let sums = plan.read(kept).map_err(|error| damaged(&format!("cannot be read: {error}")))?;
+    let weights = plan.weights(&sums).map_err(refused)?;
+    if weight_bytes(&weights) != weight_bytes(request.weights) {
+        return Err(damaged("do not give the certified weights"));
+    }
+    Ok(kept)
+}
+
+fn refused(error: RidgeError) -> Error {
+    match error {
+        RidgeError::Cancelled => Error::interrupted(),
+        RidgeError::Kept(_) | RidgeError::Foreign(_) | RidgeError::TooMany { .. } => {
+            Error::storage("damaged", error.to_string())
+                .hint("restore the vault from where you keep it")
+        }
+        other => Error::refused("ridge", other.to_string()),
+    }
+}
+
+/// Builds the sums anew from the vault's rows and holds them against those kept and against the
+/// published weights. A model without sums is passed over.
+pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+    if plan.mechanism != MechanismName::Ridge {
+        return Ok(());
+    }
+    let mut fails = |reason: &str| verdict.push("sums", Standing::Fails, reason);
+    let Ok(Some(kept)) = kept(vault, plan) else {
+        fails("the kept sums are missing or damaged");
+        return Ok(());
+    };
+    let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
+    let rows = Keyed::all(vault, plan)?;
+    let anew = ridge.sum(&rows.data, &mut |_| ControlFlow::Continue(()));
+    let Ok(sums) = anew else {
+        fails("the vault's rows break the public constants");
+        return Ok(());
+    };
+    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused)?);
+    if sums.to_bytes() != kept.state {
+        fails("the kept sums are not those of the vault's rows");
+    } else if vault.model()?.is_none_or(|model| model.weights != weights) {
+        fails("the vault's rows do not give its weights");
+    } else {
+        let reason = "rows, sums and weights agree, bit for bit";
+        verdict.push("sums", Standing::Holds, reason);
+    }
+    Ok(())
+}
