@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use efface_learn::mechanism::PerturbationMemory;
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
@@ -10,8 +11,8 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
-use crate::plan::{MechanismName, Plan};
+use crate::outcome::{Entry, ExportNote, NotionStatus, Residual, Status};
+use crate::plan::{MechanismName, Plan, Schedule};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
@@ -36,6 +37,7 @@ pub fn status(path: &Path) -> Result<Status> {
     let plan = &current.plan;
     let made = kept(&vault, plan).ok().flatten().map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
+    let residual = residual(&vault, plan)?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
@@ -44,6 +46,7 @@ pub fn status(path: &Path) -> Result<Status> {
             MechanismName::Retrain => "retrain",
             MechanismName::Solve => "solve",
             MechanismName::NoisyGd => "noisy-gd",
+            MechanismName::ObjectivePerturbation => "objective-perturbation",
         }
         .to_owned(),
         loss: plan.loss.clone(),
@@ -61,6 +64,7 @@ pub fn status(path: &Path) -> Result<Status> {
         requests: requests.into_iter().collect(),
         exports,
         releases_left,
+        residual,
         notions: notions(plan, &latest, releases_left),
         claims: latest.claims,
         head: (current.head.index, hex::encode(current.head.hash)),
@@ -68,9 +72,21 @@ pub fn status(path: &Path) -> Result<Status> {
     })
 }
 
+/// What `objective-perturbation` has spent.
+fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
+    let Schedule::Perturbed { budget, .. } = &plan.schedule else { return Ok(None) };
+    let Some(kept) = kept(vault, plan)? else { return Ok(None) };
+    let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
+        .map_err(|error| Error::storage("damaged", error.to_string()))?;
+    Ok(Some(Residual { bound: memory.residual, budget: budget.0, step: None }))
+}
+
 fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u64> {
     if plan.target.notion == Notion::DifferentialPrivacy {
         return Some(plan.releases.saturating_sub(current.releases()));
+    }
+    if !plan.limits_releases() {
+        return None;
     }
     kept.map(|made| plan.releases.saturating_sub(made))
 }

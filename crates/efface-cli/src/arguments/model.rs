@@ -23,7 +23,8 @@ pub(crate) struct ModelArguments {
     ///
     /// `solve` finds the optimum from the published model to a measured distance and publishes
     /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
-    /// gradient steps.
+    /// gradient steps; `objective-perturbation` removes by Newton steps as published, and its
+    /// certificates never verify (NOT SOUND).
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 

@@ -33,6 +33,8 @@ pub enum MechanismName {
     Solve,
     /// Noisy gradient descent.
     NoisyGd,
+    /// A perturbed objective and Newton removal, as published: never certified.
+    ObjectivePerturbation,
 }
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
@@ -147,6 +149,17 @@ pub enum Schedule {
         /// g.
         grid: Decimal,
     },
+    /// `objective-perturbation`.
+    Perturbed {
+        /// sigma, of each entry of the perturbation.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+        /// The accumulated residual at which training starts anew.
+        budget: Decimal,
+        /// tau, of training.
+        distance: Decimal,
+    },
     /// `noisy-gd`.
     Steps {
         /// eta.
@@ -234,7 +247,13 @@ impl Plan {
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        false
+        self.mechanism == MechanismName::ObjectivePerturbation
+    }
+
+    /// Whether releases since the last refresh are counted against a limit.
+    #[must_use]
+    pub fn limits_releases(&self) -> bool {
+        self.mechanism != MechanismName::ObjectivePerturbation
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

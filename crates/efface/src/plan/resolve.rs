@@ -155,6 +155,9 @@ impl Plan {
         list_given(&mut list, choices);
         let schedule = match choices.mechanism {
             MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
+            MechanismName::ObjectivePerturbation => {
+                schedule::perturbed(choices, &public, &mut list)?
+            }
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();
@@ -207,7 +210,7 @@ impl Plan {
     pub fn fixed_removal(&self) -> Option<u64> {
         match self.schedule {
             Schedule::Steps { removal, .. } => removal,
-            Schedule::Output { .. } => None,
+            Schedule::Output { .. } | Schedule::Perturbed { .. } => None,
         }
     }
 }
