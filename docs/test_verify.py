@@ -951,6 +951,44 @@ class Certificates(unittest.TestCase):
         self.assertEqual(verify.verify(b"\xff", KEY)[0][0], "undecided")
 
 
+class NotSound(unittest.TestCase):
+    """Objective perturbation is recomputed and never believed."""
+
+    def test_published_numbers_are_recomputed_and_rejected(self) -> None:
+        event = {
+            "kind": "objective-perturbation",
+            "setting": {
+                "normalizer": {"kind": "fixed", "n": 100, "capacity": 125},
+                "parameters": 10,
+                "lipschitz": Decimal(1),
+                "smoothness": Decimal("0.25"),
+                "strong_convexity": Decimal("0.1"),
+                "group": 1,
+            },
+            "noise": Decimal(8),
+            "grid": Decimal("1e-9"),
+            "residual": Decimal(1),
+            "releases": 3,
+        }
+        delta = Decimal("1.9e-14")
+        claim = {
+            "accountant": "objective",
+            "notion": verify.RETRAINING,
+            "order": None,
+            "adjacency": None,
+            "delta": delta,
+        }
+        # Eight deviations: the delta that the theorem claims at epsilon 1 where the truth is 0.029.
+        bound = verify.supported(event, claim)
+        self.assertAlmostEqual(bound["epsilon"], Decimal(1), places=4)
+        self.assertEqual(bound["state"], "secret")
+        self.assertTrue(verify.UNSOUND[event["kind"]].startswith("NOT SOUND"))
+        with self.assertRaises(verify.Broken):
+            verify.supported({**event, "residual": Decimal(2)}, claim)
+        with self.assertRaises(verify.Broken):
+            verify.supported(event, {**claim, "accountant": "gdp"})
+
+
 class CommandLine(unittest.TestCase):
     def run_main(self, *arguments: str) -> tuple[int, str]:
         output = io.StringIO()

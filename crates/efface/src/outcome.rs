@@ -52,6 +52,21 @@ pub struct Work {
     pub solver: Option<String>,
     /// Rows whose norm was above the bound and was shortened.
     pub clipped: Option<u64>,
+    /// The residual of `objective-perturbation`.
+    #[serde(default)]
+    pub residual: Option<Residual>,
+}
+
+/// How much of the residual budget of `objective-perturbation` is spent; private.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
+pub struct Residual {
+    /// Accumulated bound on the gradient of the sum.
+    pub bound: f64,
+    /// Where training starts anew.
+    pub budget: f64,
+    /// This step's share by the data-dependent and by the worst-case bound; none where the model
+    /// was trained.
+    pub step: Option<(f64, f64)>,
 }
 
 /// What a delete request would do.
@@ -100,6 +115,8 @@ pub struct Status {
     pub exports: Vec<ExportNote>,
     /// Releases left before a refresh, in `secret` state or under DP.
     pub releases_left: Option<u64>,
+    /// The residual budget of `objective-perturbation`.
+    pub residual: Option<Residual>,
     /// Claims of the latest certificate.
     pub claims: Vec<Claim>,
     /// For each notion, whether further requests can be served, and why not.

@@ -2,9 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use efface_learn::mechanism::objective_perturbation::Changed;
 use efface_learn::mechanism::{
-    Change, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError, OutputNoisePlan, Released,
-    noisy_gd, retrain, solve,
+    Change, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError, OutputNoisePlan,
+    PerturbationError, PerturbationPlan, Released, noisy_gd, objective_perturbation, retrain,
+    solve,
 };
 use efface_learn::solver::SolveError;
 use efface_learn::{Constants, Objective};
@@ -13,7 +15,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::exact;
-use crate::outcome::Work;
+use crate::outcome::{Residual, Work};
 use crate::plan::{MechanismName, Plan, Schedule, least_steps};
 use crate::rows::{Keyed, Rows};
 use crate::surroundings::{Progress, Surroundings};
@@ -99,6 +101,49 @@ pub(crate) fn run(
         }
         Schedule::Steps { .. } => steps(plan, &objective(&constants, rows)?, start, rng, watch),
         Schedule::Sums => exact::run(constants, rows, start, releases, surroundings),
+        Schedule::Perturbed { .. } => {
+            perturbed(plan, &objective(&constants, rows)?, start, releases, rng, watch)
+        }
+    }
+}
+
+/// Objective perturbation: training from zeros, at first and at a refresh, else a Newton step.
+fn perturbed(
+    plan: &Plan,
+    objective: &Objective<'_>,
+    start: &Start<'_>,
+    releases: u64,
+    rng: &mut ChaCha20Rng,
+    watch: &mut efface_learn::solver::Watch<'_>,
+) -> Result<Released> {
+    let Schedule::Perturbed { noise, grid, budget, distance } = &plan.schedule else {
+        return Err(Error::storage("damaged", "the plan has no perturbation"));
+    };
+    let checked = PerturbationPlan {
+        noise: noise.0,
+        grid: grid.0,
+        budget: budget.0,
+        distance: distance.0,
+        group: plan.setting.group,
+        solver: plan.solver(),
+    }
+    .check(objective.constants(), objective.data().rows())
+    .map_err(perturbation_error)?;
+    match start {
+        Start::Request(Request { weights, kept: Some(kept), removed, added, .. }) => {
+            let changed =
+                Changed { published: weights, kept, removed: &removed.data, added: &added.data };
+            objective_perturbation::request(objective, &checked, changed, releases, rng, watch)
+        }
+        _ => objective_perturbation::train(objective, &checked, releases, rng, watch),
+    }
+    .map_err(perturbation_error)
+}
+
+fn perturbation_error(error: PerturbationError) -> Error {
+    match error {
+        PerturbationError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
+        other => Error::refused("objective-perturbation", other.to_string()),
     }
 }
 
@@ -210,6 +255,11 @@ pub(crate) fn planned_event(
             next.releases += 1;
             Event::ExactRemoval(next)
         }
+        Event::ObjectivePerturbation(previous) => {
+            let mut next = previous.clone();
+            next.releases += 1;
+            Event::ObjectivePerturbation(next)
+        }
         Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
     };
     stated(plan, next, Some(event), change.deleted_since.len() as u64)
@@ -273,6 +323,18 @@ fn hide_counts(plan: &Plan, mut event: Event) -> Event {
 /// What was done, for the private annex.
 pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
     match evidence {
+        Evidence::Perturbed { passes, hessians, hessian_products, residual, budget, step } => {
+            Work {
+                passes: *passes,
+                hessians: *hessians,
+                hessian_products: *hessian_products,
+                steps: 0,
+                distance: None,
+                solver: None,
+                clipped,
+                residual: Some(Residual { bound: *residual, budget: *budget, step: *step }),
+            }
+        }
         Evidence::Optimum { distance, passes, hessians, hessian_products, solver, .. } => Work {
             passes: *passes,
             hessians: *hessians,
@@ -281,6 +343,7 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             distance: Some(*distance),
             solver: Some(solver.name().to_owned()),
             clipped,
+            residual: None,
         },
         Evidence::Steps { passes, .. } => Work {
             passes: *passes,
@@ -290,6 +353,7 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             distance: None,
             solver: None,
             clipped,
+            residual: None,
         },
         Evidence::Sums { .. } => Work {
             passes: 0,
@@ -299,6 +363,7 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             distance: None,
             solver: None,
             clipped,
+            residual: None,
         },
     }
 }

@@ -187,6 +187,7 @@ pub(crate) fn check_releases(
         .hint("train a new model with more `--interactions`"));
     }
     if let (false, Some(made)) = (refresh, kept)
+        && plan.limits_releases()
         && made >= plan.releases
     {
         return Err(Error::refused(

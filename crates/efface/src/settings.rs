@@ -5,7 +5,7 @@
 pub struct Settings {
     /// `logistic`, `softmax`, `squared` or `huber-hinge`.
     pub loss: Option<String>,
-    /// `solve`, `retrain`, `noisy-gd` or `ridge`.
+    /// `solve`, `retrain`, `noisy-gd`, `ridge` or `objective-perturbation`.
     pub mechanism: Option<String>,
     /// lambda, the strength of the regularisation.
     pub lambda: Option<f64>,

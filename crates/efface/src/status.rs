@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use efface_learn::mechanism::PerturbationMemory;
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
@@ -10,8 +11,8 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
-use crate::plan::{MechanismName, Plan};
+use crate::outcome::{Entry, ExportNote, NotionStatus, Residual, Status};
+use crate::plan::{MechanismName, Plan, Schedule};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
@@ -37,6 +38,7 @@ pub fn status(path: &Path) -> Result<Status> {
     let secret = plan.state == State::Secret;
     let made = kept(&vault, plan).ok().flatten().filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
+    let residual = residual(&vault, plan)?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
@@ -57,6 +59,7 @@ pub fn status(path: &Path) -> Result<Status> {
         requests: requests.into_iter().collect(),
         exports,
         releases_left,
+        residual,
         notions: notions(plan, &latest, releases_left),
         claims: latest.claims,
         head: (current.head.index, hex::encode(current.head.hash)),
@@ -64,9 +67,21 @@ pub fn status(path: &Path) -> Result<Status> {
     })
 }
 
+/// What `objective-perturbation` has spent.
+fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
+    let Schedule::Perturbed { budget, .. } = &plan.schedule else { return Ok(None) };
+    let Some(kept) = kept(vault, plan)? else { return Ok(None) };
+    let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
+        .map_err(|error| Error::storage("damaged", error.to_string()))?;
+    Ok(Some(Residual { bound: memory.residual, budget: budget.0, step: None }))
+}
+
 fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u64> {
     if plan.target.notion == Notion::DifferentialPrivacy {
         return Some(plan.releases.saturating_sub(current.releases()));
+    }
+    if !plan.limits_releases() {
+        return None;
     }
     kept.map(|made| plan.releases.saturating_sub(made))
 }

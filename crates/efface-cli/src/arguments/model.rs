@@ -24,7 +24,8 @@ pub(crate) struct ModelArguments {
     /// `solve` finds the optimum from the published model to a measured distance and publishes
     /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
     /// gradient steps. `ridge` solves the squared loss from whole-number sums: removals are exact
-    /// and nothing is noisy, so nothing is promised to those who stay.
+    /// and nothing is noisy, so nothing is promised to those who stay. `objective-perturbation`
+    /// removes by Newton steps as published, and its certificates never verify (NOT SOUND).
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 

@@ -114,6 +114,9 @@ fn private(work: &Work) -> Option<String> {
     if let Some(clipped) = work.clipped.filter(|clipped| *clipped > 0) {
         parts.push(format!("{} rescaled", counted(clipped, "row")));
     }
+    if let Some(residual) = &work.residual {
+        parts.push(format!("residual {:.3e} of {:.3e}", residual.bound, residual.budget));
+    }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
@@ -130,6 +133,7 @@ mod tests {
             distance: Some(1.25e-7),
             solver: Some("newton".into()),
             clipped: Some(0),
+            residual: None,
         }
     }
 

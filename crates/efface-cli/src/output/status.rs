@@ -50,6 +50,12 @@ fn in_text(path: &Path, status: &Status) -> String {
     if let Some(left) = status.releases_left {
         lines.push(format!("left       {}", counted(left, "release")));
     }
+    if let Some(residual) = &status.residual {
+        lines.push(format!(
+            "residual   {:.3e} of {:.3e} spent, then the model is trained anew",
+            residual.bound, residual.budget
+        ));
+    }
     lines.push(String::new());
     lines.extend(promises(&status.claims));
     lines.push(String::new());

@@ -48,6 +48,7 @@ impl Choices {
         let names = MechanismName::ALL.map(MechanismName::name);
         let mechanism = mechanism.ok_or_else(|| unknown("mechanism", name, &names))?;
         let exact = mechanism == MechanismName::Ridge;
+        let perturbed = mechanism == MechanismName::ObjectivePerturbation;
         let name = s.loss.as_deref().unwrap_or("logistic");
         let loss = known("loss", name, &Loss::NAMES)?;
         let notion_names = Notion::ALL.map(Notion::name);
@@ -69,7 +70,7 @@ impl Choices {
         };
         let state = match known(
             "state",
-            s.state.as_deref().unwrap_or("perfect"),
+            s.state.as_deref().unwrap_or(if perturbed { "secret" } else { "perfect" }),
             &["perfect", "secret"],
         )? {
             "secret" => State::Secret,
@@ -95,6 +96,7 @@ impl Choices {
             None if ball && notion == Notion::IndistinguishableFromRetraining => {
                 Accountant::BoundedDomain
             }
+            None if perturbed => Accountant::Objective,
             None => Accountant::Gdp,
             Some(accountant) => accountant,
         };
@@ -216,8 +218,50 @@ impl Choices {
         }
     }
 
+    /// What `objective-perturbation` is published for, and nothing else.
+    fn perturbed(&self) -> Result<()> {
+        let s = &self.settings;
+        if self.mechanism != MechanismName::ObjectivePerturbation {
+            return Ok(());
+        }
+        let rules = [
+            (
+                self.state == State::Secret,
+                "`--state perfect`",
+                "leave it out: it keeps what it drew",
+            ),
+            (self.loss == "logistic", "another loss than `logistic`", "use `--loss logistic`"),
+            (
+                self.notion == Notion::IndistinguishableFromRetraining,
+                "another notion than `indistinguishable-from-retraining`",
+                "leave out `--notion`; nothing it states can be believed in any case",
+            ),
+            (
+                self.accountant == Accountant::Objective,
+                "another accountant than `objective`",
+                "leave out `--accountant`",
+            ),
+            (
+                self.epsilon <= 1.0,
+                "an epsilon above 1",
+                "its theorem is stated for epsilon up to 1",
+            ),
+            (s.releases.is_none(), "`--releases`", "leave it out: the residual is what it counts"),
+            (self.given.is_none(), "an extractor", "use `--mechanism solve`"),
+        ];
+        match rules.into_iter().find(|(holds, ..)| !holds) {
+            None => Ok(()),
+            Some((_, what, hint)) => Err(Error::refused(
+                "settings",
+                format!("`objective-perturbation` is not offered with {what}"),
+            )
+            .hint(hint)),
+        }
+    }
+
     /// Settings that exclude or need each other.
     fn together(&self) -> Result<()> {
+        self.perturbed()?;
         let s = &self.settings;
         let steps = self.mechanism == MechanismName::NoisyGd;
         ridge::check(self)?;
@@ -275,7 +319,8 @@ impl Choices {
                 "use `--state perfect`",
             );
         }
-        if self.state == State::Secret && self.releases < 2 {
+        let perturbed = self.mechanism == MechanismName::ObjectivePerturbation;
+        if self.state == State::Secret && self.releases < 2 && !perturbed {
             return clash(
                 "`--state secret` with 1 release",
                 "could serve no request: the first training is a release",

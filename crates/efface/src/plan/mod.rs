@@ -36,11 +36,19 @@ pub enum MechanismName {
     NoisyGd,
     /// Normal equations from whole-number sums.
     Ridge,
+    /// A perturbed objective and Newton removal, as published: never certified.
+    ObjectivePerturbation,
 }
 
 impl MechanismName {
     /// Every mechanism.
-    pub const ALL: [Self; 4] = [Self::Solve, Self::Retrain, Self::NoisyGd, Self::Ridge];
+    pub const ALL: [Self; 5] = [
+        Self::Solve,
+        Self::Retrain,
+        Self::NoisyGd,
+        Self::Ridge,
+        Self::ObjectivePerturbation,
+    ];
 
     /// The name users type.
     #[must_use]
@@ -50,6 +58,7 @@ impl MechanismName {
             Self::Retrain => "retrain",
             Self::NoisyGd => "noisy-gd",
             Self::Ridge => "ridge",
+            Self::ObjectivePerturbation => "objective-perturbation",
         }
     }
 }
@@ -166,6 +175,17 @@ pub enum Schedule {
         /// g.
         grid: Decimal,
     },
+    /// `objective-perturbation`.
+    Perturbed {
+        /// sigma, of each entry of the perturbation.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+        /// The accumulated residual at which training starts anew.
+        budget: Decimal,
+        /// tau, of training.
+        distance: Decimal,
+    },
     /// `noisy-gd`.
     Steps {
         /// eta.
@@ -257,13 +277,22 @@ impl Plan {
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        self.mechanism == MechanismName::Ridge
+        matches!(
+            self.mechanism,
+            MechanismName::Ridge | MechanismName::ObjectivePerturbation
+        )
     }
 
     /// Whether something beside model and records is kept between requests.
     #[must_use]
     pub fn keeps_state(&self) -> bool {
         self.state == State::Secret || self.mechanism == MechanismName::Ridge
+    }
+
+    /// Whether releases since the last refresh are counted against a limit.
+    #[must_use]
+    pub fn limits_releases(&self) -> bool {
+        self.mechanism != MechanismName::ObjectivePerturbation
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

@@ -161,6 +161,9 @@ impl Plan {
         let schedule = match choices.mechanism {
             MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
             MechanismName::Ridge => ridge::schedule(&constants, size_origin, &mut list)?,
+            MechanismName::ObjectivePerturbation => {
+                schedule::perturbed(choices, &public, &mut list)?
+            }
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();
@@ -213,7 +216,7 @@ impl Plan {
     pub fn fixed_removal(&self) -> Option<u64> {
         match self.schedule {
             Schedule::Steps { removal, .. } => removal,
-            Schedule::Output { .. } | Schedule::Sums => None,
+            _ => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use efface_learn::Constants;
 use efface_learn::mechanism::NoisyGdPlan;
 use efface_privacy::accountant::Accountant;
+use efface_privacy::accountant::objective::residual_budget;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{
@@ -131,6 +132,50 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
         distance: Decimal(tau),
         noise: Decimal(spacing.noise),
         grid: Decimal(spacing.spacing),
+    })
+}
+
+/// The trainer of `objective-perturbation` may leave this share of the budget.
+const TRAINING_SHARE: f64 = 0.01;
+
+/// Noise, budget and distance of `objective-perturbation`, by its published theorem.
+pub(super) fn perturbed(
+    choices: &Choices,
+    public: &Public<'_>,
+    list: &mut List,
+) -> Result<Schedule> {
+    let s = &choices.settings;
+    let m = public.setting.strong_convexity.0;
+    let n = match public.setting.normalizer {
+        Normalizer::Fixed { n, .. } => n,
+        Normalizer::Mean { .. } => public.records,
+    } as f64;
+    let parameters = public.setting.parameters as f64;
+    // (b/N).w moves the optimum by at most |b|/(N lambda), at an expected risk of d sigma^2 /
+    // (2 N^2 lambda).
+    let sigma = s.noise.unwrap_or_else(|| {
+        let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
+        n * (2.0 * m * risk / parameters).sqrt()
+    });
+    let spacing = grid(sigma)?;
+    let (epsilon, delta) = (public.target.epsilon.0, public.target.delta.0);
+    let budget = residual_budget(spacing.noise, epsilon, delta)
+        .map_err(|error| Error::refused("accounting", error.to_string()))?
+        * (1.0 - 1e-8);
+    let distance = TRAINING_SHARE * budget / (n * m);
+    let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
+    list.add("noise", Decimal(spacing.noise), noise_origin);
+    list.add(
+        "residual-budget",
+        Decimal(budget),
+        origin(false, &[noise_origin, public.size_origin]),
+    );
+    list.add("distance", Decimal(distance), origin(false, &[noise_origin, public.size_origin]));
+    Ok(Schedule::Perturbed {
+        noise: Decimal(spacing.noise),
+        grid: Decimal(spacing.spacing),
+        budget: Decimal(budget),
+        distance: Decimal(distance),
     })
 }
 

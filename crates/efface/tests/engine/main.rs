@@ -3,5 +3,6 @@
 
 mod claims;
 mod life;
+mod perturbed;
 mod refusals;
 mod world;
