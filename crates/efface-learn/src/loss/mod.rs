@@ -170,6 +170,18 @@ impl Loss {
         }
     }
 
+    /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a
+    /// factor exp(nu |t|) when the margin changes by t: what Newton steps from a kept memory rest
+    /// on. `None` where there is none: softmax has no scalar link, the others have kinks.
+    #[must_use]
+    pub fn self_concordance(self) -> Option<f64> {
+        match self {
+            Self::Logistic => Some(1.0),
+            Self::Squared { clip: f64::INFINITY } => Some(0.0),
+            _ => None,
+        }
+    }
+
     /// sup |l'|: of the link as a function of the margin (Euclidean norm over classes).
     pub(crate) fn derivative_bound(self) -> f64 {
         match self {

@@ -11,7 +11,7 @@ pub(crate) mod twice;
 
 pub use curvature::{Curvature, LARGEST_HESSIAN};
 
-use efface_matrix::{Link, PassError, fused_pass};
+use efface_matrix::{PassError, Totals, fused_pass};
 use efface_privacy::event::Normalizer;
 
 use crate::constants::Constants;
@@ -95,40 +95,50 @@ pub enum ObjectiveError {
     },
 }
 
+/// Checks each row and target against the public constants.
+pub(crate) fn check_records(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+    let declared = constants.declared();
+    let (expected, got) = (declared.cols, data.cols());
+    if expected != got {
+        return Err(ObjectiveError::Columns { expected, got });
+    }
+    let bound = declared.row_bound;
+    if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
+        return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
+    }
+    let (loss, limit) = (declared.loss, declared.target_bound);
+    if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
+        let rule = match loss {
+            Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
+            Loss::Softmax { classes } => format!("a class index below {classes}"),
+            _ => "0 or 1".to_owned(),
+        };
+        return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
+    }
+    Ok(())
+}
+
+/// Checks a number of records against the public constants.
+pub(crate) fn check_count(constants: &Constants, records: usize) -> Result<(), ObjectiveError> {
+    match constants.declared().normalizer {
+        Normalizer::Fixed { capacity, .. } if records as u64 > capacity => {
+            Err(ObjectiveError::Capacity { capacity, got: records })
+        }
+        Normalizer::Mean { minimum } if (records as u64) < minimum.max(1) => {
+            Err(ObjectiveError::Minimum { minimum: minimum.max(1), got: records })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> Objective<'a> {
     /// Checks every record against the public constants: O(n), no pass over the features.
     ///
     /// # Errors
     /// The first rule the data set breaks. Nothing is mapped or clipped here.
     pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
-        let declared = constants.declared();
-        let (expected, got) = (declared.cols, data.cols());
-        if expected != got {
-            return Err(ObjectiveError::Columns { expected, got });
-        }
-        let got = data.rows();
-        match declared.normalizer {
-            Normalizer::Fixed { capacity, .. } if got as u64 > capacity => {
-                return Err(ObjectiveError::Capacity { capacity, got });
-            }
-            Normalizer::Mean { minimum } if (got as u64) < minimum.max(1) => {
-                return Err(ObjectiveError::Minimum { minimum: minimum.max(1), got });
-            }
-            _ => {}
-        }
-        let bound = declared.row_bound;
-        if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
-            return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
-        }
-        let (loss, limit) = (declared.loss, declared.target_bound);
-        if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
-            let rule = match loss {
-                Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
-                Loss::Softmax { classes } => format!("a class index below {classes}"),
-                _ => "0 or 1".to_owned(),
-            };
-            return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
-        }
+        check_count(constants, data.rows())?;
+        check_records(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
         Ok(Self { constants, data, normalizer })
     }
@@ -152,22 +162,7 @@ impl<'a> Objective<'a> {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, PassError> {
-        match self.constants.loss() {
-            Loss::Logistic => self.evaluate_link(weights, &LogisticLink(self.data.y())),
-            Loss::Softmax { classes } => {
-                self.evaluate_link(weights, &SoftmaxLink { targets: self.data.y(), classes })
-            }
-            Loss::Squared { clip } => {
-                self.evaluate_link(weights, &SquaredLink { targets: self.data.y(), clip })
-            }
-            Loss::HuberHinge { width } => {
-                self.evaluate_link(weights, &HuberHingeLink { targets: self.data.y(), width })
-            }
-        }
-    }
-
-    fn evaluate_link<L: Link>(&self, weights: &[f64], link: &L) -> Result<Evaluation, PassError> {
-        let totals = fused_pass(self.data.x(), weights, link)?;
+        let totals = self.totals(weights)?;
         let lambda = self.constants.strong_convexity();
         let mut gradient = totals.gradient;
         for (g, w) in gradient.iter_mut().zip(weights) {
@@ -181,5 +176,20 @@ impl<'a> Objective<'a> {
             gradient,
             slack,
         })
+    }
+
+    /// The sums over all records before they are divided by N.
+    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, PassError> {
+        let (x, targets) = (self.data.x(), self.data.y());
+        match self.constants.loss() {
+            Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
+            Loss::Softmax { classes } => {
+                fused_pass(x, weights, &SoftmaxLink { targets, classes })
+            }
+            Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
+            Loss::HuberHinge { width } => {
+                fused_pass(x, weights, &HuberHingeLink { targets, width })
+            }
+        }
     }
 }
