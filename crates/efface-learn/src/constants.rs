@@ -217,7 +217,11 @@ impl Constants {
         };
         let margin = add(mul(r, weights_norm), target);
         let sensitivity = mul(loss.curvature_bound(), mul(r, margin));
-        let data = mul(self.load(), add(self.lipschitz(), sensitivity));
+        let steepest = loss.derivative_bound().min(match loss {
+            Loss::Squared { .. } => margin,
+            _ => f64::INFINITY,
+        });
+        let data = mul(self.load(), add(mul(steepest, r), sensitivity));
         let sum = add(data, mul(self.declared.lambda, weights_norm));
         // What products that underflow may lose in all.
         let steepest = loss.curvature_bound().max(1.0);

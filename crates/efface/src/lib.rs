@@ -41,7 +41,8 @@ pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use outcome::{
-    DryRun, Entry, Evaluation, ExportNote, NotionStatus, Prediction, Served, Status, Work,
+    DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Served, Status,
+    Work,
 };
 pub use plan::{MechanismName, Plan, Target};
 pub use predict::{evaluate, predict};

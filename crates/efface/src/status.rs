@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use efface_learn::mechanism::{Kept, newton};
+use efface_learn::solver::Stopping;
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
@@ -10,8 +12,8 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
-use crate::plan::{MechanismName, Plan};
+use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Status};
+use crate::plan::{MechanismName, Plan, Schedule};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
@@ -34,7 +36,9 @@ pub fn status(path: &Path) -> Result<Status> {
         }
     })?;
     let plan = &current.plan;
-    let made = kept(&vault, plan).ok().flatten().map(|kept| kept.releases);
+    let kept = kept(&vault, plan).ok().flatten();
+    let memory = kept.as_ref().and_then(|kept| memory(plan, kept));
+    let made = kept.map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
@@ -61,10 +65,29 @@ pub fn status(path: &Path) -> Result<Status> {
         requests: requests.into_iter().collect(),
         exports,
         releases_left,
+        memory,
         notions: notions(plan, &latest, releases_left),
         claims: latest.claims,
         head: (current.head.index, hex::encode(current.head.hash)),
         key_id: key_id(&current.genesis.public_key),
+    })
+}
+
+/// What a Newton memory has left; none where none is kept or it cannot be read.
+fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
+    let Schedule::Output { distance, .. } = plan.schedule else { return None };
+    if !plan.remembers() {
+        return None;
+    }
+    let constants = plan.constants().ok()?;
+    let memory = newton::remembered(&constants, kept).ok()?;
+    let stopping = Stopping { distance: distance.0 };
+    Some(MemoryStatus {
+        distance: memory.bound().distance,
+        limit: distance.0,
+        margin: memory.margin(stopping),
+        changes: memory.changes(),
+        expected_changes: memory.expected_changes(&constants, stopping),
     })
 }
 

@@ -141,10 +141,13 @@ fn constants_at_known_bounds() {
 
 #[test]
 fn parameters_outside_their_rules_are_refused() {
-    for clip in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(Loss::Squared { clip }.check(), Err(LossError::Clip(_))));
-        assert!(matches!(Loss::HuberHinge { width: clip }.check(), Err(LossError::Width(_))));
+    for bad in [0.0, -1.0, f64::NAN] {
+        assert!(matches!(Loss::Squared { clip: bad }.check(), Err(LossError::Clip(_))));
+        assert!(matches!(Loss::HuberHinge { width: bad }.check(), Err(LossError::Width(_))));
     }
+    let flat = Loss::HuberHinge { width: f64::INFINITY };
+    assert!(matches!(flat.check(), Err(LossError::Width(_))));
+    assert!(Loss::Squared { clip: f64::INFINITY }.check().is_ok());
     for classes in [0, 1, 65537] {
         assert_eq!(Loss::Softmax { classes }.check(), Err(LossError::Classes(classes)));
     }

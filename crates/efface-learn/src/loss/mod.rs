@@ -36,7 +36,8 @@ pub enum Loss {
     /// Regression, (w.x - y)^2 / 2 with the residual clipped to [-h, h] in the gradient, which is
     /// the Huber loss.
     Squared {
-        /// h, the clip of the residual, in units of y.
+        /// h, the clip of the residual, in units of y; infinity for the plain squared loss, whose
+        /// gradients have no bound.
         clip: f64,
     },
     /// Two classes, hinge loss with a quadratic piece of width h below margin 1.
@@ -53,7 +54,7 @@ pub enum LossError {
     #[error("`classes` must be at least 2 and at most 65536, got {0}")]
     Classes(usize),
     /// The clip of the squared loss.
-    #[error("`clip` must be finite and above 0, got {0}")]
+    #[error("`clip` must be above 0 (infinite for no clipping), got {0}")]
     Clip(f64),
     /// The width of the Huberised hinge.
     #[error("`width` must be finite and above 0, got {0}")]
@@ -108,15 +109,13 @@ impl Loss {
     /// The loss itself when its parameters obey their rules.
     ///
     /// # Errors
-    /// A clip or width that is not finite and above 0; fewer than 2 or more than 65536 classes.
+    /// A clip that is not above 0, a width that is not finite and above 0; fewer than 2 or more than 65536 classes.
     pub fn check(self) -> Result<Self, LossError> {
         match self {
             Self::Softmax { classes } if !(2..=65536).contains(&classes) => {
                 Err(LossError::Classes(classes))
             }
-            Self::Squared { clip } if !(clip > 0.0 && clip.is_finite()) => {
-                Err(LossError::Clip(clip))
-            }
+            Self::Squared { clip } if clip.is_nan() || clip <= 0.0 => Err(LossError::Clip(clip)),
             Self::HuberHinge { width } if !(width > 0.0 && width.is_finite()) => {
                 Err(LossError::Width(width))
             }
@@ -136,7 +135,8 @@ impl Loss {
         target >= 0.0 && target < classes as f64 && target.fract() == 0.0
     }
 
-    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`.
+    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
+    /// infinite for the squared loss without a clip.
     #[must_use]
     pub fn lipschitz(self, row: f64) -> f64 {
         outward::mul(self.derivative_bound(), row)

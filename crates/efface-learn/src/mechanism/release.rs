@@ -38,6 +38,17 @@ pub enum Evidence {
         /// The solver that reached the optimum.
         solver: Solver,
     },
+    /// Newton steps from a kept memory led near the optimum, published with noise.
+    Remembered {
+        /// Upper bound on the distance of the unperturbed weights to the exact optimum.
+        distance: f64,
+        /// Gradient passes over all rows: 0 while the bound lasts.
+        passes: u64,
+        /// Hessians formed and factored.
+        hessians: u64,
+        /// Hessian-vector products, and passes that prepare them.
+        hessian_products: u64,
+    },
     /// Noisy gradient steps were taken.
     Steps {
         /// Gradient passes, one per step.
@@ -52,7 +63,9 @@ impl Evidence {
     #[must_use]
     pub fn passes(&self) -> u64 {
         match self {
-            Self::Optimum { passes, .. } | Self::Steps { passes, .. } => *passes,
+            Self::Optimum { passes, .. }
+            | Self::Remembered { passes, .. }
+            | Self::Steps { passes, .. } => *passes,
         }
     }
 }

@@ -37,12 +37,7 @@ impl Ridge {
 }
 
 /// grad Ls(b) + H s, as computed: `product` is C s.
-pub(super) fn known(
-    gradient: &Gradient,
-    step: &[f64],
-    product: &[f64],
-    ridge: Ridge,
-) -> Vec<f64> {
+pub(super) fn known(gradient: &Gradient, step: &[f64], product: &[f64], ridge: Ridge) -> Vec<f64> {
     let data = gradient.data.iter().zip(product);
     let weights = gradient.at.iter().zip(step);
     data.zip(weights).map(|((g, y), (b, s))| (g + y) + ridge.computed * (b + s)).collect()
@@ -74,10 +69,7 @@ pub(super) fn bound(
     let multiplying = mul(mul(outward::gamma(dimension + 10.0), matrix), size);
     let inexact = add(gradient.error, mul(hessian.error, size));
     let lost = mul(8.0 * dimension * dimension, f64::MIN_POSITIVE);
-    let known = add(
-        add(outward::norm(known), add(summing, multiplying)),
-        add(inexact, lost),
-    );
+    let known = add(add(outward::norm(known), add(summing, multiplying)), add(inexact, lost));
 
     // q = |C^(1/2) s|.
     let square: f64 = step.iter().zip(product).map(|(s, y)| s * y).sum();

@@ -1,11 +1,11 @@
 //! The memory as bytes.
 
+use super::Memory;
 use super::bound::Bound;
 use super::forecast::Typical;
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::symmetric::Symmetric;
-use super::Memory;
 use crate::objective::LARGEST_HESSIAN;
 use crate::solver::{Factor, FactorError};
 
@@ -24,7 +24,9 @@ pub enum MemoryError {
         got: usize,
     },
     /// A number that is not finite, or a negative error.
-    #[error("the Newton memory must hold finite numbers and no negative error, number {index} is {got}")]
+    #[error(
+        "the Newton memory must hold finite numbers and no negative error, number {index} is {got}"
+    )]
     Number {
         /// Position among the numbers after the four counts, from 0.
         index: usize,

@@ -75,8 +75,7 @@ impl Memory {
             let epsilon =
                 0.5 * (libm::expm1(slope * first.sqrt()) + libm::expm1(slope * moved.sqrt()));
             let grown = libm::exp(slope * moved.sqrt());
-            let distance =
-                grown * (self.bound.known / ridge + epsilon * (curved / ridge).sqrt());
+            let distance = grown * (self.bound.known / ridge + epsilon * (curved / ridge).sqrt());
             distance <= stopping.distance
         };
         if self.bound.distance.is_nan() || self.bound.distance > stopping.distance || !fits(0) {

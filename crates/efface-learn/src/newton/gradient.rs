@@ -35,8 +35,7 @@ impl Gradient {
             // The margin's rounding, met by the largest second derivative, and the link's own.
             let reach = add(mul(norm, size), target.abs());
             let steepest = constants.loss().curvature_bound().max(1.0);
-            let margin_error =
-                mul(steepest, mul(outward::gamma(dimension + 2.0), reach));
+            let margin_error = mul(steepest, mul(outward::gamma(dimension + 2.0), reach));
             let link_error = mul(constants.loss().link_error() * U, add(1.0, reach));
             let product = mul(outward::gamma(2.0), slope.abs());
             let inexact = mul(norm, add(add(margin_error, link_error), product));

@@ -61,11 +61,14 @@ impl Hessian {
         constants: &Constants,
     ) -> Vec<f64> {
         let weights = weight_error(constants, &self.at);
+        // The norm of what was there before, and of all that is added, bounds every entry's.
+        let mut reach = self.trace();
         for change in changes {
-            let size = mul(change.weight.abs(), mul(outward::norm(&change.x), outward::norm(&change.x)));
+            let size =
+                mul(change.weight.abs(), mul(outward::norm(&change.x), outward::norm(&change.x)));
             let inexact = mul(size, add(weights, outward::gamma(4.0)));
-            // Rounding of the entries, which stay below the trace before plus what is added.
-            let entries = mul(4.0 * U, add(add(self.trace(), size), self.error));
+            reach = add(reach, size);
+            let entries = mul(4.0 * U, add(reach, self.error));
             self.error = add(add(self.error, inexact), add(entries, lost(constants, 1.0)));
         }
         self.data.change_and_multiply(changes, v)

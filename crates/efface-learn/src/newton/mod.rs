@@ -18,6 +18,7 @@ pub use pass::{Effort, check_newton};
 
 use efface_matrix::{GramError, PassError};
 
+use crate::constants::Constants;
 use crate::objective::{LARGEST_HESSIAN, ObjectiveError};
 use crate::solver::SolveError;
 use forecast::Typical;
@@ -77,6 +78,14 @@ pub enum NewtonError {
     /// The Hessian has no Cholesky factor in float64.
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,
+    /// A memory of another model.
+    #[error("the memory is about {got} parameters, the model has {expected}")]
+    Parameters {
+        /// P of the model.
+        expected: usize,
+        /// P of the memory.
+        got: usize,
+    },
     /// A full solve failed, or was cancelled.
     #[error(transparent)]
     Solve(#[from] SolveError),
@@ -93,6 +102,15 @@ impl Memory {
     #[must_use]
     pub fn bound(&self) -> Bound {
         self.bound
+    }
+
+    /// Refuses constants of another size.
+    ///
+    /// # Errors
+    /// [`NewtonError::Parameters`].
+    pub fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
+        let (expected, got) = (constants.parameters(), self.step.len());
+        if expected == got { Ok(()) } else { Err(NewtonError::Parameters { expected, got }) }
     }
 
     /// Number of records the memory accounts for.

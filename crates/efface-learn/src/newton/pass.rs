@@ -63,8 +63,7 @@ impl Memory {
         let typical = Typical::of(objective, &gradient, &hessian);
         let step = vec![0.0; weights.len()];
         let (bound, changes, passes) = (UNKNOWN, 0, 0);
-        let mut memory =
-            Self { records, hessian, gradient, step, bound, changes, passes, typical };
+        let mut memory = Self { records, hessian, gradient, step, bound, changes, passes, typical };
         memory.rest(constants);
         Ok(memory)
     }
@@ -84,6 +83,7 @@ impl Memory {
     ) -> Result<Effort, NewtonError> {
         let constants = objective.constants();
         check_newton(constants)?;
+        self.check(constants)?;
         let (expected, got) = (self.records, objective.data().rows() as u64);
         if expected != got {
             return Err(NewtonError::Records { expected, got });

@@ -36,10 +36,12 @@ impl Memory {
         added: &Dataset,
         stopping: Stopping,
     ) -> Result<Bound, NewtonError> {
+        self.check(constants)?;
         let more = self.records + added.rows() as u64;
-        let records = more
-            .checked_sub(removed.rows() as u64)
-            .ok_or(NewtonError::Records { expected: more, got: removed.rows() as u64 })?;
+        let gone = removed.rows() as u64;
+        let Some(records) = more.checked_sub(gone) else {
+            return Err(NewtonError::Records { expected: more, got: gone });
+        };
         for rows in [removed, added] {
             check_records(constants, rows)?;
         }
@@ -69,15 +71,11 @@ impl Memory {
     }
 
     /// Changes the Hessian and solves for the step anew.
-    pub(super) fn settle(
-        &mut self,
-        constants: &Constants,
-        changes: &[Outer],
-        stopping: Stopping,
-    ) {
+    pub(super) fn settle(&mut self, constants: &Constants, changes: &[Outer], stopping: Stopping) {
         let ridge = Ridge::of(constants, self.records);
         let few = changes.len() * WORTH <= self.step.len().max(WORTH);
-        let factored = few && self.hessian.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
+        let factored =
+            few && self.hessian.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
         let mut pending = changes;
         if !factored && !changes.is_empty() {
             self.hessian.change_and_multiply(changes, &vec![0.0; self.step.len()], constants);

@@ -142,7 +142,10 @@ mod tests {
             let trace: f64 = (0..order).map(|j| changed[(j, j)]).sum();
             assert_eq!(packed.trace(), trace);
             let ridge = packed.with_ridge(0.5);
-            assert_eq!(ridge[(order - 1, 0)], changed[(order - 1, 0)] + 0.5 * f64::from(order == 1));
+            assert_eq!(
+                ridge[(order - 1, 0)],
+                changed[(order - 1, 0)] + 0.5 * f64::from(order == 1)
+            );
             let again = Symmetric::from_packed(order, packed.packed()).unwrap();
             assert_eq!(again, packed);
             assert!(Symmetric::from_packed(order + 1, packed.packed()).is_none());

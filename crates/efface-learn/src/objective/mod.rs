@@ -183,9 +183,7 @@ impl<'a> Objective<'a> {
         let (x, targets) = (self.data.x(), self.data.y());
         match self.constants.loss() {
             Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
-            Loss::Softmax { classes } => {
-                fused_pass(x, weights, &SoftmaxLink { targets, classes })
-            }
+            Loss::Softmax { classes } => fused_pass(x, weights, &SoftmaxLink { targets, classes }),
             Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
             Loss::HuberHinge { width } => {
                 fused_pass(x, weights, &HuberHingeLink { targets, width })

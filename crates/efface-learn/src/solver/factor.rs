@@ -1,8 +1,9 @@
 //! The Cholesky factor of a Hessian, kept and handed on.
 
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{factor, solve, update};
-use faer::{Diag, Mat, MatMut, Par};
+use faer::{Mat, MatMut, Par};
 
 /// A lower Cholesky factor L with L L^T the Hessian of some objective.
 ///
@@ -86,13 +87,10 @@ impl Factor {
         let mut weights = Diag::zeros(rank);
         for (k, (weight, x)) in changes.enumerate() {
             vectors.col_as_slice_mut(k).copy_from_slice(x);
-            weights[k] = weight;
+            weights.column_vector_mut()[k] = weight;
         }
-        let done = update::rank_r_update_clobber(
-            self.lower.as_mut(),
-            vectors.as_mut(),
-            weights.as_mut(),
-        );
+        let done =
+            update::rank_r_update_clobber(self.lower.as_mut(), vectors.as_mut(), weights.as_mut());
         done.is_ok() && (0..n).all(|j| self.lower[(j, j)] > 0.0 && self.lower[(j, j)].is_finite())
     }
 

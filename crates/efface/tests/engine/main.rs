@@ -3,5 +3,6 @@
 
 mod claims;
 mod life;
+mod memory;
 mod refusals;
 mod world;
