@@ -133,7 +133,7 @@ fn remembered(
             pending
         }
         Start::Request(Request { weights, .. }) => {
-            newton::begin(&objective(constants, rows)?, checked, Some(weights), watch)
+            newton::begin(&objective(constants, rows)?, checked, Some(*weights), watch)
                 .map_err(output_error)?
         }
         Start::Nothing => newton::begin(&objective(constants, rows)?, checked, None, watch)

@@ -94,8 +94,7 @@ impl Pending {
     /// published.
     #[must_use]
     pub fn needs_pass(&self, plan: &CheckedOutputNoise) -> bool {
-        // Written so that NaN needs one.
-        !(self.memory.bound().distance <= plan.plan().distance)
+        self.memory.bound().distance > plan.plan().distance
     }
 
     /// Passes over all records, those after the change, until the bound holds again.

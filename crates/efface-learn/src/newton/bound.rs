@@ -6,7 +6,7 @@ use crate::constants::Constants;
 use crate::outward::{self, add, div, mul, sqrt};
 
 /// Bounds for w = b + s, b where the gradient and h where the Hessian was taken; each is rounded
-/// up. See the derivation.
+/// up, infinite where nothing is known, and never NaN. See the derivation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// Bound on |w - w*|, in weight units.
@@ -84,8 +84,8 @@ pub(super) fn bound(
     let first = mul(outward::norm(&apart), inflate);
     let last = add(mul(outward::norm(&moved), inflate), mul(4.0 * U, first));
     let epsilon = mul(0.5, add(expm1(mul(slope, first)), expm1(mul(slope, last))));
-    // NaN where 0 meets infinity: a bound that says nothing.
-    let curved = if q == 0.0 { 0.0 } else { mul(epsilon, q) };
+    // Without a step the gradient is the one at b, however stale the Hessian.
+    let curved = if size == 0.0 { 0.0 } else { mul(epsilon, q) };
 
     let residual = add(known, mul(sqrt(trace), curved));
     let plain = div(residual, ridge.least);

@@ -118,6 +118,36 @@ fn only_the_named_solver_in_secret_state_keeps_a_memory() {
 }
 
 #[test]
+fn the_squared_loss_without_a_clip_needs_no_pass() {
+    let world = World::new();
+    let squared = Settings {
+        loss: Some("squared".into()),
+        target_range: Some((0.0, 10.0)),
+        clip: Some(f64::INFINITY),
+        ..settings()
+    };
+    let (vault, _) = world.trained(squared.clone()).unwrap();
+    for k in 0..20 {
+        assert!(remembered(&world.run(|s| delete(&vault, &one(k), s)).unwrap()));
+    }
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+
+    // A finite clip has a kink, and steps of noisy-gd may go anywhere.
+    let clipped = Settings { clip: Some(1.0), ..squared.clone() };
+    assert_eq!(World::new().trained(clipped).unwrap_err().code(), "settings");
+    let steps = Settings {
+        mechanism: Some("noisy-gd".into()),
+        state: None,
+        solver: None,
+        releases: None,
+        ..squared
+    };
+    assert_eq!(World::new().trained(steps).unwrap_err().code(), "range");
+}
+
+#[test]
 fn losses_without_a_bound_are_refused() {
     for loss in ["softmax", "huber-hinge"] {
         let world = World::new();
