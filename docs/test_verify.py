@@ -742,7 +742,7 @@ class Certificates(unittest.TestCase):
             {"releases": 0},
         ):
             self.fails(base, "claim 1", put(change, "event"))
-        for setting in ({"lipschitz": "1"}, {"strong_convexity": "0"}, {"parameters": 0}):
+        for setting in ({"lipschitz": "0"}, {"strong_convexity": "0"}, {"parameters": 0}):
             self.fails(base, "claim 1", put(setting, "event", "setting"))
         crowd = {"kind": "fixed", "n": 12000, "capacity": 2**18 + 1}
         self.fails(base, "claim 1", put({"normalizer": crowd}, "event", "setting"))

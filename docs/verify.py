@@ -1079,7 +1079,7 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     capacity = norm.get("capacity", 2**24)
     counts = [setting["parameters"], setting["group"], event["releases"], norm.get("n", 1)]
     require(min(*counts, capacity) > 0, "a count of the event is 0")
-    require(setting["lipschitz"] == INFINITY, "`lipschitz` is infinite without a clip")
+    require(setting["lipschitz"] > 0, "`lipschitz` must be above 0")
     low, high = Decimal("1e-100"), Decimal("1e100")
     entries = []
     require(low <= setting["strong_convexity"] <= high, "`strong_convexity` is out of range")

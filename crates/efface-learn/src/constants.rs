@@ -145,10 +145,26 @@ impl Constants {
         self.declared.lambda
     }
 
-    /// G: upper bound on the norm of one record's loss gradient.
+    /// G: upper bound on the norm of one record's loss gradient at any weights; infinite for the
+    /// squared loss without a clip.
     #[must_use]
     pub fn lipschitz(&self) -> f64 {
         self.declared.loss.lipschitz(self.declared.row_bound)
+    }
+
+    /// Upper bound on the norm of one record's loss gradient at every optimum: G, or where that is
+    /// infinite (the squared loss without a clip) the bound r (r B + |y|) in the ball of radius
+    /// B = [`optimum_bound`](Self::optimum_bound). Enough for how far a record moves the optimum,
+    /// not for steps that may leave the ball.
+    #[must_use]
+    pub fn optimum_lipschitz(&self) -> f64 {
+        let global = self.lipschitz();
+        if global.is_finite() {
+            return global;
+        }
+        let r = self.declared.row_bound;
+        let margin = outward::mul(r, self.optimum_bound());
+        outward::mul(r, outward::add(margin, self.declared.target_bound))
     }
 
     /// beta: upper bound on the smoothness of the data term of F, for every data set the
@@ -217,7 +233,11 @@ impl Constants {
         };
         let margin = add(mul(r, weights_norm), target);
         let sensitivity = mul(loss.curvature_bound(), mul(r, margin));
-        let data = mul(self.load(), add(self.lipschitz(), sensitivity));
+        let steepest = loss.derivative_bound().min(match loss {
+            Loss::Squared { .. } => margin,
+            _ => f64::INFINITY,
+        });
+        let data = mul(self.load(), add(mul(steepest, r), sensitivity));
         let sum = add(data, mul(self.declared.lambda, weights_norm));
         // What products that underflow may lose in all.
         let steepest = loss.curvature_bound().max(1.0);
@@ -235,14 +255,15 @@ impl Constants {
         self.slack(outward::add(distance, self.optimum_bound()), records)
     }
 
-    /// The constants as an event states them; `group` is the public maximal number of records
+    /// The constants as an event states them, G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz));
+    /// `group` is the public maximal number of records
     /// that claims protect together.
     #[must_use]
     pub fn setting(&self, group: u64) -> Setting {
         Setting {
             parameters: self.parameters() as u64,
             normalizer: self.declared.normalizer,
-            lipschitz: Decimal(self.lipschitz()),
+            lipschitz: Decimal(self.optimum_lipschitz()),
             smoothness: Decimal(self.smoothness()),
             strong_convexity: Decimal(self.strong_convexity()),
             group,

@@ -77,6 +77,7 @@ mod example;
 pub mod loss;
 pub mod mechanism;
 pub mod model;
+pub mod newton;
 pub mod objective;
 mod outward;
 pub mod solver;

@@ -44,7 +44,8 @@ pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use outcome::{
-    DryRun, Entry, Evaluation, ExportNote, NotionStatus, Prediction, Residual, Served, Status, Work,
+    DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual, Served,
+    Status, Work,
 };
 pub use plan::{MechanismName, Plan, Target};
 pub use predict::{evaluate, predict};

@@ -117,6 +117,9 @@ pub struct Status {
     pub releases_left: Option<u64>,
     /// The residual budget of `objective-perturbation`.
     pub residual: Option<Residual>,
+    /// What is left of the bound that serves requests without reading all rows. Depends on
+    /// deleted records: for the operator alone.
+    pub memory: Option<MemoryStatus>,
     /// Claims of the latest certificate.
     pub claims: Vec<Claim>,
     /// For each notion, whether further requests can be served, and why not.
@@ -125,6 +128,21 @@ pub struct Status {
     pub head: (u64, String),
     /// Short name of the signing key.
     pub key_id: String,
+}
+
+/// What is left of a Newton memory's bound. Private.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemoryStatus {
+    /// Bound on the distance of the kept weights to the optimum.
+    pub distance: f64,
+    /// tau: the distance at which a pass over all rows is due.
+    pub limit: f64,
+    /// Part of the limit that is left.
+    pub margin: f64,
+    /// Records changed since the last pass over all rows.
+    pub changes: u64,
+    /// About how many more single records may change before the next pass; an estimate.
+    pub expected_changes: u64,
 }
 
 /// Whether a notion can still be served.

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use efface_learn::mechanism::objective_perturbation::Changed;
 use efface_learn::mechanism::{
-    Change, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError, OutputNoisePlan,
-    PerturbationError, PerturbationPlan, Released, noisy_gd, objective_perturbation, retrain,
-    solve,
+    Change, CheckedOutputNoise, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError,
+    OutputNoisePlan, PerturbationError, PerturbationPlan, Released, newton, noisy_gd,
+    objective_perturbation, retrain, solve,
 };
-use efface_learn::solver::SolveError;
+use efface_learn::solver::{SolveError, Solver};
 use efface_learn::{Constants, Objective};
 use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
@@ -85,6 +85,9 @@ pub(crate) fn run(
             }
             .check(&constants, rows.count())
             .map_err(output_error)?;
+            if plan.remembers() {
+                return remembered(&constants, &checked, rows, start, releases, rng, watch);
+            }
             let objective = objective(&constants, rows)?;
             match start {
                 Start::Request(Request { kept: Some(kept), .. }) => {
@@ -145,6 +148,49 @@ fn perturbation_error(error: PerturbationError) -> Error {
         PerturbationError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
         other => Error::refused("objective-perturbation", other.to_string()),
     }
+}
+
+/// Newton steps from the kept memory; all rows are read only where a pass is due.
+fn remembered(
+    constants: &Constants,
+    checked: &CheckedOutputNoise,
+    rows: &Rows<'_>,
+    start: &Start<'_>,
+    releases: u64,
+    rng: &mut ChaCha20Rng,
+    watch: &mut efface_learn::solver::Watch<'_>,
+) -> Result<Released> {
+    let pending = match start {
+        Start::Request(Request { kept: Some(kept), removed, added, .. }) => {
+            let mut pending = newton::change(constants, checked, kept, &removed.data, &added.data)
+                .map_err(output_error)?;
+            let (known, count) = (pending.records(), rows.count() as u64);
+            if known != count {
+                return Err(Error::storage(
+                    "damaged",
+                    format!("the kept memory is about {known} records, the vault has {count}"),
+                )
+                .hint("`efface refresh` goes on without it"));
+            }
+            if pending.needs_pass(checked) {
+                pending
+                    .correct(&objective(constants, rows)?, checked, watch)
+                    .map_err(output_error)?;
+            }
+            pending
+        }
+        Start::Request(Request { weights, .. }) => {
+            newton::begin(&objective(constants, rows)?, checked, Some(*weights), watch)
+                .map_err(output_error)?
+        }
+        Start::Given(weights) => {
+            newton::begin(&objective(constants, rows)?, checked, Some(*weights), watch)
+                .map_err(output_error)?
+        }
+        Start::Nothing => newton::begin(&objective(constants, rows)?, checked, None, watch)
+            .map_err(output_error)?,
+    };
+    pending.publish(constants, checked, releases, rng).map_err(output_error)
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
@@ -342,6 +388,16 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             steps: 0,
             distance: Some(*distance),
             solver: Some(solver.name().to_owned()),
+            clipped,
+            residual: None,
+        },
+        Evidence::Remembered { distance, passes, hessians, hessian_products } => Work {
+            passes: *passes,
+            hessians: *hessians,
+            hessian_products: *hessian_products,
+            steps: 0,
+            distance: Some(*distance),
+            solver: Some(Solver::Newton.name().to_owned()),
             clipped,
             residual: None,
         },

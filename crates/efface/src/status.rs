@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use efface_learn::mechanism::PerturbationMemory;
+use efface_learn::mechanism::{Kept, PerturbationMemory, newton};
+use efface_learn::solver::Stopping;
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
@@ -11,7 +12,7 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::outcome::{Entry, ExportNote, NotionStatus, Residual, Status};
+use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{MechanismName, Plan, Schedule};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
@@ -36,7 +37,9 @@ pub fn status(path: &Path) -> Result<Status> {
     })?;
     let plan = &current.plan;
     let secret = plan.state == State::Secret;
-    let made = kept(&vault, plan).ok().flatten().filter(|_| secret).map(|kept| kept.releases);
+    let kept_now = kept(&vault, plan).ok().flatten();
+    let memory = kept_now.as_ref().and_then(|kept| memory(plan, kept));
+    let made = kept_now.filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
     let residual = residual(&vault, plan)?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
@@ -60,6 +63,7 @@ pub fn status(path: &Path) -> Result<Status> {
         exports,
         releases_left,
         residual,
+        memory,
         notions: notions(plan, &latest, releases_left),
         claims: latest.claims,
         head: (current.head.index, hex::encode(current.head.hash)),
@@ -74,6 +78,24 @@ fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
     let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
         .map_err(|error| Error::storage("damaged", error.to_string()))?;
     Ok(Some(Residual { bound: memory.residual, budget: budget.0, step: None }))
+}
+
+/// What a Newton memory has left; none where none is kept or it cannot be read.
+fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
+    let Schedule::Output { distance, .. } = plan.schedule else { return None };
+    if !plan.remembers() {
+        return None;
+    }
+    let constants = plan.constants().ok()?;
+    let memory = newton::remembered(&constants, kept).ok()?;
+    let stopping = Stopping { distance: distance.0 };
+    Some(MemoryStatus {
+        distance: memory.bound().distance,
+        limit: distance.0,
+        margin: memory.margin(stopping),
+        changes: memory.changes(),
+        expected_changes: memory.expected_changes(&constants, stopping),
+    })
 }
 
 fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u64> {

@@ -57,7 +57,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "LOW,HIGH", value_parser = pair, allow_hyphen_values = true)]
     target_range: Option<(f64, f64)>,
 
-    /// `squared`: where residuals are clipped, in half ranges of y [default: 1]
+    /// `squared`: where residuals are clipped, in half ranges of y; `inf` for nowhere [default: 1]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     clip: Option<f64>,
 
@@ -85,7 +85,8 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "COUNT")]
     minimum: Option<u64>,
 
-    /// `solve`, `retrain`: the solver [default: by the number of parameters]
+    /// `solve`, `retrain`: the solver; with `--state secret`, `newton` serves requests from the
+    /// changed rows alone while a bound lasts [default: by the number of parameters]
     #[arg(long, value_name = "NAME", value_parser = SOLVERS)]
     solver: Option<String>,
 

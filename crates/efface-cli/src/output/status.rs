@@ -56,6 +56,15 @@ fn in_text(path: &Path, status: &Status) -> String {
             residual.bound, residual.budget
         ));
     }
+    if let Some(memory) = &status.memory {
+        lines.push(format!(
+            "memory     {:.0}% of its bound left, about {} until the next pass over all records; {} \
+             since the last (private)",
+            100.0 * memory.margin.max(0.0),
+            counted(memory.expected_changes, "deletion"),
+            counted(memory.changes, "change"),
+        ));
+    }
     lines.push(String::new());
     lines.extend(promises(&status.claims));
     lines.push(String::new());

@@ -148,6 +148,9 @@ fn parameters_outside_their_rules_are_refused() {
     for width in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(Loss::HuberHinge { width }.check(), Err(LossError::Width(_))));
     }
+    let flat = Loss::HuberHinge { width: f64::INFINITY };
+    assert!(matches!(flat.check(), Err(LossError::Width(_))));
+    assert!(Loss::Squared { clip: f64::INFINITY }.check().is_ok());
     for classes in [0, 1, 65537] {
         assert_eq!(Loss::Softmax { classes }.check(), Err(LossError::Classes(classes)));
     }

@@ -34,10 +34,10 @@ pub enum Loss {
         classes: usize,
     },
     /// Regression, (w.x - y)^2 / 2 with the residual clipped to [-h, h] in the gradient, which is
-    /// the Huber loss; without a clip, h infinite, gradients are unbounded and only `ridge` takes
-    /// it.
+    /// the Huber loss.
     Squared {
-        /// h, the clip of the residual, in units of y; may be infinite.
+        /// h, the clip of the residual, in units of y; infinity for the plain squared loss, whose
+        /// gradients have no bound.
         clip: f64,
     },
     /// Two classes, hinge loss with a quadratic piece of width h below margin 1.
@@ -138,7 +138,8 @@ impl Loss {
         target >= 0.0 && target < classes as f64 && target.fract() == 0.0
     }
 
-    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`.
+    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
+    /// infinite for the squared loss without a clip.
     #[must_use]
     pub fn lipschitz(self, row: f64) -> f64 {
         outward::mul(self.derivative_bound(), row)
@@ -168,6 +169,18 @@ impl Loss {
     pub fn third_derivative_bound(self) -> Option<f64> {
         match self {
             Self::Logistic => Some(logistic::THIRD_DERIVATIVE),
+            _ => None,
+        }
+    }
+
+    /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a
+    /// factor exp(nu |t|) when the margin changes by t: what Newton steps from a kept memory rest
+    /// on. `None` where there is none: softmax has no scalar link, the others have kinks.
+    #[must_use]
+    pub fn self_concordance(self) -> Option<f64> {
+        match self {
+            Self::Logistic => Some(1.0),
+            Self::Squared { clip: f64::INFINITY } => Some(0.0),
             _ => None,
         }
     }

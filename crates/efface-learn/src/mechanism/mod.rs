@@ -6,6 +6,7 @@
 
 mod grid;
 mod kept;
+pub mod newton;
 pub mod noisy_gd;
 pub mod objective_perturbation;
 mod output_noise;

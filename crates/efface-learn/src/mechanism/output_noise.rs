@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 
 use super::{Evidence, Grid, GridError, Kept, KeptError, Released, Warm};
 use crate::constants::Constants;
+use crate::newton::{MemoryError, NewtonError};
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use crate::solver::{SolveError, Solver, Start, Stopping, Watch, check_attainable, solve};
@@ -58,6 +59,23 @@ pub enum OutputNoiseError {
     /// A kept state that cannot be read.
     #[error(transparent)]
     Kept(#[from] KeptError),
+    /// A memory that cannot be read.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// A memory that cannot be made or changed.
+    #[error(transparent)]
+    Newton(NewtonError),
+    /// A memory in `perfect` state.
+    #[error("Newton steps from a memory need `secret` state, the plan says `perfect`")]
+    MemoryInPerfect,
+    /// Weights that are not known to be near enough.
+    #[error("the weights are within {distance:e} of the optimum, `distance` (tau) is {limit:e}")]
+    Distance {
+        /// The bound.
+        distance: f64,
+        /// tau.
+        limit: f64,
+    },
     /// A kept state although the plan says `perfect`.
     #[error("`perfect` state starts from the published model alone, got a kept state")]
     KeptInPerfect,
@@ -83,6 +101,15 @@ pub(super) enum Origin<'a> {
     Published(&'a [f64]),
     /// What was kept, in `secret` state.
     Kept(&'a Kept),
+}
+
+impl From<NewtonError> for OutputNoiseError {
+    fn from(error: NewtonError) -> Self {
+        match error {
+            NewtonError::Solve(error) => Self::Solve(error),
+            other => Self::Newton(other),
+        }
+    }
 }
 
 impl OutputNoisePlan {
@@ -130,18 +157,11 @@ impl CheckedOutputNoise {
         watch: &mut Watch<'_>,
     ) -> Result<Released, OutputNoiseError> {
         let plan = &self.plan;
-        if releases == 0 {
-            let rule = "at least 1, this release included";
-            return Err(OutputNoiseError::Count { name: "releases", rule, got: 0 });
-        }
-        let spent = match (origin, plan.state) {
-            (Origin::Kept(_), State::Perfect) => return Err(OutputNoiseError::KeptInPerfect),
-            (Origin::Kept(kept), State::Secret) => kept.releases,
-            _ => 0,
+        let kept = match origin {
+            Origin::Kept(kept) => Some(kept),
+            Origin::Zeros | Origin::Published(_) => None,
         };
-        if spent >= plan.joint_releases {
-            return Err(OutputNoiseError::Releases { spent, limit: plan.joint_releases });
-        }
+        let spent = self.spent(kept, releases)?;
         let warm = match origin {
             Origin::Zeros => {
                 Warm { weights: vec![0.0; objective.constants().parameters()], factor: None }
@@ -165,7 +185,8 @@ impl CheckedOutputNoise {
                 Some(Kept { releases: spent + 1, state: warm.to_bytes() })
             }
         };
-        let event = self.event(objective, procedure, releases);
+        let (constants, records) = (objective.constants(), objective.data().rows());
+        let event = self.event(constants, records, procedure, releases);
         Ok(Released { weights, event: Event::OutputNoise(event), evidence, kept })
     }
 
@@ -178,11 +199,43 @@ impl CheckedOutputNoise {
         }
     }
 
-    fn event(&self, objective: &Objective<'_>, procedure: Procedure, releases: u64) -> OutputNoise {
-        let constants = objective.constants();
+    /// Releases made since learning or the last refresh, refused when another one is not covered.
+    pub(super) fn spent(
+        &self,
+        kept: Option<&Kept>,
+        releases: u64,
+    ) -> Result<u64, OutputNoiseError> {
+        if releases == 0 {
+            let rule = "at least 1, this release included";
+            return Err(OutputNoiseError::Count { name: "releases", rule, got: 0 });
+        }
+        let plan = &self.plan;
+        let spent = match (kept, plan.state) {
+            (Some(_), State::Perfect) => return Err(OutputNoiseError::KeptInPerfect),
+            (Some(kept), State::Secret) => kept.releases,
+            (None, _) => 0,
+        };
+        if spent >= plan.joint_releases {
+            return Err(OutputNoiseError::Releases { spent, limit: plan.joint_releases });
+        }
+        Ok(spent)
+    }
+
+    /// The grid and its noise.
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    pub(super) fn event(
+        &self,
+        constants: &Constants,
+        records: usize,
+        procedure: Procedure,
+        releases: u64,
+    ) -> OutputNoise {
         let records = match constants.declared().normalizer {
             Normalizer::Fixed { .. } => None,
-            Normalizer::Mean { .. } => Some(objective.data().rows() as u64),
+            Normalizer::Mean { .. } => Some(records as u64),
         };
         OutputNoise {
             setting: constants.setting(self.plan.group),

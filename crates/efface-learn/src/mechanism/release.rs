@@ -54,6 +54,17 @@ pub enum Evidence {
         /// model was trained.
         step: Option<(f64, f64)>,
     },
+    /// Newton steps from a kept memory led near the optimum, published with noise.
+    Remembered {
+        /// Upper bound on the distance of the unperturbed weights to the exact optimum.
+        distance: f64,
+        /// Gradient passes over all rows: 0 while the bound lasts.
+        passes: u64,
+        /// Hessians formed and factored.
+        hessians: u64,
+        /// Hessian-vector products, and passes that prepare them.
+        hessian_products: u64,
+    },
     /// Noisy gradient steps were taken.
     Steps {
         /// Gradient passes, one per step.
@@ -75,6 +86,7 @@ impl Evidence {
         match self {
             Self::Optimum { passes, .. }
             | Self::Perturbed { passes, .. }
+            | Self::Remembered { passes, .. }
             | Self::Steps { passes, .. } => *passes,
             Self::Sums { .. } => 0,
         }

@@ -11,7 +11,7 @@ pub(crate) mod twice;
 
 pub use curvature::{Curvature, LARGEST_HESSIAN};
 
-use efface_matrix::{Link, PassError, fused_pass};
+use efface_matrix::{PassError, Totals, fused_pass};
 use efface_privacy::event::Normalizer;
 
 use crate::constants::Constants;
@@ -189,22 +189,7 @@ impl<'a> Objective<'a> {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, PassError> {
-        match self.constants.loss() {
-            Loss::Logistic => self.evaluate_link(weights, &LogisticLink(self.data.y())),
-            Loss::Softmax { classes } => {
-                self.evaluate_link(weights, &SoftmaxLink { targets: self.data.y(), classes })
-            }
-            Loss::Squared { clip } => {
-                self.evaluate_link(weights, &SquaredLink { targets: self.data.y(), clip })
-            }
-            Loss::HuberHinge { width } => {
-                self.evaluate_link(weights, &HuberHingeLink { targets: self.data.y(), width })
-            }
-        }
-    }
-
-    fn evaluate_link<L: Link>(&self, weights: &[f64], link: &L) -> Result<Evaluation, PassError> {
-        let totals = fused_pass(self.data.x(), weights, link)?;
+        let totals = self.totals(weights)?;
         let lambda = self.constants.strong_convexity();
         let mut gradient = totals.gradient;
         for (g, w) in gradient.iter_mut().zip(weights) {
@@ -222,5 +207,18 @@ impl<'a> Objective<'a> {
             slack = outward::add(slack, outward::mul(f64::EPSILON, outward::norm(&gradient)));
         }
         Ok(Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack })
+    }
+
+    /// The sums over all records before they are divided by N.
+    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, PassError> {
+        let (x, targets) = (self.data.x(), self.data.y());
+        match self.constants.loss() {
+            Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
+            Loss::Softmax { classes } => fused_pass(x, weights, &SoftmaxLink { targets, classes }),
+            Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
+            Loss::HuberHinge { width } => {
+                fused_pass(x, weights, &HuberHingeLink { targets, width })
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The Cholesky factor of a Hessian, kept and handed on.
 
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::{factor, solve};
+use faer::linalg::cholesky::llt::{factor, solve, update};
 use faer::{Mat, MatMut, Par};
 
 /// A lower Cholesky factor L with L L^T the Hessian of some objective.
@@ -72,6 +73,25 @@ impl Factor {
             Par::Seq,
             MemStack::new(&mut []),
         );
+    }
+
+    /// Makes it the factor of L L^T + sum of weight times the outer product of x with itself, over
+    /// all (weight, x). False when that is not positive definite in float64; the factor is then
+    /// spoilt and must be made anew.
+    pub(crate) fn change<'a>(
+        &mut self,
+        changes: impl ExactSizeIterator<Item = (f64, &'a [f64])>,
+    ) -> bool {
+        let (n, rank) = (self.dimension(), changes.len());
+        let mut vectors = Mat::zeros(n, rank);
+        let mut weights = Diag::zeros(rank);
+        for (k, (weight, x)) in changes.enumerate() {
+            vectors.col_as_slice_mut(k).copy_from_slice(x);
+            weights.column_vector_mut()[k] = weight;
+        }
+        let done =
+            update::rank_r_update_clobber(self.lower.as_mut(), vectors.as_mut(), weights.as_mut());
+        done.is_ok() && (0..n).all(|j| self.lower[(j, j)] > 0.0 && self.lower[(j, j)].is_finite())
     }
 
     /// The lower triangle, column by column: n (n + 1)/2 numbers.

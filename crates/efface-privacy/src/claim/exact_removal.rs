@@ -142,7 +142,7 @@ mod tests {
             }),
             ("row_grid", |e| e.row_grid.0 = -e.row_grid.0),
             ("row_bound", |e| e.row_bound.0 = 0.0),
-            ("lipschitz", |e| e.setting.lipschitz.0 = 1.0),
+            ("lipschitz", |e| e.setting.lipschitz.0 = 0.0),
             ("strong_convexity", |e| e.setting.strong_convexity.0 = 0.0),
             ("releases", |e| e.releases = 0),
         ];

@@ -130,6 +130,7 @@ impl Choices {
 
     fn numbers(&self) -> Result<()> {
         let s = &self.settings;
+        let optimum = matches!(self.mechanism, MechanismName::Solve | MechanismName::Retrain);
         if let Some(delta) = s.delta {
             Delta::new(delta).map_err(range)?;
         }
@@ -138,7 +139,8 @@ impl Choices {
             ("excess-risk", s.excess_risk),
             ("eta", s.eta),
             ("radius", s.radius),
-            ("clip", s.clip),
+            // Without a clip gradients have no bound that holds wherever steps may lead.
+            ("clip", s.clip.filter(|clip| !(clip.is_infinite() && *clip > 0.0 && optimum))),
             ("hinge-width", s.hinge_width),
         ] {
             value.map(|x| positive(name, x)).transpose()?;

@@ -277,10 +277,11 @@ impl Plan {
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        matches!(
-            self.mechanism,
-            MechanismName::Ridge | MechanismName::ObjectivePerturbation
-        )
+        self.remembers()
+            || matches!(
+                self.mechanism,
+                MechanismName::Ridge | MechanismName::ObjectivePerturbation
+            )
     }
 
     /// Whether something beside model and records is kept between requests.
@@ -293,6 +294,13 @@ impl Plan {
     #[must_use]
     pub fn limits_releases(&self) -> bool {
         self.mechanism != MechanismName::ObjectivePerturbation
+    }
+
+    /// Whether `solve` serves requests by Newton steps from a kept memory: `secret` state, and
+    /// the solver named.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        remembers(self.mechanism, self.state, self.solver.as_deref())
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.
@@ -351,6 +359,12 @@ impl Plan {
         }
         .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
     }
+}
+
+/// See [`Plan::remembers`]. `automatic` keeps weights and a factor, and reads all rows.
+fn remembers(mechanism: MechanismName, state: State, solver: Option<&str>) -> bool {
+    let newton = solver == Some(Solver::Newton.name());
+    mechanism == MechanismName::Solve && state == State::Secret && newton
 }
 
 /// The solver of that name.

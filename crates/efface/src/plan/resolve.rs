@@ -1,5 +1,6 @@
 //! From checked settings and the facts of the data to a plan.
 
+use efface_learn::newton::check_newton;
 use efface_learn::{Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
 use efface_privacy::claim::Notion;
@@ -93,6 +94,12 @@ impl Plan {
             None => declared.check(),
         }
         .map_err(|error| Error::input("range", error.to_string()))?;
+        if super::remembers(choices.mechanism, choices.state, s.solver.as_deref()) {
+            check_newton(&constants).map_err(|error| {
+                Error::refused("settings", format!("`--solver newton` in `secret` state: {error}"))
+                    .hint("leave out `--solver`: requests then pass over all rows")
+            })?;
+        }
         let setting = constants.setting(choices.max_group);
         let parameters = setting.parameters;
         list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));

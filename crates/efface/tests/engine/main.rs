@@ -3,6 +3,7 @@
 
 mod claims;
 mod life;
+mod memory;
 mod perturbed;
 mod refusals;
 mod world;

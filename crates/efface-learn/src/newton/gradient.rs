@@ -1,0 +1,70 @@
+//! The data's part of the gradient at a fixed point, with how far it may be off.
+
+use efface_matrix::Link;
+
+use super::hessian::U;
+use crate::constants::Constants;
+use crate::dataset::Dataset;
+use crate::loss::{self, LogisticLink, Loss, SquaredLink};
+use crate::outward::{self, add, mul};
+
+/// g = sum l'_i x_i over the current rows, at `at`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Gradient {
+    /// b: where the derivatives are taken.
+    pub(super) at: Vec<f64>,
+    /// g as computed.
+    pub(super) data: Vec<f64>,
+    /// Bound on the norm of computed minus exact g.
+    pub(super) error: f64,
+}
+
+impl Gradient {
+    /// Adds the rows of `rows` times `sign` (1 or -1).
+    pub(super) fn change(&mut self, rows: &Dataset, sign: f64, constants: &Constants) {
+        let size = outward::norm(&self.at);
+        let dimension = constants.cols() as f64;
+        for (i, &target) in rows.y().iter().enumerate() {
+            let x = rows.x().row(i);
+            let margin: f64 = x.iter().map(|(j, x)| f64::from(x) * self.at[j]).sum();
+            let slope = slope(constants.loss(), margin, target);
+            for (j, x) in x.iter() {
+                self.data[j] += sign * slope * f64::from(x);
+            }
+            let norm = rows.norms()[i];
+            // The margin's rounding, met by the largest second derivative, and the link's own.
+            let reach = add(mul(norm, size), target.abs());
+            let steepest = constants.loss().curvature_bound().max(1.0);
+            let margin_error = mul(steepest, mul(outward::gamma(dimension + 2.0), reach));
+            let link_error = mul(constants.loss().link_error() * U, add(1.0, reach));
+            let product = mul(outward::gamma(2.0), slope.abs());
+            let inexact = mul(norm, add(add(margin_error, link_error), product));
+            let rounding = mul(2.0 * U, outward::norm(&self.data));
+            let lost = mul(16.0 * (dimension + norm), f64::MIN_POSITIVE);
+            self.error = add(add(self.error, inexact), add(rounding, lost));
+        }
+    }
+}
+
+/// Derivative of the link in the margin.
+pub(super) fn slope(loss: Loss, margin: f64, target: f64) -> f64 {
+    let mut slope = [0.0];
+    match loss {
+        Loss::Logistic => LogisticLink(&[target]).record(0, &[margin], &mut slope),
+        Loss::Squared { clip } => {
+            SquaredLink { targets: &[target], clip }.record(0, &[margin], &mut slope)
+        }
+        // Refused when the memory is made.
+        Loss::Softmax { .. } | Loss::HuberHinge { .. } => f64::NAN,
+    };
+    slope[0]
+}
+
+/// Second derivative of the link in the margin.
+pub(super) fn curvature(loss: Loss, margin: f64, target: f64) -> f64 {
+    match loss {
+        Loss::Logistic => loss::logistic_curvature(margin),
+        Loss::Squared { clip } => loss::squared_curvature(margin, target, clip),
+        Loss::Softmax { .. } | Loss::HuberHinge { .. } => f64::NAN,
+    }
+}

@@ -1,0 +1,106 @@
+//! The data's part of the Hessian at a fixed point, with how far it may be off, and a factor.
+
+use faer::Mat;
+
+use super::symmetric::{Outer, Symmetric};
+use crate::Constants;
+use crate::outward::{self, add, mul};
+use crate::solver::Factor;
+
+/// 2^-53.
+pub(super) const U: f64 = f64::EPSILON / 2.0;
+
+/// C = sum c_i x_i x_i^T over the current rows, c_i the second derivative of record i at `at`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hessian {
+    /// h: where the derivatives are taken.
+    pub(super) at: Vec<f64>,
+    /// C as computed.
+    pub(super) data: Symmetric,
+    /// Bound on the Frobenius norm of computed minus exact C.
+    pub(super) error: f64,
+    /// Approximates the factor of C plus the ridge; nothing rests on its accuracy.
+    pub(super) factor: Factor,
+}
+
+impl Hessian {
+    /// From the computed sum over `records` rows; `None` when it has no factor.
+    pub(super) fn new(
+        at: Vec<f64>,
+        gram: &Mat<f64>,
+        records: usize,
+        ridge: f64,
+        constants: &Constants,
+    ) -> Option<Self> {
+        let data = Symmetric::from_lower(gram.as_ref());
+        let relative = add(outward::gamma(records as f64 + 8.0), weight_error(constants, &at));
+        let trace = mul(data.trace().max(0.0), add(1.0, outward::gamma(data.order() as f64)));
+        // The exact trace is at most the computed one times 1/(1 - relative).
+        let error = if relative < 0.1 {
+            mul(mul(relative, add(1.0, mul(2.0, relative))), trace)
+        } else {
+            f64::INFINITY
+        };
+        let error = add(error, lost(constants, records as f64));
+        let factor = Factor::new(data.with_ridge(ridge))?;
+        Some(Self { at, data, error, factor })
+    }
+
+    /// Upper bound on the trace of the exact C, and so on its norm.
+    pub(super) fn trace(&self) -> f64 {
+        let order = self.data.order() as f64;
+        let computed = mul(self.data.trace().max(0.0), add(1.0, outward::gamma(order)));
+        add(computed, mul(outward::sqrt(order), self.error))
+    }
+
+    /// Adds rank-one changes to C, and returns its product with `v`.
+    pub(super) fn change_and_multiply(
+        &mut self,
+        changes: &[Outer],
+        v: &[f64],
+        constants: &Constants,
+    ) -> Vec<f64> {
+        let weights = weight_error(constants, &self.at);
+        // The norm of what was there before, and of all that is added, bounds every entry's.
+        let mut reach = self.trace();
+        for change in changes {
+            let size =
+                mul(change.weight.abs(), mul(outward::norm(&change.x), outward::norm(&change.x)));
+            let inexact = mul(size, add(weights, outward::gamma(4.0)));
+            reach = add(reach, size);
+            let entries = mul(4.0 * U, add(reach, self.error));
+            self.error = add(add(self.error, inexact), add(entries, lost(constants, 1.0)));
+        }
+        self.data.change_and_multiply(changes, v)
+    }
+
+    /// Factors C plus the ridge afresh; false when there is no factor.
+    pub(super) fn refactor(&mut self, ridge: f64) -> bool {
+        match Factor::new(self.data.with_ridge(ridge)) {
+            Some(factor) => {
+                self.factor = factor;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// Relative error of a computed c_i: that of the second derivative of the link, and that of the
+/// margin, which a self-concordant link turns into a factor exp(nu |error|).
+fn weight_error(constants: &Constants, at: &[f64]) -> f64 {
+    let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+    let margin = mul(
+        outward::gamma(constants.cols() as f64 + 2.0),
+        mul(constants.declared().row_bound, outward::norm(at)),
+    );
+    let shift = mul(nu, margin);
+    // exp(t) - 1 <= 2 t below 1.
+    if shift < 0.5 { add(mul(2.0, shift), 10.0 * U) } else { f64::INFINITY }
+}
+
+/// What products that underflow may lose in `rows` outer products.
+fn lost(constants: &Constants, rows: f64) -> f64 {
+    let (order, r) = (constants.cols() as f64, constants.declared().row_bound);
+    mul(mul(rows, f64::MIN_POSITIVE), mul(8.0, add(mul(order, order), mul(r, r))))
+}

@@ -1,0 +1,127 @@
+#![doc = include_str!("newton.md")]
+
+mod bound;
+mod bytes;
+mod forecast;
+mod gradient;
+mod hessian;
+mod pass;
+mod serve;
+mod symmetric;
+
+#[cfg(test)]
+mod tests;
+
+pub use bound::Bound;
+pub use bytes::MemoryError;
+pub use pass::{Effort, check_newton};
+
+use efface_matrix::{GramError, PassError};
+
+use crate::constants::Constants;
+use crate::objective::{LARGEST_HESSIAN, ObjectiveError};
+use crate::solver::SolveError;
+use forecast::Typical;
+use gradient::Gradient;
+use hessian::Hessian;
+
+/// What `secret` state keeps so that a change of a few rows needs no pass over the others.
+///
+/// Weights b + s with a bound on their distance to the optimum of the current rows, the gradient
+/// at b, the Hessian at h and its factor. All of it saw every row that was ever there: it is
+/// secret, and erased at a refresh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    records: u64,
+    hessian: Hessian,
+    gradient: Gradient,
+    step: Vec<f64>,
+    bound: Bound,
+    /// Rows changed since the gradient was last summed over all rows.
+    changes: u64,
+    /// Gradient passes since the Hessian was last formed.
+    passes: u64,
+    typical: Typical,
+}
+
+/// Why the memory was not made or not changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NewtonError {
+    /// A loss without a bound on how its second derivative changes.
+    #[error(
+        "Newton removal needs a loss whose second derivative changes slowly everywhere: `logistic`, \
+         or `squared` without a clip; got {0}; choose another solver"
+    )]
+    Loss(String),
+    /// A dense Hessian would be too large.
+    #[error(
+        "Newton removal takes at most {LARGEST_HESSIAN} parameters, got {0}; choose another solver"
+    )]
+    Large(usize),
+    /// Another number of records than the memory accounts for.
+    #[error("the memory is about {expected} records, got {got}")]
+    Records {
+        /// Records by the memory.
+        expected: u64,
+        /// Records given.
+        got: u64,
+    },
+    /// Rows that do not obey the public constants.
+    #[error(transparent)]
+    Objective(#[from] ObjectiveError),
+    /// Weights that do not fit the rows.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// The Hessian could not be formed.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+    /// The Hessian has no Cholesky factor in float64.
+    #[error("the Hessian is not positive definite in float64; raise lambda")]
+    NoFactor,
+    /// A memory of another model.
+    #[error("the memory is about {got} parameters, the model has {expected}")]
+    Parameters {
+        /// P of the model.
+        expected: usize,
+        /// P of the memory.
+        got: usize,
+    },
+    /// A full solve failed, or was cancelled.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+}
+
+impl Memory {
+    /// The weights b + s: unperturbed, never to be published.
+    #[must_use]
+    pub fn weights(&self) -> Vec<f64> {
+        self.gradient.at.iter().zip(&self.step).map(|(b, s)| b + s).collect()
+    }
+
+    /// What is known about these weights. Depends on the data.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// Refuses constants of another size.
+    ///
+    /// # Errors
+    /// [`NewtonError::Parameters`].
+    pub fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
+        let (expected, got) = (constants.parameters(), self.step.len());
+        if expected == got { Ok(()) } else { Err(NewtonError::Parameters { expected, got }) }
+    }
+
+    /// Number of records the memory accounts for.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Rows changed since the last pass over all rows.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+}

@@ -1,0 +1,199 @@
+//! Passes over all rows: making the memory, and renewing it when its bound has run out.
+
+use std::ops::ControlFlow;
+
+use efface_matrix::weighted_gram;
+
+use super::bound::{Ridge, UNKNOWN, bound, known};
+use super::forecast::Typical;
+use super::gradient::Gradient;
+use super::hessian::Hessian;
+use super::{Memory, NewtonError};
+use crate::constants::Constants;
+use crate::objective::{Curvature, LARGEST_HESSIAN, Objective};
+use crate::outward;
+use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
+
+/// Gradient passes after which a new Hessian has cost no more than they did: forming one costs
+/// about P/10 of them.
+const PASSES_PER_PARAMETER: f64 = 0.1;
+/// Passes with one Hessian in one correction.
+const TRIES: u64 = 2;
+/// Hessians in one correction before a full solve takes over.
+const HESSIANS: u64 = 3;
+
+/// What a correction took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Effort {
+    /// Gradient passes over all rows.
+    pub passes: u64,
+    /// Hessians formed.
+    pub hessians: u64,
+    /// Other passes over all rows: those that prepare Hessians, and products with them.
+    pub products: u64,
+}
+
+/// Refuses constants that have no Newton bound.
+///
+/// # Errors
+/// A loss without one, or too many parameters.
+pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
+    if constants.loss().self_concordance().is_none() {
+        return Err(NewtonError::Loss(constants.loss().name().to_owned()));
+    }
+    match constants.parameters() {
+        p if p > LARGEST_HESSIAN => Err(NewtonError::Large(p)),
+        _ => Ok(()),
+    }
+}
+
+impl Memory {
+    /// Forms the memory at `weights`, which should be near the optimum: one gradient pass and one
+    /// Hessian.
+    ///
+    /// # Errors
+    /// Constants without a Newton bound, weights that do not fit, a Hessian that cannot be formed
+    /// or factored.
+    pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
+        let constants = objective.constants();
+        check_newton(constants)?;
+        let records = objective.data().rows() as u64;
+        let gradient = sum(objective, weights)?;
+        let hessian = form(objective, weights)?;
+        let typical = Typical::of(objective, &gradient, &hessian);
+        let step = vec![0.0; weights.len()];
+        let (bound, changes, passes) = (UNKNOWN, 0, 0);
+        let mut memory = Self { records, hessian, gradient, step, bound, changes, passes, typical };
+        memory.rest(constants);
+        Ok(memory)
+    }
+
+    /// Passes over all rows until the bound is at most `stopping.distance` again. A gradient pass
+    /// and a step each; the Hessian is formed anew when the passes since the last time cost as
+    /// much, or when it no longer leads anywhere.
+    ///
+    /// # Errors
+    /// Another data set than the one the memory accounts for, a cancelled watch, or no
+    /// convergence; the memory must then be thrown away.
+    pub fn correct(
+        &mut self,
+        objective: &Objective<'_>,
+        stopping: Stopping,
+        watch: &mut Watch<'_>,
+    ) -> Result<Effort, NewtonError> {
+        let constants = objective.constants();
+        check_newton(constants)?;
+        self.check(constants)?;
+        let (expected, got) = (self.records, objective.data().rows() as u64);
+        if expected != got {
+            return Err(NewtonError::Records { expected, got });
+        }
+        let mut effort = Effort::default();
+        let mut tries = 0;
+        let worth = (PASSES_PER_PARAMETER * self.step.len() as f64).max(1.0);
+        let mut due = self.passes as f64 >= worth || self.bound.known.is_infinite();
+        loop {
+            let at = self.weights();
+            if due {
+                if effort.hessians == HESSIANS {
+                    return self.start_over(objective, &at, stopping, watch, effort);
+                }
+                self.hessian = form(objective, &at)?;
+                effort.hessians += 1;
+                effort.products += 1;
+                (self.passes, tries) = (0, 0);
+            }
+            self.gradient = sum(objective, &at)?;
+            self.typical = Typical::of(objective, &self.gradient, &self.hessian);
+            (self.changes, self.passes) = (0, self.passes + 1);
+            (tries, effort.passes) = (tries + 1, effort.passes + 1);
+            self.rest(constants);
+            tell(watch, effort.passes, self.bound.known, constants, self.records, stopping)?;
+            if self.bound.distance <= stopping.distance {
+                return Ok(effort);
+            }
+            self.settle(constants, &[], stopping);
+            if self.bound.distance <= stopping.distance {
+                return Ok(effort);
+            }
+            due = tries == TRIES || self.bound.known.is_infinite();
+        }
+    }
+
+    /// The bound for b itself.
+    fn rest(&mut self, constants: &Constants) {
+        self.step.fill(0.0);
+        let ridge = Ridge::of(constants, self.records);
+        let product = vec![0.0; self.step.len()];
+        let known = known(&self.gradient, &self.step, &product, ridge);
+        self.bound =
+            bound(&self.hessian, &self.gradient, &self.step, &product, &known, ridge, constants);
+    }
+
+    /// A full solve from the present weights, with its own proven end.
+    fn start_over(
+        &mut self,
+        objective: &Objective<'_>,
+        at: &[f64],
+        stopping: Stopping,
+        watch: &mut Watch<'_>,
+        mut effort: Effort,
+    ) -> Result<Effort, NewtonError> {
+        let start = Start { weights: at, factor: None };
+        let found = solve(objective, Solver::Newton, stopping, start, watch)?;
+        *self = Self::new(objective, &found.weights)?;
+        effort.passes += found.passes + 1;
+        effort.hessians += found.hessians + 1;
+        effort.products += found.hessian_products + 1;
+        if self.bound.distance > stopping.distance {
+            self.settle(objective.constants(), &[], stopping);
+        }
+        if self.bound.distance <= stopping.distance {
+            return Ok(effort);
+        }
+        let n = objective.constants().normalizer(objective.data().rows());
+        Err(NewtonError::Solve(SolveError::NotConverged {
+            passes: effort.passes,
+            gradient_norm: self.bound.residual / n,
+            target: objective.constants().strong_convexity() * stopping.distance,
+        }))
+    }
+}
+
+fn tell(
+    watch: &mut Watch<'_>,
+    passes: u64,
+    residual: f64,
+    constants: &Constants,
+    records: u64,
+    stopping: Stopping,
+) -> Result<(), SolveError> {
+    let n = constants.normalizer(usize::try_from(records).unwrap_or(usize::MAX));
+    let target = constants.strong_convexity() * stopping.distance;
+    match watch(&Progress { passes, gradient_norm: residual / n, target }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(SolveError::Cancelled { passes }),
+    }
+}
+
+/// The gradient at `weights`, summed over all rows.
+fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonError> {
+    let (constants, records) = (objective.constants(), objective.data().rows());
+    let data = objective.totals(weights)?.gradient;
+    // The slack of the mean covers its sums before they are divided by N.
+    let slack = constants.slack(outward::norm(weights), records);
+    let error = outward::mul(slack, constants.normalizer(records));
+    Ok(Gradient { at: weights.to_vec(), data, error })
+}
+
+/// The Hessian at `weights`, summed over all rows.
+fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonError> {
+    let (constants, data) = (objective.constants(), objective.data());
+    let Curvature::Scalar(curvature) = objective.curvature(weights)? else {
+        return Err(NewtonError::Loss(constants.loss().name().to_owned()));
+    };
+    let gram = weighted_gram(data.x(), &curvature)?;
+    let ridge = Ridge::of(constants, data.rows() as u64).computed;
+    Hessian::new(weights.to_vec(), &gram, data.rows(), ridge, constants)
+        .ok_or(NewtonError::NoFactor)
+}

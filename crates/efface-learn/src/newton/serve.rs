@@ -1,0 +1,144 @@
+//! Serving a change of rows from what is kept.
+
+use super::bound::{Bound, Ridge, UNKNOWN, bound, known};
+use super::gradient::curvature;
+use super::symmetric::Outer;
+use super::{Memory, NewtonError};
+use crate::constants::Constants;
+use crate::dataset::Dataset;
+use crate::objective::{check_count, check_records};
+use crate::outward;
+use crate::solver::Stopping;
+
+/// Corrections of a step by its own residual.
+const SWEEPS: usize = 4;
+/// A step is good enough when what it leaves is this part of what is allowed.
+const SMALL: f64 = 1e-3;
+/// A rank-k change of the factor costs about as much as factoring anew when k is this part of P.
+const WORTH: usize = 12;
+
+impl Memory {
+    /// Takes rows away and adds rows: one Newton step from b for all changes since the last pass.
+    /// O((rows + 1) P^2), whatever the number of records.
+    ///
+    /// Returns the bound for the new [`weights`](Self::weights). They may be used when its
+    /// distance is at most `stopping.distance`; otherwise [`correct`](Self::correct) is due.
+    ///
+    /// `removed` must be rows of the current data set: that is the caller's to know.
+    ///
+    /// # Errors
+    /// Rows that break a public constant, more removals than there are records, a number of
+    /// records that the normaliser forbids. The memory is then unchanged.
+    pub fn change(
+        &mut self,
+        constants: &Constants,
+        removed: &Dataset,
+        added: &Dataset,
+        stopping: Stopping,
+    ) -> Result<Bound, NewtonError> {
+        self.check(constants)?;
+        let more = self.records + added.rows() as u64;
+        let gone = removed.rows() as u64;
+        let Some(records) = more.checked_sub(gone) else {
+            return Err(NewtonError::Records { expected: more, got: gone });
+        };
+        for rows in [removed, added] {
+            check_records(constants, rows)?;
+        }
+        check_count(constants, usize::try_from(records).unwrap_or(usize::MAX))?;
+        // Additions first: what is factored then stays positive definite on the way.
+        let mut changes = self.outer(constants, added, 1.0);
+        changes.extend(self.outer(constants, removed, -1.0));
+        self.gradient.change(added, 1.0, constants);
+        self.gradient.change(removed, -1.0, constants);
+        self.records = records;
+        self.changes = self.changes.saturating_add(changes.len() as u64);
+        self.settle(constants, &changes, stopping);
+        Ok(self.bound)
+    }
+
+    fn outer(&self, constants: &Constants, rows: &Dataset, sign: f64) -> Vec<Outer> {
+        let mut changes = Vec::with_capacity(rows.rows());
+        for (i, &target) in rows.y().iter().enumerate() {
+            let mut x = vec![0.0; constants.cols()];
+            for (j, value) in rows.x().row(i).iter() {
+                x[j] = f64::from(value);
+            }
+            let margin: f64 = x.iter().zip(&self.hessian.at).map(|(x, h)| x * h).sum();
+            changes.push(Outer { weight: sign * curvature(constants.loss(), margin, target), x });
+        }
+        changes
+    }
+
+    /// Changes the Hessian and solves for the step anew.
+    pub(super) fn settle(&mut self, constants: &Constants, changes: &[Outer], stopping: Stopping) {
+        let ridge = Ridge::of(constants, self.records);
+        let few = changes.len() * WORTH <= self.step.len().max(WORTH);
+        let factored =
+            few && self.hessian.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
+        let mut pending = changes;
+        if !factored && !changes.is_empty() {
+            self.hessian.change_and_multiply(changes, &vec![0.0; self.step.len()], constants);
+            pending = &[];
+            if !self.hessian.refactor(ridge.computed) {
+                return self.lost();
+            }
+        }
+        let allowed = SMALL * ridge.computed * stopping.distance;
+        if !self.solve(constants, pending, ridge, allowed) {
+            // The factor no longer fits: under `mean` the ridge moves, and changes add up.
+            if !self.hessian.refactor(ridge.computed) {
+                return self.lost();
+            }
+            self.solve(constants, &[], ridge, allowed);
+        }
+    }
+
+    /// The step from b; true when what it leaves is as small as allowed or as rounding lets it be.
+    fn solve(
+        &mut self,
+        constants: &Constants,
+        pending: &[Outer],
+        ridge: Ridge,
+        allowed: f64,
+    ) -> bool {
+        let zeros = vec![0.0; self.step.len()];
+        let mut rest = known(&self.gradient, &zeros, &zeros, ridge);
+        let mut step = zeros;
+        let mut product = Vec::new();
+        let mut left = f64::INFINITY;
+        let mut pending = Some(pending);
+        for _ in 0..SWEEPS {
+            self.hessian.factor.solve_in_place(&mut rest);
+            let next: Vec<f64> = step.iter().zip(&rest).map(|(s, v)| s - v).collect();
+            let next_product = match pending.take() {
+                Some(changes) => self.hessian.change_and_multiply(changes, &next, constants),
+                None => self.hessian.data.multiply(&next),
+            };
+            let next_rest = known(&self.gradient, &next, &next_product, ridge);
+            let next_left = outward::norm(&next_rest);
+            if next_left > 0.5 * left {
+                break;
+            }
+            (step, product, rest, left) = (next, next_product, next_rest.clone(), next_left);
+            self.bound =
+                bound(&self.hessian, &self.gradient, &step, &product, &next_rest, ridge, constants);
+            if left <= allowed {
+                break;
+            }
+        }
+        if product.is_empty() {
+            self.lost();
+            return false;
+        }
+        self.step = step;
+        // What is left but for rounding is known exactly: the bound counts it.
+        left <= allowed || left <= 0.5 * self.bound.known
+    }
+
+    /// Nothing is known until the next pass.
+    fn lost(&mut self) {
+        self.step.fill(0.0);
+        self.bound = UNKNOWN;
+    }
+}

@@ -1,0 +1,154 @@
+//! A symmetric matrix as its packed lower triangle, changed and multiplied in one read.
+
+use faer::{Mat, MatRef};
+
+/// Column by column, each from its diagonal entry down.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Symmetric {
+    order: usize,
+    packed: Vec<f64>,
+}
+
+/// `weight` times the outer product of `x` with itself.
+#[derive(Debug, Clone)]
+pub(super) struct Outer {
+    pub(super) weight: f64,
+    pub(super) x: Vec<f64>,
+}
+
+impl Symmetric {
+    /// From the lower triangle of a square matrix.
+    pub(super) fn from_lower(matrix: MatRef<'_, f64>) -> Self {
+        let order = matrix.nrows();
+        let column = |j| (j..order).map(move |i| matrix[(i, j)]);
+        Self { order, packed: (0..order).flat_map(column).collect() }
+    }
+
+    /// From what [`packed`](Self::packed) returns; `None` for another count of numbers.
+    pub(super) fn from_packed(order: usize, packed: &[f64]) -> Option<Self> {
+        let expected = order.checked_mul(order.checked_add(1)?)? / 2;
+        (packed.len() == expected).then(|| Self { order, packed: packed.to_vec() })
+    }
+
+    pub(super) fn packed(&self) -> &[f64] {
+        &self.packed
+    }
+
+    pub(super) fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The lower triangle with `ridge` added on the diagonal; zeros above.
+    pub(super) fn with_ridge(&self, ridge: f64) -> Mat<f64> {
+        let mut matrix = Mat::zeros(self.order, self.order);
+        let mut rest = &self.packed[..];
+        for j in 0..self.order {
+            let (column, after) = rest.split_at(self.order - j);
+            matrix.col_as_slice_mut(j)[j..].copy_from_slice(column);
+            matrix[(j, j)] += ridge;
+            rest = after;
+        }
+        matrix
+    }
+
+    /// The sum of the diagonal.
+    pub(super) fn trace(&self) -> f64 {
+        let mut at = 0;
+        let mut sum = 0.0;
+        for j in 0..self.order {
+            sum += self.packed[at];
+            at += self.order - j;
+        }
+        sum
+    }
+
+    /// Adds `changes`, then returns the product with `v`. Each entry of the product is a sum of
+    /// `order` products in some order.
+    pub(super) fn change_and_multiply(&mut self, changes: &[Outer], v: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; self.order];
+        let mut rest = &mut self.packed[..];
+        for j in 0..self.order {
+            let (column, after) = rest.split_at_mut(self.order - j);
+            for change in changes {
+                let factor = change.weight * change.x[j];
+                if factor != 0.0 {
+                    for (a, x) in column.iter_mut().zip(&change.x[j..]) {
+                        *a += factor * x;
+                    }
+                }
+            }
+            multiply_column(column, &v[j..], &mut product[j..]);
+            rest = after;
+        }
+        product
+    }
+
+    /// The product with `v`.
+    pub(super) fn multiply(&self, v: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; self.order];
+        let mut rest = &self.packed[..];
+        for j in 0..self.order {
+            let (column, after) = rest.split_at(self.order - j);
+            multiply_column(column, &v[j..], &mut product[j..]);
+            rest = after;
+        }
+        product
+    }
+}
+
+/// Adds what one column below and on the diagonal, and its mirror image, contribute.
+fn multiply_column(column: &[f64], v: &[f64], product: &mut [f64]) {
+    const LANES: usize = 8;
+    let head = v[0];
+    product[0] += column[0] * head;
+    let (columns, column_rest) = column[1..].as_chunks::<LANES>();
+    let (vs, v_rest) = v[1..].as_chunks::<LANES>();
+    let (below, corner) = product.split_at_mut(1);
+    let (products, product_rest) = corner.as_chunks_mut::<LANES>();
+    let mut sums = [0.0; LANES];
+    for ((a, v), p) in columns.iter().zip(vs).zip(products) {
+        for l in 0..LANES {
+            p[l] += a[l] * head;
+            sums[l] += a[l] * v[l];
+        }
+    }
+    let mut sum: f64 = sums.iter().sum();
+    for ((a, v), p) in column_rest.iter().zip(v_rest).zip(product_rest) {
+        *p += a * head;
+        sum += a * v;
+    }
+    below[0] += sum;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_and_products_are_those_of_the_full_matrix() {
+        for order in [1_usize, 2, 7, 9, 18, 40] {
+            let entry = |i: usize, j: usize| ((3 * i.max(j) + 5 * i.min(j)) % 11) as f64 - 4.0;
+            let full = Mat::from_fn(order, order, entry);
+            let mut packed = Symmetric::from_lower(full.as_ref());
+            let x: Vec<f64> = (0..order).map(|j| (j % 4) as f64).collect();
+            let v: Vec<f64> = (0..order).map(|j| (j % 5) as f64 - 2.0).collect();
+            let changed = Mat::from_fn(order, order, |i, j| entry(i, j) - 3.0 * x[i] * x[j]);
+            let change = Outer { weight: -3.0, x: x.clone() };
+            let product = packed.change_and_multiply(&[change], &v);
+            let expected: Vec<f64> =
+                (0..order).map(|i| (0..order).map(|j| changed[(i, j)] * v[j]).sum()).collect();
+            assert_eq!(product, expected, "{order}");
+            assert_eq!(packed.multiply(&v), expected, "{order}");
+            let trace: f64 = (0..order).map(|j| changed[(j, j)]).sum();
+            assert_eq!(packed.trace(), trace);
+            let ridge = packed.with_ridge(0.5);
+            assert_eq!(
+                ridge[(order - 1, 0)],
+                changed[(order - 1, 0)] + 0.5 * f64::from(order == 1)
+            );
+            let again = Symmetric::from_packed(order, packed.packed()).unwrap();
+            assert_eq!(again, packed);
+            assert!(Symmetric::from_packed(order + 1, packed.packed()).is_none());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The kept memory against exact residuals and optima.
+
+mod problem;
+mod random;
+mod serving;
