@@ -15,6 +15,7 @@ mod delete;
 mod error;
 mod export;
 mod outcome;
+mod parts;
 mod plan;
 mod predict;
 mod random;
@@ -43,7 +44,7 @@ pub use export::{ExportFormat, export};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, NotionStatus, Prediction, Served, Status, Work,
 };
-pub use plan::{MechanismName, Plan, Target};
+pub use plan::{MechanismName, Plan, Published, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
 pub use serve::refresh;

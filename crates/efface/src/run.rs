@@ -13,6 +13,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::outcome::Work;
+use crate::parts;
 use crate::plan::{MechanismName, Plan, Schedule, least_steps};
 use crate::rows::{Keyed, Rows};
 use crate::surroundings::{Progress, Surroundings};
@@ -37,10 +38,8 @@ pub(crate) struct Request<'a> {
     pub(crate) kept: Option<&'a Kept>,
     /// What the request deletes and adds, in numbers.
     pub(crate) change: Change<'a>,
-    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
     /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]).
     pub(crate) removed: &'a Keyed,
-    #[expect(dead_code, reason = "read by mechanisms that work from the changed rows alone")]
     /// The records it adds, where the plan asks for them.
     pub(crate) added: &'a Keyed,
     /// K, for `noisy-gd`; 0 for others.
@@ -62,7 +61,7 @@ pub(crate) fn run(
         (Schedule::Steps { .. }, Start::Request(request)) => Some(request.steps),
         _ => None,
     };
-    let goal = matches!(plan.schedule, Schedule::Output { .. });
+    let goal = !matches!(plan.schedule, Schedule::Steps { .. });
     let watch = &mut |progress: &efface_learn::solver::Progress| -> ControlFlow<()> {
         (surroundings.watch)(&Progress::Learning {
             passes: progress.passes,
@@ -99,6 +98,7 @@ pub(crate) fn run(
             .map_err(output_error)
         }
         Schedule::Steps { .. } => steps(plan, &objective(&constants, rows)?, start, rng, watch),
+        Schedule::Parts { .. } => parts::run(plan, &constants, rows, start, releases, rng, watch),
     }
 }
 
@@ -146,7 +146,7 @@ fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
             radius: radius.map(|radius| radius.0),
             group: plan.setting.group,
         }),
-        Schedule::Output { .. } => Err(Error::storage("damaged", "the plan has no steps")),
+        _ => Err(Error::storage("damaged", "the plan has no steps")),
     }
 }
 
@@ -205,6 +205,7 @@ pub(crate) fn planned_event(
             next.records = next.records.map(|_| records as u64);
             Event::OutputNoise(next)
         }
+        Event::DistributedDescent(previous) => parts::planned(previous, records),
         Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
     };
     stated(plan, next, Some(event), change.deleted_since.len() as u64)
@@ -283,6 +284,15 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             hessian_products: 0,
             steps: *passes,
             distance: None,
+            solver: None,
+            clipped,
+        },
+        Evidence::Parts { distance, passes, .. } => Work {
+            passes: *passes,
+            hessians: 0,
+            hessian_products: 0,
+            steps: 0,
+            distance: Some(*distance),
             solver: None,
             clipped,
         },

@@ -44,6 +44,7 @@ pub fn status(path: &Path) -> Result<Status> {
             MechanismName::Retrain => "retrain",
             MechanismName::Solve => "solve",
             MechanismName::NoisyGd => "noisy-gd",
+            MechanismName::DistributedDescent => "distributed-descent",
         }
         .to_owned(),
         loss: plan.loss.clone(),

@@ -45,6 +45,17 @@ pub enum Evidence {
         /// Largest |w| met.
         largest_norm: f64,
     },
+    /// Parts of samples were optimised, their averages published with noise.
+    Parts {
+        /// Upper bound on the mean distance of the parts to their optima, largest over the copies.
+        distance: f64,
+        /// Parts optimised.
+        optimised: u64,
+        /// Positions of the samples that got another record.
+        replaced: u64,
+        /// Gradient passes over as many records as there are, rounded up.
+        passes: u64,
+    },
 }
 
 impl Evidence {
@@ -52,7 +63,9 @@ impl Evidence {
     #[must_use]
     pub fn passes(&self) -> u64 {
         match self {
-            Self::Optimum { passes, .. } | Self::Steps { passes, .. } => *passes,
+            Self::Optimum { passes, .. }
+            | Self::Steps { passes, .. }
+            | Self::Parts { passes, .. } => *passes,
         }
     }
 }

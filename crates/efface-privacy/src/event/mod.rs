@@ -5,10 +5,12 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod distributed_descent;
 mod noisy_gd;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use distributed_descent::DistributedDescent;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use output_noise::{OutputNoise, Procedure};
 
@@ -25,6 +27,8 @@ pub enum Event {
     OutputNoise(OutputNoise),
     /// Steps of noisy full-batch gradient descent, the last iterate published.
     NoisyGd(NoisyGd),
+    /// Averages over the parts of a uniform sample, published with fresh Gaussian noise.
+    DistributedDescent(DistributedDescent),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
 }
@@ -35,6 +39,7 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
+            Self::DistributedDescent(event) => event,
             Self::Composed(event) => event,
         }
     }
@@ -58,6 +63,12 @@ impl Event {
     #[must_use]
     pub fn releases(&self) -> u64 {
         self.account().releases()
+    }
+
+    /// Releases covered jointly by closeness to retraining.
+    #[must_use]
+    pub fn joint_releases(&self) -> u64 {
+        self.account().joint_releases()
     }
 
     /// What is kept after the request.

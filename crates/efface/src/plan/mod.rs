@@ -3,11 +3,13 @@
 mod calibrate;
 mod check;
 mod constants;
+mod parts;
 mod resolve;
 mod schedule;
 
 pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
+pub use parts::Published;
 pub(crate) use resolve::Facts;
 
 use efface_privacy::accountant::Accountant;
@@ -33,6 +35,8 @@ pub enum MechanismName {
     Solve,
     /// Noisy gradient descent.
     NoisyGd,
+    /// Averages over the parts of a bootstrap sample that follows the data.
+    DistributedDescent,
 }
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
@@ -163,6 +167,23 @@ pub enum Schedule {
         /// K; none: the least that meets the target for each request.
         removal: Option<u64>,
     },
+    /// `distributed-descent`.
+    Parts {
+        /// B.
+        sample: u64,
+        /// K.
+        parts: u64,
+        /// C.
+        copies: u64,
+        /// tau.
+        distance: Decimal,
+        /// sigma.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+        /// Where the published theorem counts the steps.
+        published: Option<Published>,
+    },
 }
 
 impl Target {
@@ -234,7 +255,7 @@ impl Plan {
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        false
+        self.mechanism == MechanismName::DistributedDescent
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

@@ -196,7 +196,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
                 });
                 private
             }
-            Event::NoisyGd(_) | Event::Composed(_) => false,
+            _ => false,
         }
     }),
     ("claim ", |c| {
@@ -206,7 +206,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
                 e.phases[0].records = Some(1);
                 private
             }
-            Event::OutputNoise(_) | Event::Composed(_) => false,
+            _ => false,
         }
     }),
     ("claim ", |c| {

@@ -7,8 +7,8 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, in_words, scope};
 use efface_privacy::event::{
-    Adjacency, Composed, Event, Given, NoisyGd, Normalizer, OutputNoise, Phase, Procedure, Setting,
-    State, What,
+    Adjacency, Composed, DistributedDescent, Event, Given, NoisyGd, Normalizer, OutputNoise, Phase,
+    Procedure, Setting, State, What,
 };
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -155,6 +155,26 @@ impl Draw {
         Event::Composed(Composed { given, removed, inner: Box::new(inner) })
     }
 
+    fn distributed_descent(&mut self) -> Event {
+        let (setting, records) = self.setting(true);
+        let noise = self.number(-4.0, 1.0);
+        let sample = self.count(10_000_000);
+        Event::DistributedDescent(DistributedDescent {
+            setting,
+            sample,
+            parts: self.count(sample),
+            copies: self.count(10),
+            distance: Decimal(noise * self.number(-7.0, 0.5)),
+            iterations: self.coin().then(|| self.count(100)),
+            noise: Decimal(noise),
+            grid: Decimal(grid(noise)),
+            state: State::Secret,
+            joint_releases: self.count(50),
+            releases: self.count(1000),
+            records,
+        })
+    }
+
     /// What a certificate may claim of an event; about the row count only where it is private.
     fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
@@ -181,8 +201,11 @@ impl Draw {
     pub(super) fn honest(&mut self, index: u64) -> Certificate {
         loop {
             let private = self.coin();
-            let event =
-                if self.coin() { self.output_noise(private) } else { self.noisy_gd(private) };
+            let event = match (private, self.unit()) {
+                (false, unit) if unit < 0.2 => self.distributed_descent(),
+                (_, unit) if unit < 0.6 => self.output_noise(private),
+                _ => self.noisy_gd(private),
+            };
             let event = self.built_on(event, private);
             let least = if self.coin() { -290.0 } else { -12.0 };
             let delta = self.number(least, -0.5);
