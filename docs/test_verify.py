@@ -7,6 +7,7 @@ import copy
 import hashlib
 import io
 import json
+import math
 import re
 import tempfile
 import unittest
@@ -103,6 +104,21 @@ DESCENDED_OPENLY = {
         {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
     ],
 }
+AVERAGED = {
+    "kind": "distributed-descent",
+    "setting": {**SETTING, "normalizer": {"kind": "mean", "minimum": 6000}},
+    "sample": 12000,
+    "parts": 110,
+    "copies": 2,
+    "distance": "0.0001",
+    "iterations": 3,
+    "noise": "0.01",
+    "grid": "7.275957614183426e-12",
+    "state": "secret",
+    "joint_releases": 9,
+    "releases": 4,
+    "records": 11980,
+}
 DELTA = "0.00001"
 QUESTIONS: list[dict[str, Any]] = [
     {"notion": verify.RETRAINING, "delta": DELTA},
@@ -110,6 +126,13 @@ QUESTIONS: list[dict[str, Any]] = [
     {"notion": verify.DELETION, "order": "8", "requests": "non-adaptive"},
     {"notion": verify.DELETION, "order": "8", "requests": {"p-adaptive": 3}},
     {"notion": verify.PRIVACY, "delta": DELTA},
+]
+
+
+AVERAGES: list[dict[str, Any]] = [
+    {"notion": verify.RETRAINING, "delta": DELTA},
+    {"notion": verify.RENYI, "order": "8"},
+    {"notion": verify.RETRAINING, "delta": DELTA, "accountant": "descent"},
 ]
 
 
@@ -151,7 +174,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
         {**question, "adjacency": adjacency}
         if question["notion"] in (verify.DELETION, verify.PRIVACY)
         else question
-        for question in QUESTIONS
+        for question in (AVERAGES if event["kind"] == "distributed-descent" else QUESTIONS)
     ]
     constants = {
         "parameters": setting["parameters"],
@@ -162,8 +185,9 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
         "delta": DELTA,
         **{k: v for k, v in setting["normalizer"].items() if k != "kind"},
     }
-    solved = event["kind"] == "output-noise"
-    if solved:
+    if event["kind"] != "noisy-gd":
+        own = ("sample", "parts", "copies", "iterations")
+        constants |= {name: event[name] for name in own if name in event}
         constants |= {"distance": event["distance"], "noise": event["noise"]}
         constants["releases"] = event["joint_releases"]
     else:
@@ -597,16 +621,18 @@ class Certificates(unittest.TestCase):
         cls.descended = certificate(DESCENDED, "remove")
         cls.solved_openly = certificate(SOLVED_OPENLY, "replace")
         cls.descended_openly = certificate(DESCENDED_OPENLY, "replace")
+        cls.averaged = certificate(AVERAGED, "replace")
         cls.all = (cls.solved, cls.descended, cls.solved_openly, cls.descended_openly)
 
     solved: dict[str, Any]
     descended: dict[str, Any]
     solved_openly: dict[str, Any]
     descended_openly: dict[str, Any]
+    averaged: dict[str, Any]
     all: tuple[dict[str, Any], ...]
 
     def test_honest_certificates_hold_and_need_a_key(self) -> None:
-        for document in self.all:
+        for document in (*self.all, self.averaged):
             self.assertEqual(set(judge(document).values()), {"holds"}, judge(document))
             alone = judge(document, None)
             self.assertEqual(alone.pop("signature"), "undecided")
@@ -663,7 +689,7 @@ class Certificates(unittest.TestCase):
         return f"claim {number}: {document['claims'][number - 1]['notion']}"
 
     def test_every_stated_number_is_recomputed(self) -> None:
-        for base in self.all:
+        for base in (*self.all, self.averaged):
             for index, claim in enumerate(base["claims"]):
                 for name in ("epsilon", "mu", "advantage"):
                     less = repr(float(claim[name]) * (1 - 1e-8))
@@ -676,6 +702,40 @@ class Certificates(unittest.TestCase):
             self.fails(self.descended, "claim", put({name: value}, "event"))
         for phase in ({"only_then": 24}, {"only_now": 3}, {"steps": 301}, {"releases": 2}):
             self.fails(self.descended_openly, "claim", put(phase, "event", "phases", 0))
+
+    def test_averages_of_parts_by_hand(self) -> None:
+        event, setting = AVERAGED, SETTING
+        spread = float(event["grid"]) * setting["parameters"] ** 0.5
+        mu = 18**0.5 * (2e-4 + spread) / 0.01  # two copies, nine releases
+        gdp, _, published = self.averaged["claims"]
+        self.assertAlmostEqual(float(gdp["mu"]), mu, delta=1e-8 * mu)
+        exact = mu * mu / 2 + mu * math.sqrt(2 * math.log(2 / 1e-5))
+        self.assertAlmostEqual(float(published["epsilon"]), exact, delta=1e-8 * exact)
+        self.assertGreater(float(published["epsilon"]), float(gdp["epsilon"]))
+
+    def test_averages_that_no_run_can_have_are_refused(self) -> None:
+        changes: list[dict[str, Any]] = [
+            {"parts": 12001},
+            {"parts": 0},
+            {"copies": 0},
+            {"copies": 3},
+            {"joint_releases": 10},
+            {"state": "perfect"},
+            {"records": 5999},
+            {"distance": "0.0002"},
+            {"iterations": 0},
+            {"iterations": None},
+        ]
+        for change in changes:
+            claim = "claim 3" if change.get("iterations", 1) is None else "claim 1"
+            self.fails(self.averaged, claim, put(change, "event"))
+        fixed = {"kind": "fixed", "n": 12000, "capacity": 15000}
+        self.fails(self.averaged, "claim 1", put({"normalizer": fixed}, "event", "setting"))
+        for notion in (verify.DELETION, verify.PRIVACY):
+            private = {"notion": notion, "adjacency": "replace"}
+            self.fails(self.averaged, "claim 1", put(private, "claims", 0))
+        embellished = {"requests": "any"}
+        self.fails(self.averaged, "claim 1", put(embellished, "claims", 0))
 
     def test_events_that_no_run_can_have_are_refused(self) -> None:
         changes: list[dict[str, Any]] = [

@@ -228,6 +228,9 @@ event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
     target_bound=number target_grid=number releases=count
+event/distributed-descent: kind=text setting=setting sample=count parts=count copies=count
+    distance=number iterations?=count noise=number grid=number state=perfect|secret
+    joint_releases=count releases=count records=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -452,6 +455,13 @@ def check_event(event: Fields) -> None:
         require(part.get("only_then", 0) <= capacity, "`only_then` contradicts the normalizer")
         require(part.get("only_now", 0) <= capacity, "`only_now` contradicts the normalizer")
     require(setting["group"] <= capacity, "`group` must be at most `capacity`")
+    if event["kind"] == "distributed-descent":
+        parts = 0 < event["parts"] <= event["sample"] <= LARGEST
+        require(parts and event["copies"] > 0, "`sample`, `parts` or `copies`")
+        require(event["iterations"] != 0, "`iterations` must be above 0")
+        require(event["records"] > 0, "a sample needs `records`")
+        require(norm["kind"] == "mean", "parts average over their own positions: `mean`")
+        require(event["state"] == "secret", "sample and parts are kept: `secret`")
     if event["kind"] == "objective-perturbation":
         require(event["residual"] > 0, "`residual` must be above 0")
         return
@@ -512,6 +522,17 @@ def contraction_of(event: Fields) -> tuple[Decimal, Decimal]:
     c = max(ONE - eta * convexity, eta * (setting["smoothness"] + convexity) - 1)
     rounded = (1 + c) * event["grid"] * Decimal(setting["parameters"]).sqrt()
     return c, rounded + 2 * event["rounding"]
+
+
+def distributed_mu(event: Fields, world: str, _: str) -> Decimal:
+    """Averages of parts, each world's within tau of the same average given the same sample."""
+    require(world == RETRAINING, "only retraining is bounded for a sample's averages")
+    distance = 2 * event["distance"] + event["grid"] * Decimal(
+        event["setting"]["parameters"]
+    ).sqrt()
+    joint = Decimal(event["copies"] * event["joint_releases"]).sqrt()
+    mu: Decimal = joint * distance / event["noise"]
+    return mu
 
 
 def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
@@ -575,6 +596,10 @@ RETRAINED = {
         "all steps of learning and of every request from the same start, on the data as they are "
         "after the request"
     ),
+    "distributed-descent": (
+        "the same mechanism trained on the data as they are after the request, with a sample of "
+        "its own, then served the same later requests"
+    ),
 }
 NEVER_SAW = {
     "output-noise": (
@@ -597,6 +622,9 @@ THEOREMS = {
     "exact-removal": (
         "whole-number sums of rounded records, solved in a fixed order: a function of the records "
         "at hand"
+    ),
+    "distributed-descent": (
+        "Gaussian mechanism around averages of parts, given the same uniform sample"
     ),
 }
 GIVEN_REFERENCES = {
@@ -674,6 +702,15 @@ CONSTANTS = {
         "row-grid": "row_grid",
         "target-bound": "target_bound",
         "target-grid": "target_grid",
+    },
+    "distributed-descent": {
+        "sample": "sample",
+        "parts": "parts",
+        "copies": "copies",
+        "iterations": "iterations",
+        "distance": "distance",
+        "noise": "noise",
+        "releases": "joint_releases",
     },
 }
 # Events of which no certificate may be believed, and why.
@@ -794,7 +831,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
     adjacency = claim["adjacency"] or ""
     check_shape(claim)
-    accountant = output_noise_mu if kind == "output-noise" else noisy_gd_mu
+    accountant = WORLDS[kind]
     mu = accountant(event, notion if private else RETRAINING, adjacency)
     requests = "any" if notion == PRIVACY or kind == "output-noise" else "non-adaptive"
     releases, reference = event.get("joint_releases", 1), RETRAINED[kind]
@@ -804,7 +841,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
         releases, reference = 1, NEVER_SAW[kind]
     if private and not (kind == "output-noise" and claim["requests"] == "non-adaptive"):
         group = str(event["setting"]["group"])
-    elif kind == "output-noise":
+    elif kind != "noisy-gd":
         group = "any"  # the bound is for the data as they are, whatever left them
     else:
         group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
@@ -1104,6 +1141,24 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     }
 
 
+def descent_bound(event: Fields, claim: Fields) -> Fields:
+    """The published conversion for counted steps (neel2020, Lemma A.3 at delta/2)."""
+    require(claim["notion"] == RETRAINING, "the theorem is about indistinguishability only")
+    require(event["iterations"] is not None, "the theorem is about counted steps")
+    bound = gaussian_bound(event, claim)
+    mu = bound["mu"]
+    epsilon = mu * mu / 2 + mu * (2 * (2 / claim["delta"]).ln()).sqrt()
+    theorem = "neel2020, Theorem 4.5, with C copies all noised and R releases joint"
+    return {**bound, "epsilon": epsilon, "theorem": theorem}
+
+
+# mu of each kind of event in each world.
+WORLDS: dict[str, Callable[[Fields, str, str], Decimal]] = {
+    "output-noise": output_noise_mu,
+    "noisy-gd": noisy_gd_mu,
+    "distributed-descent": distributed_mu,
+}
+
 # Which accountants bound which events.
 BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("output-noise", "gdp"): gaussian_bound,
@@ -1113,6 +1168,8 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("noisy-gd", "deletion-rdp"): deletion_bound,
     ("objective-perturbation", "objective"): perturbation_bound,
     ("exact-removal", "exact"): exact_bound,
+    ("distributed-descent", "gdp"): gaussian_bound,
+    ("distributed-descent", "descent"): descent_bound,
 }
 
 
@@ -1308,7 +1365,11 @@ def check_constants(document: Fields) -> str:
         "lambda": setting["strong_convexity"],
         "max-group": setting["group"],
         **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
-        **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
+        **{
+            name: event[field]
+            for name, field in CONSTANTS[event["kind"]].items()
+            if event[field] is not None
+        },
         **{f"given-{name}": value for name, value in given.items() if value is not None},
     }
     if event.get("radius") is not None:

@@ -112,6 +112,17 @@ impl Vault {
         Ok(())
     }
 
+    /// The numbers of all records, ascending.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn record_numbers(&self) -> Result<Vec<RecordId>, ReadError> {
+        let sql = "SELECT sequence FROM record ORDER BY sequence";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| row.get(0).map(RecordId))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Visits the number, features and target of these records, in the order named.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod error;
 mod exact;
 mod export;
 mod outcome;
+mod parts;
 mod plan;
 mod predict;
 mod random;
@@ -47,7 +48,7 @@ pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual, Served,
     Status, Work,
 };
-pub use plan::{MechanismName, Plan, Target};
+pub use plan::{MechanismName, Plan, Published, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
 pub use serve::refresh;

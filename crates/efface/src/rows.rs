@@ -101,6 +101,41 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The numbers of all of them, ascending.
+    pub(crate) fn keys(&self) -> Result<Vec<i64>> {
+        match self {
+            Self::Table(data) => Ok((1..=data.rows() as i64).collect()),
+            Self::Vault { vault, .. } => {
+                Ok(vault.record_numbers()?.into_iter().map(RecordId::get).collect())
+            }
+        }
+    }
+
+    /// These records, in the order named, repetitions included.
+    pub(crate) fn pick(&self, keys: &[u64]) -> Result<Dataset> {
+        let unknown = || damaged("a record that was asked for is not there");
+        match self {
+            Self::Table(data) => {
+                let x = match data.x() {
+                    Matrix::Dense(_) => Matrix::dense(data.cols()),
+                    Matrix::Sparse(_) => Matrix::sparse(data.cols()),
+                };
+                let mut picked = Dataset::new(x, Vec::new()).map_err(damaged)?;
+                for &key in keys {
+                    let row = (key as usize).checked_sub(1).filter(|row| *row < data.rows());
+                    let row = row.ok_or_else(unknown)?;
+                    picked.push(data.x().row(row), data.y()[row]).map_err(damaged)?;
+                }
+                Ok(picked)
+            }
+            Self::Vault { vault, plan, .. } => {
+                let number = |key: &u64| i64::try_from(*key).map(RecordId::new);
+                let records: std::result::Result<Vec<_>, _> = keys.iter().map(number).collect();
+                Ok(Keyed::of(vault, plan, &records.map_err(|_| unknown())?)?.data)
+            }
+        }
+    }
+
     fn read(&self) -> Result<&Keyed> {
         match self {
             Self::Vault { vault, plan, read, .. } => match read.get() {

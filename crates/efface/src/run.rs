@@ -16,6 +16,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::error::{Error, Result};
 use crate::exact;
 use crate::outcome::{Residual, Work};
+use crate::parts;
 use crate::plan::{MechanismName, Plan, Schedule, least_steps};
 use crate::rows::{Keyed, Rows};
 use crate::surroundings::{Progress, Surroundings};
@@ -63,7 +64,7 @@ pub(crate) fn run(
         (Schedule::Steps { .. }, Start::Request(request)) => Some(request.steps),
         _ => None,
     };
-    let goal = matches!(plan.schedule, Schedule::Output { .. });
+    let goal = !matches!(plan.schedule, Schedule::Steps { .. });
     let watch = &mut |progress: &efface_learn::solver::Progress| -> ControlFlow<()> {
         (surroundings.watch)(&Progress::Learning {
             passes: progress.passes,
@@ -107,6 +108,7 @@ pub(crate) fn run(
         Schedule::Perturbed { .. } => {
             perturbed(plan, &objective(&constants, rows)?, start, releases, rng, watch)
         }
+        Schedule::Parts { .. } => parts::run(plan, &constants, rows, start, releases, rng, watch),
     }
 }
 
@@ -306,6 +308,7 @@ pub(crate) fn planned_event(
             next.releases += 1;
             Event::ObjectivePerturbation(next)
         }
+        Event::DistributedDescent(previous) => parts::planned(previous, records),
         Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
     };
     stated(plan, next, Some(event), change.deleted_since.len() as u64)
@@ -417,6 +420,16 @@ pub(crate) fn work(evidence: &Evidence, clipped: Option<u64>) -> Work {
             hessian_products: 0,
             steps: 0,
             distance: None,
+            solver: None,
+            clipped,
+            residual: None,
+        },
+        Evidence::Parts { distance, passes, .. } => Work {
+            passes: *passes,
+            hessians: 0,
+            hessian_products: 0,
+            steps: 0,
+            distance: Some(*distance),
             solver: None,
             clipped,
             residual: None,

@@ -5,7 +5,8 @@
 pub struct Settings {
     /// `logistic`, `softmax`, `squared` or `huber-hinge`.
     pub loss: Option<String>,
-    /// `solve`, `retrain`, `noisy-gd`, `ridge` or `objective-perturbation`.
+    /// `solve`, `retrain`, `noisy-gd`, `ridge`, `distributed-descent` or
+    /// `objective-perturbation`.
     pub mechanism: Option<String>,
     /// lambda, the strength of the regularisation.
     pub lambda: Option<f64>,
@@ -53,6 +54,12 @@ pub struct Settings {
     pub steps: Option<u64>,
     /// Steps per request of `noisy-gd`.
     pub removal_steps: Option<u64>,
+    /// xi of `distributed-descent`: its sample has n^xi positions.
+    pub xi: Option<f64>,
+    /// C: independent copies of `distributed-descent`.
+    pub copies: Option<u64>,
+    /// I: iterations per update of the published `descent` accountant.
+    pub iterations: Option<u64>,
     /// h: where the residual of `squared` is clipped, in units of the half range of y.
     pub clip: Option<f64>,
     /// h: width of the smooth part of `huber-hinge`.

@@ -312,13 +312,11 @@ impl Walk<'_> {
             RequestKind::Train | RequestKind::Refresh => 1,
             _ => self.made + 1,
         };
-        if let Event::OutputNoise(event) = certificate.event.core()
-            && event.state == State::Secret
-            && self.made > event.joint_releases
-        {
+        let joint = certificate.event.joint_releases();
+        if certificate.event.state() == State::Secret && self.made > joint {
             return Err(format!(
-                "it is release {} since the last refresh, and {} are covered",
-                self.made, event.joint_releases
+                "it is release {} since the last refresh, and {joint} are covered",
+                self.made
             ));
         }
         let Some(before) = &self.latest else { return Ok(()) };

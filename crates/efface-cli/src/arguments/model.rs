@@ -24,8 +24,10 @@ pub(crate) struct ModelArguments {
     /// `solve` finds the optimum from the published model to a measured distance and publishes
     /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
     /// gradient steps. `ridge` solves the squared loss from whole-number sums: removals are exact
-    /// and nothing is noisy, so nothing is promised to those who stay. `objective-perturbation`
-    /// removes by Newton steps as published, and its certificates never verify (NOT SOUND).
+    /// and nothing is noisy, so nothing is promised to those who stay. `distributed-descent`
+    /// averages models of the parts of a sample and keeps the sample uniform, so that a request
+    /// touches few parts. `objective-perturbation` removes by Newton steps as published, and its
+    /// certificates never verify (NOT SOUND).
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 
@@ -130,6 +132,20 @@ pub(crate) struct ModelArguments {
     /// `noisy-gd`: steps for each request [default: the fewest that meet the target]
     #[arg(long, value_name = "COUNT")]
     removal_steps: Option<u64>,
+
+    /// `distributed-descent`: its sample has N^xi positions, xi from 1 to 4/3 [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    xi: Option<f64>,
+
+    /// `distributed-descent`: independent copies, of which the best is published after noise
+    /// [default: 1]
+    #[arg(long, value_name = "COUNT")]
+    copies: Option<u64>,
+
+    /// `distributed-descent` with `--accountant descent`: iterations per update, from which noise
+    /// and steps follow [default: the fewest that the excess risk allows]
+    #[arg(long, value_name = "COUNT")]
+    iterations: Option<u64>,
 }
 
 impl ModelArguments {
@@ -160,6 +176,9 @@ impl ModelArguments {
         settings.radius = self.radius;
         settings.steps = self.steps;
         settings.removal_steps = self.removal_steps;
+        settings.xi = self.xi;
+        settings.copies = self.copies;
+        settings.iterations = self.iterations;
         Ok(())
     }
 }

@@ -106,9 +106,12 @@ pub(crate) fn train(workshop: &Workshop, records: &[Planted], settings: &str) {
 #[test]
 fn nothing_of_deleted_records_is_left() {
     let mut draws = Draws::new(99);
-    for settings in
-        ["", "--mechanism noisy-gd --lambda 0.05 --noise 0.3", "--state secret --releases 9"]
-    {
+    for settings in [
+        "",
+        "--mechanism noisy-gd --lambda 0.05 --noise 0.3",
+        "--state secret --releases 9",
+        "--mechanism distributed-descent --releases 9",
+    ] {
         let w = Workshop::new();
         let mut records = Vec::new();
         for _ in 0..60 {

@@ -4,6 +4,7 @@
 //! start, randomness and a watcher, and returns what may be published together with its event.
 //! None knows how events are accounted, and none keeps anything between calls.
 
+pub mod distributed_descent;
 mod grid;
 mod kept;
 pub mod newton;
@@ -18,6 +19,7 @@ pub mod solve;
 #[cfg(test)]
 mod tests;
 
+pub use distributed_descent::{DistributedError, DistributedPlan};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};

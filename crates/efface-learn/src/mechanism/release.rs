@@ -77,6 +77,17 @@ pub enum Evidence {
         /// Records added to the sums or taken out of them.
         records: u64,
     },
+    /// Parts of samples were optimised, their averages published with noise.
+    Parts {
+        /// Upper bound on the mean distance of the parts to their optima, largest over the copies.
+        distance: f64,
+        /// Parts optimised.
+        optimised: u64,
+        /// Positions of the samples that got another record.
+        replaced: u64,
+        /// Gradient passes over as many records as there are, rounded up.
+        passes: u64,
+    },
 }
 
 impl Evidence {
@@ -87,7 +98,8 @@ impl Evidence {
             Self::Optimum { passes, .. }
             | Self::Perturbed { passes, .. }
             | Self::Remembered { passes, .. }
-            | Self::Steps { passes, .. } => *passes,
+            | Self::Steps { passes, .. }
+            | Self::Parts { passes, .. } => *passes,
             Self::Sums { .. } => 0,
         }
     }

@@ -5,12 +5,14 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod distributed_descent;
 mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use distributed_descent::DistributedDescent;
 pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
@@ -29,6 +31,8 @@ pub enum Event {
     OutputNoise(OutputNoise),
     /// Steps of noisy full-batch gradient descent, the last iterate published.
     NoisyGd(NoisyGd),
+    /// Averages over the parts of a uniform sample, published with fresh Gaussian noise.
+    DistributedDescent(DistributedDescent),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
     /// The minimiser of a perturbed objective, moved by Newton steps (guo2020): never certified.
@@ -44,6 +48,7 @@ impl Event {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
             Self::ObjectivePerturbation(event) => event,
+            Self::DistributedDescent(event) => event,
             Self::Composed(event) => event,
             Self::ExactRemoval(event) => event,
         }
@@ -68,6 +73,12 @@ impl Event {
     #[must_use]
     pub fn releases(&self) -> u64 {
         self.account().releases()
+    }
+
+    /// Releases covered jointly by closeness to retraining.
+    #[must_use]
+    pub fn joint_releases(&self) -> u64 {
+        self.account().joint_releases()
     }
 
     /// What is kept after the request.

@@ -14,6 +14,8 @@ use crate::settings::Settings;
 /// The most steps one command may be asked for.
 const MOST_STEPS: u64 = 10_000_000_000;
 
+/// The mechanisms by name.
+
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
 pub struct Choices {
@@ -49,6 +51,7 @@ impl Choices {
         let mechanism = mechanism.ok_or_else(|| unknown("mechanism", name, &names))?;
         let exact = mechanism == MechanismName::Ridge;
         let perturbed = mechanism == MechanismName::ObjectivePerturbation;
+        let parts = mechanism == MechanismName::DistributedDescent;
         let name = s.loss.as_deref().unwrap_or("logistic");
         let loss = known("loss", name, &Loss::NAMES)?;
         let notion_names = Notion::ALL.map(Notion::name);
@@ -70,7 +73,7 @@ impl Choices {
         };
         let state = match known(
             "state",
-            s.state.as_deref().unwrap_or(if perturbed { "secret" } else { "perfect" }),
+            s.state.as_deref().unwrap_or(if perturbed || parts { "secret" } else { "perfect" }),
             &["perfect", "secret"],
         )? {
             "secret" => State::Secret,
@@ -79,8 +82,8 @@ impl Choices {
         if let Some(name) = s.solver.as_deref() {
             known("solver", name, &Solver::NAMES)?;
         }
-        let normalizer =
-            known("normalizer", s.normalizer.as_deref().unwrap_or("fixed"), &["fixed", "mean"])?;
+        let normalizer = s.normalizer.as_deref().unwrap_or(if parts { "mean" } else { "fixed" });
+        let normalizer = known("normalizer", normalizer, &["fixed", "mean"])?;
         let ball = mechanism == MechanismName::NoisyGd && s.radius.is_some();
         let lambda = s.lambda.unwrap_or(1e-3);
         if lambda == 0.0 && !ball {
@@ -125,6 +128,7 @@ impl Choices {
         choices.numbers()?;
         choices.together()?;
         choices.start()?;
+        choices.of_parts()?;
         Ok(choices)
     }
 
@@ -151,6 +155,8 @@ impl Choices {
             ("minimum", s.minimum),
             ("steps", s.steps),
             ("removal-steps", s.removal_steps),
+            ("copies", s.copies),
+            ("iterations", s.iterations),
         ] {
             value.map(|x| count(name, x)).transpose()?;
         }
@@ -259,6 +265,64 @@ impl Choices {
             )
             .hint(hint)),
         }
+    }
+
+    /// The least share of the first n records that must always be there, where the accountant's
+    /// theorem supposes one.
+    pub(crate) fn least_share(&self) -> Option<f64> {
+        let published = self.accountant == Accountant::Descent;
+        (published && self.mechanism == MechanismName::DistributedDescent).then_some(0.5)
+    }
+
+    /// Settings of `distributed-descent`, and those it excludes.
+    fn of_parts(&self) -> Result<()> {
+        let s = &self.settings;
+        let refuse = |what: &str, hint: &str| Err(Error::refused("settings", what).hint(hint));
+        let parts = self.mechanism == MechanismName::DistributedDescent;
+        let counted = self.accountant == Accountant::Descent;
+        if !parts {
+            for (name, given) in [
+                ("xi", s.xi.is_some()),
+                ("copies", s.copies.is_some()),
+                ("iterations", s.iterations.is_some()),
+            ] {
+                if given {
+                    let what = format!("`--{name}` is a setting of `distributed-descent` only");
+                    return refuse(&what, "leave it out, or use `--mechanism distributed-descent`");
+                }
+            }
+            return Ok(());
+        }
+        if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
+            return Err(Error::input("range", format!("`xi` must be in [1, 4/3], got {xi}")));
+        }
+        if let Some(copies) = s.copies.filter(|copies| *copies > 64) {
+            let what = format!("`copies` must be in 1..=64, got {copies}");
+            return Err(Error::input("range", what));
+        }
+        if self.state == State::Perfect {
+            let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
+                        sample and parts from request to request";
+            return refuse(what, "leave out `--state`");
+        }
+        if !self.mean {
+            let what = "`distributed-descent` with `--normalizer fixed` is not offered: each part \
+                        averages over its own positions";
+            return refuse(what, "leave out `--normalizer`");
+        }
+        if s.iterations.is_some() && !counted {
+            let what = "`--iterations` belongs to the published accountant `descent`";
+            return refuse(what, "leave it out, or use `--accountant descent`");
+        }
+        if counted && (s.noise.is_some() || s.solver.is_some()) {
+            let what = "`--noise` and `--solver` with `--accountant descent` are not offered: the \
+                        theorem fixes the noise, and counts steps of gradient descent";
+            return refuse(
+                what,
+                "give `--iterations` or `--excess-risk`, or leave out `--accountant`",
+            );
+        }
+        Ok(())
     }
 
     /// Settings that exclude or need each other.

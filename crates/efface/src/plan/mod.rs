@@ -3,12 +3,14 @@
 mod calibrate;
 mod check;
 mod constants;
+mod parts;
 mod resolve;
 mod ridge;
 mod schedule;
 
 pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
+pub use parts::Published;
 pub(crate) use resolve::Facts;
 
 use efface_privacy::accountant::Accountant;
@@ -38,16 +40,19 @@ pub enum MechanismName {
     Ridge,
     /// A perturbed objective and Newton removal, as published: never certified.
     ObjectivePerturbation,
+    /// Averages over the parts of a bootstrap sample that follows the data.
+    DistributedDescent,
 }
 
 impl MechanismName {
     /// Every mechanism.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Solve,
         Self::Retrain,
         Self::NoisyGd,
         Self::Ridge,
         Self::ObjectivePerturbation,
+        Self::DistributedDescent,
     ];
 
     /// The name users type.
@@ -59,6 +64,7 @@ impl MechanismName {
             Self::NoisyGd => "noisy-gd",
             Self::Ridge => "ridge",
             Self::ObjectivePerturbation => "objective-perturbation",
+            Self::DistributedDescent => "distributed-descent",
         }
     }
 }
@@ -204,6 +210,23 @@ pub enum Schedule {
     },
     /// `ridge`: nothing beyond the objective's constants.
     Sums,
+    /// `distributed-descent`.
+    Parts {
+        /// B.
+        sample: u64,
+        /// K.
+        parts: u64,
+        /// C.
+        copies: u64,
+        /// tau.
+        distance: Decimal,
+        /// sigma.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
+        /// Where the published theorem counts the steps.
+        published: Option<Published>,
+    },
 }
 
 impl Target {
@@ -280,7 +303,9 @@ impl Plan {
         self.remembers()
             || matches!(
                 self.mechanism,
-                MechanismName::Ridge | MechanismName::ObjectivePerturbation
+                MechanismName::Ridge
+                    | MechanismName::ObjectivePerturbation
+                    | MechanismName::DistributedDescent
             )
     }
 

@@ -10,6 +10,7 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use super::constants::{Constants, origin};
+use super::parts::parts;
 use super::ridge;
 use super::schedule::{self, Public};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
@@ -57,8 +58,10 @@ impl Plan {
                 .hint("give data with at least one record, or `--public-n`"));
         }
         let (normalizer, size_origin) = if choices.mean {
-            let minimum = s.minimum.unwrap_or(0);
-            list.add("minimum", minimum, origin(s.minimum.is_some(), &[]));
+            let supposed = choices.least_share().map(|share| (n as f64 * share).ceil() as u64);
+            let minimum = s.minimum.or(supposed).unwrap_or(0);
+            let sources = supposed.map_or(Origin::Default, |_| n_origin);
+            list.add("minimum", minimum, origin(s.minimum.is_some(), &[sources]));
             // N is the current count: public, hence never the private count of the remove sense.
             list.add("n", "current", Origin::Data);
             (Normalizer::Mean { minimum }, Origin::Default)
@@ -171,6 +174,7 @@ impl Plan {
             MechanismName::ObjectivePerturbation => {
                 schedule::perturbed(choices, &public, &mut list)?
             }
+            MechanismName::DistributedDescent => parts(choices, &public, &mut list)?,
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();

@@ -19,7 +19,7 @@ use super::{Choices, MechanismName, Schedule, Target};
 use crate::error::{Error, Result};
 
 /// The excess risk that noise may cost unless the user says otherwise.
-const EXCESS_RISK: f64 = 1e-3;
+pub(super) const EXCESS_RISK: f64 = 1e-3;
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
@@ -64,7 +64,7 @@ impl Public<'_> {
         Ok(per * g * self.setting.group as f64 / (m * n as f64))
     }
 
-    fn infeasible(&self, what: &str) -> Error {
+    pub(super) fn infeasible(&self, what: &str) -> Error {
         let t = self.target;
         Error::refused(
             "infeasible",
@@ -330,7 +330,7 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
 const FINENESS: u32 = 30;
 
 /// The grid for a noise, which is rounded up to a multiple of it.
-fn grid(noise: f64) -> Result<Grid> {
+pub(super) fn grid(noise: f64) -> Result<Grid> {
     grid_for(noise, FINENESS).map_err(|error| Error::refused("noise", error.to_string()))
 }
 

@@ -99,6 +99,47 @@ fn secret_state_lives() {
 }
 
 #[test]
+fn distributed_descent_lives() {
+    let settings = |accountant: &str| Settings {
+        mechanism: Some("distributed-descent".into()),
+        accountant: Some(accountant.into()),
+        lambda: Some(0.1),
+        releases: Some(9),
+        ..Settings::default()
+    };
+    live(settings("gdp"));
+    live(settings("descent"));
+    live(Settings { xi: Some(1.25), copies: Some(2), ..settings("gdp") });
+    live(Settings { loss: Some("softmax".into()), ..settings("gdp") });
+}
+
+#[test]
+fn the_published_numbers_need_half_of_the_records() {
+    let world = World::new();
+    let settings = Settings {
+        mechanism: Some("distributed-descent".into()),
+        accountant: Some("descent".into()),
+        lambda: Some(0.1),
+        releases: Some(9),
+        ..Settings::default()
+    };
+    let (vault, first) = world.trained(settings).unwrap();
+    assert!(first.certificate.contains(r#"{"name":"minimum","origin":"data","value":"60"}"#));
+    let most: Vec<String> = (0..61).map(|k| format!("id-{k}")).collect();
+    let request = |count: usize| Delete {
+        what: Which::Ids(most.iter().take(count).cloned().collect()),
+        request_id: None,
+    };
+    let error = world.run(|s| delete(&vault, &request(61), s)).unwrap_err();
+    assert!(error.to_string().contains("at least 60"), "{error}");
+    let served = world.run(|s| delete(&vault, &request(60), s)).unwrap();
+    assert_eq!(served.remaining, 60);
+    world.run(|s| refresh(&vault, None, s)).unwrap();
+    let verdict = verify_ledger(&vault, Some(&world.keyring.public_key()), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+}
+
+#[test]
 fn softmax_lives() {
     live(Settings { loss: Some("softmax".into()), lambda: Some(0.01), ..Settings::default() });
 }

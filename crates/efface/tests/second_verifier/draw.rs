@@ -7,7 +7,8 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, in_words, scope};
 use efface_privacy::event::{
-    Adjacency, Composed, Event, ExactRemoval, Given, NoisyGd, Normalizer, OutputNoise, Phase,
+    Adjacency, Composed, DistributedDescent, Event, ExactRemoval, Given, NoisyGd, Normalizer,
+    OutputNoise, Phase,
     Procedure, Setting, State, What,
 };
 use efface_privacy::quantity::Decimal;
@@ -176,6 +177,26 @@ impl Draw {
         Event::ExactRemoval(event)
     }
 
+    fn distributed_descent(&mut self) -> Event {
+        let (setting, records) = self.setting(true);
+        let noise = self.number(-4.0, 1.0);
+        let sample = self.count(10_000_000);
+        Event::DistributedDescent(DistributedDescent {
+            setting,
+            sample,
+            parts: self.count(sample),
+            copies: self.count(10),
+            distance: Decimal(noise * self.number(-7.0, 0.5)),
+            iterations: self.coin().then(|| self.count(100)),
+            noise: Decimal(noise),
+            grid: Decimal(grid(noise)),
+            state: State::Secret,
+            joint_releases: self.count(50),
+            releases: self.count(1000),
+            records,
+        })
+    }
+
     /// What a certificate may claim of an event; about the row count only where it is private.
     fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
@@ -203,9 +224,10 @@ impl Draw {
     pub(super) fn honest(&mut self, index: u64) -> Certificate {
         loop {
             let private = self.coin();
-            let event = match self.0.next_u64() % 5 {
-                0 | 1 => self.output_noise(private),
-                2 | 3 => self.noisy_gd(private),
+            let event = match (private, self.unit()) {
+                (false, unit) if unit < 0.2 => self.distributed_descent(),
+                (_, unit) if unit < 0.5 => self.output_noise(private),
+                (_, unit) if unit < 0.8 => self.noisy_gd(private),
                 _ => self.exact_removal(),
             };
             let event = self.built_on(event, private);

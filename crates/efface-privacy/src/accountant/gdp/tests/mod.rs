@@ -1,3 +1,4 @@
+mod distributed;
 mod events;
 mod refusals;
 mod schedules;

@@ -1,0 +1,107 @@
+//! What `distributed-descent` keeps between requests.
+
+use super::super::Kept;
+use super::part::Part;
+use super::plan::CheckedDistributed;
+use super::sample::Sample;
+
+/// The samples and the unperturbed weights of all parts.
+///
+/// The samples hold keys of present records only; the weights saw rows that may since have been
+/// deleted. Neither is ever published: the sample must stay unknown to whoever chooses requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptParts {
+    /// One per copy.
+    pub copies: Vec<KeptCopy>,
+    /// Releases since learning or the last refresh, the last one included.
+    pub releases: u64,
+    /// Records added or removed since then: the i of T_i.
+    pub updates: u64,
+}
+
+/// One sample and its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptCopy {
+    /// The key at every position.
+    pub sample: Sample,
+    /// The parts, in the order of their positions.
+    pub parts: Vec<Part>,
+}
+
+/// Bytes that are no [`KeptParts`] of the plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum KeptPartsError {
+    /// Not the length the plan needs.
+    #[error("the kept state must have {expected} bytes, got {got}")]
+    Length {
+        /// Length by the plan.
+        expected: u64,
+        /// Length given.
+        got: usize,
+    },
+    /// A weight that is not finite, or a distance that is no distance.
+    #[error("the kept weights and distances must be finite, number {index} is {got}")]
+    Number {
+        /// Position among the numbers, from 0.
+        index: usize,
+        /// The number.
+        got: f64,
+    },
+}
+
+impl KeptParts {
+    /// As a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per copy
+    /// the keys, and per part its distance and its weights.
+    #[must_use]
+    pub fn to_kept(&self) -> Kept {
+        let mut bytes = Vec::new();
+        let mut word = |word: [u8; 8]| bytes.extend_from_slice(&word);
+        word(self.updates.to_le_bytes());
+        for copy in &self.copies {
+            copy.sample.keys().iter().for_each(|key| word(key.to_le_bytes()));
+            for part in &copy.parts {
+                word(part.distance.to_le_bytes());
+                part.weights.iter().for_each(|weight| word(weight.to_le_bytes()));
+            }
+        }
+        Kept { releases: self.releases, state: bytes }
+    }
+
+    /// What [`to_kept`](Self::to_kept) made under the same plan.
+    ///
+    /// # Errors
+    /// A length other than the plan's, or a number that is not finite.
+    pub fn from_kept(kept: &Kept, plan: &CheckedDistributed) -> Result<Self, KeptPartsError> {
+        let bytes = &kept.state;
+        let (sample, parts) = (plan.sample(), plan.parts());
+        let parameters = plan.constants().parameters();
+        // The plan's check keeps every factor below 2^33, so that nothing overflows.
+        let copy_words = sample as u64 + parts as u64 * (parameters as u64 + 1);
+        let expected = 8 * (1 + plan.plan().copies * copy_words);
+        let (words, _) = bytes.as_chunks::<8>();
+        if bytes.len() as u64 != expected {
+            return Err(KeptPartsError::Length { expected, got: bytes.len() });
+        }
+        let (updates, words) = words.split_at(1);
+        let mut copies = Vec::new();
+        let mut index = 0;
+        for words in words.chunks_exact(copy_words as usize) {
+            let (keys, numbers) = words.split_at(sample);
+            let sample = Sample::from_keys(keys.iter().map(|w| u64::from_le_bytes(*w)).collect());
+            let mut all = Vec::with_capacity(parts);
+            for words in numbers.chunks_exact(parameters + 1) {
+                let numbers: Vec<f64> = words.iter().map(|w| f64::from_le_bytes(*w)).collect();
+                let bad = |(at, number): (usize, &f64)| {
+                    (!number.is_finite() || (at == 0 && *number < 0.0)).then_some((at, *number))
+                };
+                if let Some((at, got)) = numbers.iter().enumerate().find_map(bad) {
+                    return Err(KeptPartsError::Number { index: index + at, got });
+                }
+                index += numbers.len();
+                all.push(Part { distance: numbers[0], weights: numbers[1..].to_vec() });
+            }
+            copies.push(KeptCopy { sample, parts: all });
+        }
+        Ok(Self { copies, releases: kept.releases, updates: u64::from_le_bytes(updates[0]) })
+    }
+}

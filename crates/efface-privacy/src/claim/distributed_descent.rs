@@ -1,0 +1,79 @@
+//! Claims of averages over a uniform sample.
+
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::{ClaimError, Question, Requests};
+use crate::accountant::{Accountant, gdp};
+use crate::event::{DistributedDescent, Setting, State};
+use crate::quantity::{Decimal, Delta};
+
+impl Account for DistributedDescent {
+    fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    fn releases(&self) -> u64 {
+        self.releases
+    }
+
+    fn joint_releases(&self) -> u64 {
+        self.joint_releases
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn grid(&self) -> Option<Decimal> {
+        Some(self.grid)
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String)> {
+        let mut list = vec![
+            ("sample", self.sample.to_string()),
+            ("parts", self.parts.to_string()),
+            ("copies", self.copies.to_string()),
+            ("distance", self.distance.to_string()),
+            ("noise", self.noise.to_string()),
+            ("releases", self.joint_releases.to_string()),
+        ];
+        list.extend(self.iterations.map(|count| ("iterations", count.to_string())));
+        list
+    }
+
+    fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        let terms = Terms {
+            requests: Requests::NonAdaptive,
+            group: "any".to_owned(),
+            reference: "the same mechanism trained on the data as they are after the request, with \
+                        a sample of its own, then served the same later requests",
+            theorem: "Gaussian mechanism around averages of parts, given the same uniform sample",
+        };
+        let mu = |world| gdp::mu_distributed_descent(self, world);
+        match (accountant, question) {
+            (Accountant::Gdp, _) => gaussian_bound(self, question, terms, mu),
+            (Accountant::Descent, Question::Indistinguishable { delta }) => {
+                let (_, epsilon) = gdp::published_epsilon(self, Delta::new(*delta)?)?;
+                let theorem =
+                    "neel2020, Theorem 4.5, with C copies all noised and R releases joint";
+                let terms = Terms { theorem, ..terms };
+                Ok(Bound { epsilon, ..gaussian_bound(self, question, terms, mu)? })
+            }
+            (Accountant::Descent, _) => Err(unaccounted(
+                accountant,
+                "the published theorem is about (epsilon, delta)-indistinguishability only",
+            )),
+            _ => Err(unaccounted(accountant, "averages of parts have `gdp` and `descent` only")),
+        }
+    }
+
+    fn states_counts(&self) -> Result<bool, String> {
+        Err("a sample of the records needs a public row count".into())
+    }
+
+    fn steps_are_fixed(
+        &self,
+        _: &dyn Fn(&'static str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        Err("the parts that are optimised follow the sample and the request".into())
+    }
+}
