@@ -5,7 +5,7 @@
 pub struct Settings {
     /// `logistic`, `softmax`, `squared` or `huber-hinge`.
     pub loss: Option<String>,
-    /// `solve`, `retrain` or `noisy-gd`.
+    /// `solve`, `retrain`, `noisy-gd` or `descent-to-delete`.
     pub mechanism: Option<String>,
     /// lambda, the strength of the regularisation.
     pub lambda: Option<f64>,
@@ -45,14 +45,22 @@ pub struct Settings {
     pub noise: Option<f64>,
     /// The excess risk that noise may cost.
     pub excess_risk: Option<f64>,
-    /// Step size of `noisy-gd`.
+    /// Step size of `noisy-gd` and `descent-to-delete`.
     pub eta: Option<f64>,
     /// R: radius of the ball that `noisy-gd` projects every iterate to.
     pub radius: Option<f64>,
-    /// Steps of learning of `noisy-gd`.
+    /// Steps of learning of `noisy-gd` and `descent-to-delete`.
     pub steps: Option<u64>,
     /// Steps per request of `noisy-gd`.
     pub removal_steps: Option<u64>,
+    /// `secret`, `perfect`, `regularised` or `weak`, for `descent-to-delete`.
+    pub variant: Option<String>,
+    /// xi of `weak`.
+    pub xi: Option<f64>,
+    /// I: steps of one update of `descent-to-delete`.
+    pub iterations: Option<u64>,
+    /// D: diameter of the ball `descent-to-delete` stays in.
+    pub diameter: Option<f64>,
     /// h: where the residual of `squared` is clipped, in units of the half range of y.
     pub clip: Option<f64>,
     /// h: width of the smooth part of `huber-hinge`.

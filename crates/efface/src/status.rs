@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::outcome::{Entry, ExportNote, NotionStatus, Status};
-use crate::plan::{MechanismName, Plan};
+use crate::plan::Plan;
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
@@ -40,12 +40,7 @@ pub fn status(path: &Path) -> Result<Status> {
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
-        mechanism: match plan.mechanism {
-            MechanismName::Retrain => "retrain",
-            MechanismName::Solve => "solve",
-            MechanismName::NoisyGd => "noisy-gd",
-        }
-        .to_owned(),
+        mechanism: plan.mechanism.name().to_owned(),
         loss: plan.loss.clone(),
         state: match plan.state {
             State::Perfect => "perfect",

@@ -7,6 +7,7 @@ pub mod bounded_domain;
 pub mod compose;
 pub mod deletion_rdp;
 pub mod descent;
+pub mod descent_event;
 pub mod gdp;
 pub mod group;
 pub(crate) mod history;

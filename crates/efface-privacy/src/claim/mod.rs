@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 mod composed;
+mod descent;
 mod evaluate;
 mod noisy_gd;
 mod output_noise;

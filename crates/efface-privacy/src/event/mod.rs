@@ -5,10 +5,12 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod descent;
 mod noisy_gd;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use descent::{Descent, Variant};
 pub use noisy_gd::{NoisyGd, Phase};
 pub use output_noise::{OutputNoise, Procedure};
 
@@ -27,6 +29,8 @@ pub enum Event {
     NoisyGd(NoisyGd),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
+    /// Steps of projected gradient descent, the last iterate published with fresh noise.
+    Descent(Descent),
 }
 
 impl Event {
@@ -35,6 +39,7 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
+            Self::Descent(event) => event,
             Self::Composed(event) => event,
         }
     }

@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod constants;
+mod descent;
 mod resolve;
 mod schedule;
 
@@ -13,7 +14,7 @@ pub(crate) use resolve::Facts;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
-use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State};
+use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State, Variant};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -33,6 +34,21 @@ pub enum MechanismName {
     Solve,
     /// Noisy gradient descent.
     NoisyGd,
+    /// Gradient descent published with noise (Neel, Roth, Sharifi-Malvajerdi 2020).
+    DescentToDelete,
+}
+
+impl MechanismName {
+    /// The one spelling used everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Retrain => "retrain",
+            Self::Solve => "solve",
+            Self::NoisyGd => "noisy-gd",
+            Self::DescentToDelete => "descent-to-delete",
+        }
+    }
 }
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
@@ -162,6 +178,27 @@ pub enum Schedule {
         learning: u64,
         /// K; none: the least that meets the target for each request.
         removal: Option<u64>,
+    },
+    /// `descent-to-delete`.
+    Descent {
+        /// Which theorem's procedure.
+        variant: Variant,
+        /// xi of `weak`.
+        xi: Option<Decimal>,
+        /// The delta by which the updates of `perfect` grow, under the published accountant.
+        tail: Option<Decimal>,
+        /// I.
+        iterations: u64,
+        /// T.
+        learning: u64,
+        /// D.
+        diameter: Decimal,
+        /// eta.
+        step: Decimal,
+        /// sigma.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
     },
 }
 

@@ -9,6 +9,7 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use super::constants::{Constants, origin};
+use super::descent;
 use super::schedule::{self, Public};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
 use crate::error::{Error, Result};
@@ -77,6 +78,8 @@ impl Plan {
             .hint("give a larger `--capacity`, as public knowledge"));
         }
 
+        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
+        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
         let (loss, width, width_origin, target_bound) = loss(choices, &task);
         let columns = facts.features + u64::from(choices.intercept != 0.0);
         let declared = Declared {
@@ -87,15 +90,22 @@ impl Plan {
             row_bound: effective_row_bound(choices.row_norm, choices.intercept),
             target_bound,
         };
-        let constants = match s.radius {
-            Some(_) => declared.check_convex(),
-            None => declared.check(),
+        let out_of_range =
+            |error: efface_learn::ConstantsError| Error::input("range", error.to_string());
+        let mut constants = match s.radius {
+            Some(_) => declared.clone().check_convex(),
+            None => declared.clone().check(),
         }
-        .map_err(|error| Error::input("range", error.to_string()))?;
+        .map_err(out_of_range)?;
+        let mut lambda_origin = origin(s.lambda.is_some(), &[]);
+        if let Some(lambda) = descent::lambda(choices, &constants, n, delta)? {
+            constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
+            lambda_origin = origin(false, &[n_origin, delta_origin, size_origin]);
+        }
         let setting = constants.setting(choices.max_group);
         let parameters = setting.parameters;
         list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));
-        list.add("lambda", setting.strong_convexity, origin(s.lambda.is_some(), &[]));
+        list.add("lambda", setting.strong_convexity, lambda_origin);
         list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
         list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
         if let Some(width) = width {
@@ -116,8 +126,6 @@ impl Plan {
         };
         list.add("schema", schema, schema_origin);
 
-        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
-        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
         list.add("epsilon", Decimal(choices.epsilon), origin(s.epsilon.is_some(), &[]));
         list.add("delta", Decimal(delta), delta_origin);
 
@@ -137,7 +145,11 @@ impl Plan {
             delta: Decimal(delta),
             order: Decimal(choices.order),
             interactions: s.interactions,
-            adjacency: if private_notion(choices.notion) && !list.any_from_data() {
+            // The steps of a request of descent-to-delete tell its size.
+            adjacency: if private_notion(choices.notion)
+                && !list.any_from_data()
+                && choices.mechanism != MechanismName::DescentToDelete
+            {
                 Adjacency::Remove
             } else {
                 Adjacency::Replace
@@ -155,6 +167,7 @@ impl Plan {
         list_given(&mut list, choices);
         let schedule = match choices.mechanism {
             MechanismName::NoisyGd => schedule::steps(choices, &public, &mut list)?,
+            MechanismName::DescentToDelete => descent::schedule(choices, &public, &mut list)?,
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();
@@ -207,7 +220,7 @@ impl Plan {
     pub fn fixed_removal(&self) -> Option<u64> {
         match self.schedule {
             Schedule::Steps { removal, .. } => removal,
-            Schedule::Output { .. } => None,
+            Schedule::Output { .. } | Schedule::Descent { .. } => None,
         }
     }
 }
@@ -319,7 +332,7 @@ fn assumptions(
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ),
     ];
-    if choices.mechanism != MechanismName::NoisyGd {
+    if matches!(choices.mechanism, MechanismName::Solve | MechanismName::Retrain) {
         list.push(assumption(
             "optimiser",
             "the stopping rule bounds the distance to the optimum, rounding included",

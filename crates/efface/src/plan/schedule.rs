@@ -36,13 +36,13 @@ pub(super) struct Public<'a> {
 impl Public<'_> {
     /// The event on top of what was given, once as many records are deleted as its figures are
     /// for. Later requests that delete more are accounted as they come.
-    fn composed(&self, inner: Event) -> Event {
+    pub(super) fn composed(&self, inner: Event) -> Event {
         let Some(given) = self.given else { return inner };
         let removed = Some(given.group.max(self.setting.group));
         Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
     }
 
-    fn smooth(&self) -> f64 {
+    pub(super) fn smooth(&self) -> f64 {
         self.constants.total_smoothness()
     }
 
@@ -63,7 +63,7 @@ impl Public<'_> {
         Ok(per * g * self.setting.group as f64 / (m * n as f64))
     }
 
-    fn infeasible(&self, what: &str) -> Error {
+    pub(super) fn infeasible(&self, what: &str) -> Error {
         let t = self.target;
         Error::refused(
             "infeasible",
@@ -285,7 +285,7 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
 const FINENESS: u32 = 30;
 
 /// The grid for a noise, which is rounded up to a multiple of it.
-fn grid(noise: f64) -> Result<Grid> {
+pub(super) fn grid(noise: f64) -> Result<Grid> {
     grid_for(noise, FINENESS).map_err(|error| Error::refused("noise", error.to_string()))
 }
 

@@ -1,3 +1,4 @@
+mod descent;
 mod events;
 mod refusals;
 mod schedules;
