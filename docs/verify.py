@@ -224,6 +224,9 @@ event/noisy-gd: kind=text setting=setting step=number noise=number grid=number r
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
 event/objective-perturbation: kind=text setting=setting noise=number grid=number residual=number
     releases=count
+event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak xi?=number
+    tail?=number iterations=count step=number diameter=number noise=number grid=number
+    rounding=number phases=[phase] updates=count longest=count joint_releases=count releases=count
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
@@ -379,12 +382,20 @@ def interpolate(
     """
     left = sum(steps for steps, _ in phases)
     v, y = ZERO, apart * power(c, left)
-    hull = [(ZERO, ZERO)]
+    points = [(ZERO, ZERO)]
     for steps, shift in phases:
         left -= steps
         fade = power(c, left)
         v += (noise * fade) ** 2 * geometric(c * c, steps)
         y += shift * fade * geometric(c, steps)
+        points.append((v, y))
+    return minorant(points)
+
+
+def minorant(points: list[tuple[Decimal, Decimal]]) -> Decimal:
+    """Root of the sum of dY^2 / dV over the greatest convex minorant of points of rising V."""
+    hull = points[:1]
+    for v, y in points[1:]:
         if v == hull[-1][0]:
             continue  # faded out entirely; a later phase has the larger V
         while len(hull) > 1:
@@ -469,6 +480,9 @@ def check_event(event: Fields) -> None:
         joint = event["joint_releases"]
         require(convexity > 0, "`strong_convexity` must be above 0")
         require(joint == 1 or (joint > 1 and event["state"] == "secret"), "`joint_releases`")
+        return
+    if event["kind"] == "descent":
+        check_descent(event)
         return
     require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
     require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
@@ -585,6 +599,201 @@ def gradient_gap(setting: Fields, phase: Fields, latest: Fields) -> Decimal:
     return 2 * reach * max(then, now) / Decimal(max(sizes))
 
 
+def state_of(event: Fields) -> str:
+    """What is kept after the request."""
+    if event["kind"] == "descent":
+        return "perfect" if event["variant"] == "perfect" else "secret"
+    return str(event.get("state", "secret" if event["kind"] in UNSOUND else "perfect"))
+
+
+def contraction(event: Fields) -> Decimal:
+    """Lipschitz constant of one step of gradient descent."""
+    eta, convexity = event["step"], event["setting"]["strong_convexity"]
+    c: Decimal = max(ONE - eta * convexity, eta * (event["setting"]["smoothness"] + convexity) - 1)
+    return c
+
+
+def least_steps(event: Fields) -> Decimal:
+    """The steps that all updates so far need together, by the schedule of the variant."""
+    first, updates = Decimal(event["iterations"]), event["updates"]
+    if event["variant"] == "weak":
+        grown = (Decimal(i) ** (2 * event["xi"]) for i in range(1, updates + 1))
+        return first * sum(grown, ZERO)
+    if event["tail"] is None:
+        return first * updates
+    setting = event["setting"]
+    beta, m = setting["smoothness"], setting["strong_convexity"]
+    rate = (1 + 2 * m / beta).ln()
+    logs = (4 * setting["parameters"] * Decimal(i) / event["tail"] for i in range(1, updates + 1))
+    return first * updates + sum((max(x.ln().ln() / rate, ZERO) for x in logs), ZERO)
+
+
+def check_descent(event: Fields) -> None:
+    """Refuse histories of descent-to-delete that no run can have."""
+    phases, variant, joint = event["phases"], event["variant"], event["joint_releases"]
+    require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
+    require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
+    longest = max(-(-p["steps"] // p["releases"]) for p in phases)
+    require(event["longest"] >= longest, "`longest` is not the longest phase")
+    latest, releases = phases[-1], sum(p["releases"] for p in phases)
+    require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
+    require(event["step"] > 0 and event["setting"]["strong_convexity"] > 0, "`step`, `lambda`")
+    require(0 <= contraction(event) < 1, "`step` must be above 0 and below 2/L")
+    require(event["diameter"] > 0 and event["iterations"] > 0, "`diameter` and `iterations`")
+    xi, tail = event["xi"], event["tail"]
+    require((xi is not None) == (variant == "weak"), "`xi` belongs to `weak`")
+    require(xi is None or 1 <= xi <= 16, "`xi` must be in [1, 16]")
+    require(tail is None or (variant == "perfect" and 0 < tail < 1), "`tail` belongs to `perfect`")
+    if variant == "perfect":
+        require(joint == 1 and releases == event["releases"], "`releases` in `perfect` state")
+    else:
+        require(releases <= min(joint, event["releases"]), "`releases` beyond those covered")
+    require(phases[0]["releases"] == 1, "the first phase is one release")
+    require(event["updates"] >= releases - 1, "a request is at least one update")
+    made = sum(p["steps"] for p in phases[1:])
+    enough = made >= least_steps(event) * (1 - Decimal("1e-9"))
+    require(enough, "fewer steps than the updates need")
+    learnt = phases[0]["records"]
+    if event["setting"]["normalizer"]["kind"] == "mean":
+        require(learnt is not None, "`mean` needs the records of every phase")
+    if learnt is not None:
+        half = all(p["records"] is not None and 2 * p["records"] >= learnt for p in phases)
+        require(half, "fewer than half the records of learning")
+
+
+def descent_parts(event: Fields) -> tuple[Decimal, Decimal, Decimal, Decimal, Decimal]:
+    """q = c^I, 1 - c, c^T D/2, g sqrt(P), and N (under `mean` the records at learning)."""
+    c, norm = contraction(event), event["setting"]["normalizer"]
+    tail = power(c, event["phases"][0]["steps"]) * event["diameter"] / 2
+    rounded = event["grid"] * Decimal(event["setting"]["parameters"]).sqrt()
+    records = Decimal(norm["n"] if norm["kind"] == "fixed" else event["phases"][0]["records"])
+    return power(c, event["iterations"]), 1 - c, tail, rounded, records
+
+
+def updates_away(event: Fields, q: Decimal) -> Decimal:
+    """Largest distance to the optimum, in units of how far one update moves it."""
+    if event["variant"] != "weak":
+        return q / (1 - q)
+    last, ln = ZERO, q.ln()
+    for i in range(1, 100_001):
+        following = (ln * Decimal(i) ** (2 * event["xi"])).exp() * (last + 1)
+        if following <= last:
+            return last
+        last = following
+    return q / (1 - q)
+
+
+def descent_mu(event: Fields, world: str, adjacency: str) -> Decimal:
+    """Projected gradient descent published with normal noise.
+
+    With a secret iterate both runs stay within a fixed distance of the same optimum; in `perfect`
+    state a release is one composite step, so many noiseless ones and then noise.
+    """
+    setting, phases, noise = event["setting"], event["phases"], event["noise"]
+    c, eta, rho = contraction(event), event["step"], event["rounding"]
+    q, rest, tail, rounded, records = descent_parts(event)
+    if state_of(event) == "secret":
+        require(world != DELETION, "what is kept in `secret` state saw the deleted records")
+        if world == RETRAINING:
+            one = setting["lipschitz"] * setting["group"] / records
+            moved = eta * (one if setting["normalizer"]["kind"] == "fixed" else 4 * one)
+            distance = (updates_away(event, q) * moved + 2 * rho) / rest + 3 * tail + rounded
+            seen = event["joint_releases"]
+        else:
+            distance = (eta * protected(setting, adjacency) + 2 * rho) / rest + rounded
+            seen = 1 if world == ONE_RELEASE else max(event["releases"], event["joint_releases"])
+        mu: Decimal = distance * Decimal(seen).sqrt() / noise
+        return mu
+
+    def shift(steps: int, gap: Decimal) -> Decimal:
+        moved = geometric(c, steps) * (eta * gap + 2 * rho)
+        total: Decimal = moved + (1 + power(c, steps)) * rounded
+        return total
+
+    if world in (RETRAINING, DELETION):
+        gaps = [gradient_gap(setting, p, phases[-1]) for p in phases]
+        if world == DELETION:
+            require(len(phases) > 1, "nothing was deleted: there is only learning")
+            gaps = [protected(setting, adjacency)] * (len(phases) - 1) + [ZERO]
+        parts = [(p["steps"], shift(p["steps"], gap)) for p, gap in zip(phases, gaps, strict=True)]
+        return compose(c, noise, parts)
+    gap = protected(setting, adjacency)
+    if world == ONE_RELEASE:
+        return shift(event["longest"], gap) / noise
+    squares = ZERO
+    for p in phases:
+        steps = p["steps"] if p["releases"] == 1 else event["longest"]
+        squares += p["releases"] * (shift(steps, gap) / noise) ** 2
+    return squares.sqrt()
+
+
+def compose(c: Decimal, noise: Decimal, parts: list[tuple[int, Decimal]]) -> Decimal:
+    """Shifted interpolation over composite steps: so many contractions, a shift, then noise."""
+    v = y = ZERO
+    points = [(ZERO, ZERO)]
+    left = sum(steps for steps, _ in parts)
+    for steps, shift in parts:
+        left -= steps
+        fade = power(c, left)
+        v, y = v + (noise * fade) ** 2, y + shift * fade
+        points.append((v, y))
+    return minorant(points)
+
+
+def descent_published(event: Fields, claim: Fields) -> Fields:
+    """The theorems of Neel, Roth and Sharifi-Malvajerdi (2020), with grid and float64 added."""
+    delta, variant, setting = claim["delta"], event["variant"], event["setting"]
+    right = claim["notion"] == RETRAINING and delta is not None and claim["order"] is None
+    require(right and claim["adjacency"] is None, "the theorems give indistinguishability only")
+    require(0 < delta < 1, "`delta` must be in (0, 1)")
+    q, rest, tail, rounded, records = descent_parts(event)
+    g, m, beta = setting["lipschitz"], setting["strong_convexity"], setting["smoothness"]
+    unit = setting["group"] / (m * records)
+    require(2 * tail <= 2 * g * unit * q * (1 + Decimal("1e-8")), "learning is too short")
+    extra = 2 * event["rounding"] / rest + rounded
+    log, steep = -delta.ln(), g + m * event["diameter"]
+    strong = 8 * unit * q / (1 - q)
+    theorem = {"secret": "3.1", "perfect": "3.2", "regularised": "3.4"}.get(
+        variant, "3.5, Remark 3.6"
+    )
+    if variant == "perfect":
+        require(event["tail"] is not None and event["tail"] <= delta, "`tail` is above delta")
+        start = 2 * (2 / delta).ln()
+        steps = (2 * Decimal(setting["parameters"])).sqrt() * q / rest
+        masked = (strong * g + q / (1 - q) * rounded + extra) / event["noise"]
+        epsilon = max(
+            steps * (steps + 2 * start.sqrt()),
+            masked * (5 * masked + (24 * masked * masked + 4 * start).sqrt()),
+        )
+    else:
+        distance = strong * (g if variant == "secret" else steep)
+        if variant == "weak" and event["xi"] <= 2:
+            gamma = beta / (beta + 2 * m)
+            eta = contraction(event).ln() <= gamma.ln() * (1 - Decimal("1e-8"))
+            require(eta, "Theorem 3.5 supposes eta = 2/(L + m)")
+            slow = (beta / (m * event["iterations"])) ** (1 / (2 * event["xi"]))
+            distance = 4 * steep * unit * slow
+        b = Decimal(event["joint_releases"]).sqrt() * (distance + extra) / event["noise"]
+        epsilon = b * b / 2 + b * (2 * log).sqrt()
+    return {
+        "mu": None,
+        "epsilon": epsilon,
+        "advantage": pure_advantage(epsilon, delta),
+        "group": "any",
+        "reference": RETRAINED["descent/secret"],
+        "requests": "non-adaptive" if variant == "perfect" else "any",
+        "releases": event["joint_releases"],
+        "theorem": f"Neel, Roth, Sharifi-Malvajerdi 2020, Theorem {theorem}",
+    }
+
+
+def pure_advantage(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Largest advantage of any test between two (epsilon, delta)-indistinguishable worlds."""
+    if epsilon > 1000:
+        return ONE
+    return min((epsilon.exp() - 1 + 2 * delta) / (epsilon.exp() + 1), ONE)
+
+
 # --- The claims an event supports
 
 RETRAINED = {
@@ -600,6 +809,14 @@ RETRAINED = {
         "the same mechanism trained on the data as they are after the request, with a sample of "
         "its own, then served the same later requests"
     ),
+    "descent/secret": (
+        "the steps of learning from weights 0 on the data as they are after the request, published "
+        "with the same noise and grid"
+    ),
+    "descent/perfect": (
+        "the same schedule of steps and noises from the same start, on the data as they are after "
+        "the request"
+    ),
 }
 NEVER_SAW = {
     "output-noise": (
@@ -608,6 +825,10 @@ NEVER_SAW = {
     "noisy-gd": (
         "the same schedule of steps with records of one person among the request's, at most the "
         "stated group, absent from the start"
+    ),
+    "descent/perfect": (
+        "the same schedule of steps and noises with records of one person among the request's, at "
+        "most the stated group, absent from the start"
     ),
 }
 ANEW = (
@@ -625,6 +846,12 @@ THEOREMS = {
     ),
     "distributed-descent": (
         "Gaussian mechanism around averages of parts, given the same uniform sample"
+    ),
+    "descent/secret": (
+        "distance of two runs of projected gradient descent, exact Gaussian conversion"
+    ),
+    "descent/perfect": (
+        "shifted interpolation (Bok, Su, Altschuler, ICML 2024) over composite steps"
     ),
 }
 GIVEN_REFERENCES = {
@@ -712,15 +939,14 @@ CONSTANTS = {
         "noise": "noise",
         "releases": "joint_releases",
     },
+    "descent": {
+        **{name: name for name in ("variant", "iterations", "diameter", "noise", "xi", "tail")},
+        **{"eta": "step", "releases": "joint_releases"},
+    },
 }
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
-
-def kept(event: Fields) -> str:
-    """What is kept after the request: `perfect` or `secret`."""
-    secret: str = event.get("state", "secret" if event["kind"] in UNSOUND else "perfect")
-    return secret
 
 
 def supported(event: Fields, claim: Fields) -> Fields:
@@ -735,7 +961,7 @@ def supported(event: Fields, claim: Fields) -> Fields:
         bound = partial(composed_bound, bound)
     return {
         "normalizer": inner["setting"]["normalizer"]["kind"],
-        "state": kept(inner),
+        "state": state_of(inner),
         **(bound(event, claim) if bound else {}),
     }
 
@@ -831,21 +1057,26 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     private, renyi = notion in (PRIVACY, DELETION), notion in (RENYI, DELETION)
     adjacency = claim["adjacency"] or ""
     check_shape(claim)
+    state = state_of(event)
+    name = f"descent/{state}" if kind == "descent" else kind
+    if kind == "descent" and private:
+        require(adjacency == "replace", "the steps of a request tell its size")
     accountant = WORLDS[kind]
     mu = accountant(event, notion if private else RETRAINING, adjacency)
-    requests = "any" if notion == PRIVACY or kind == "output-noise" else "non-adaptive"
-    releases, reference = event.get("joint_releases", 1), RETRAINED[kind]
+    direct = name in ("output-noise", "descent/secret")  # whatever led to the data at hand
+    requests = "any" if notion == PRIVACY or direct else "non-adaptive"
+    releases, reference = event.get("joint_releases", 1), RETRAINED[name]
     if notion == PRIVACY:
         releases, reference = event["releases"], NEIGHBOURS
     elif notion == DELETION:
-        releases, reference = 1, NEVER_SAW[kind]
+        require(name in NEVER_SAW, "deletion privacy needs `perfect` state")
+        releases, reference = 1, NEVER_SAW[name]
     if private and not (kind == "output-noise" and claim["requests"] == "non-adaptive"):
         group = str(event["setting"]["group"])
-    elif kind != "noisy-gd":
+    elif name in ("output-noise", "descent/secret", "distributed-descent"):
         group = "any"  # the bound is for the data as they are, whatever left them
     else:
         group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
-    state = event.get("state", "perfect")
     if renyi:
         epsilon, advantage = order * mu * mu / 2, pair_advantage(mu)
     else:
@@ -868,7 +1099,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
         "reference": reference,
         "requests": requests,
         "releases": releases,
-        "theorem": LATE if event.get("radius") is not None else THEOREMS[kind],
+        "theorem": LATE if event.get("radius") is not None else THEOREMS[name],
     }
 
 
@@ -1157,6 +1388,7 @@ WORLDS: dict[str, Callable[[Fields, str, str], Decimal]] = {
     "output-noise": output_noise_mu,
     "noisy-gd": noisy_gd_mu,
     "distributed-descent": distributed_mu,
+    "descent": descent_mu,
 }
 
 # Which accountants bound which events.
@@ -1170,6 +1402,8 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("exact-removal", "exact"): exact_bound,
     ("distributed-descent", "gdp"): gaussian_bound,
     ("distributed-descent", "descent"): descent_bound,
+    ("descent", "gdp"): gaussian_bound,
+    ("descent", "descent"): descent_published,
 }
 
 
@@ -1278,11 +1512,13 @@ def check_no_counts(document: Fields) -> None:
 
 def check_fixed_steps(document: Fields) -> None:
     """The steps of each request are a public constant: a number that follows it tells its size."""
-    text = listed(document, "removal-steps")
-    require(re.fullmatch("[0-9]{1,16}", text) is not None, "`removal-steps` must be a number")
-    for phase in core(document["event"])["phases"][1:]:
+    event = core(document["event"])
+    name = "iterations" if event["kind"] == "descent" else "removal-steps"
+    text = listed(document, name)
+    require(re.fullmatch("[0-9]{1,16}", text) is not None, f"`{name}` must be a number")
+    for phase in event["phases"][1:]:
         fixed = phase["steps"] == int(text) * phase["releases"]
-        require(fixed, f"the event has steps that are not the `removal-steps` listed, {text}")
+        require(fixed, f"the event has steps that are not the `{name}` listed, {text}")
 
 
 def check_claim(document: Fields, claim: Fields) -> str:
@@ -1372,6 +1608,9 @@ def check_constants(document: Fields) -> str:
         },
         **{f"given-{name}": value for name, value in given.items() if value is not None},
     }
+    if event["kind"] == "descent":
+        expected["steps"] = event["phases"][0]["steps"]
+    expected = {name: value for name, value in expected.items() if value is not None}
     if event.get("radius") is not None:
         expected["radius"] = event["radius"]
     if given:
@@ -1421,7 +1660,7 @@ def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
     listed, event = document["scope"]["does_not_cover"], document["event"]
     exact = core(event).get("grid") is None
-    covers: tuple[str, ...] = (COVERS[0], COVERS[2 if kept(core(event)) == "secret" else 1])
+    covers: tuple[str, ...] = (COVERS[0], COVERS[2 if state_of(core(event)) == "secret" else 1])
     limits: tuple[str, ...] = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
     if exact:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)

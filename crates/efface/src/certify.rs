@@ -72,7 +72,14 @@ pub(crate) fn claims(
     }
     // In noisy-gd the number of steps follows the size of the request unless it is fixed, and the
     // claim is for the public maximal group.
-    let group = !steps || plan.fixed_removal().is_some() && records <= plan.setting.group;
+    let group = match event.core() {
+        Event::OutputNoise(_) | Event::Composed(_) => true,
+        Event::NoisyGd(_) => plan.fixed_removal().is_some() && records <= plan.setting.group,
+        Event::Descent(event) => event.one_update_each() && records <= plan.setting.group,
+        Event::DistributedDescent(_)
+        | Event::ObjectivePerturbation(_)
+        | Event::ExactRemoval(_) => false,
+    };
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
     {
         let question = Question::Deletion {

@@ -14,7 +14,7 @@ use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, name_request, replay, serve, served_before,
-    since, takes_steps,
+    since, steps_of,
 };
 use crate::store::{Current, kept, open_for_reading};
 use crate::surroundings::Surroundings;
@@ -212,7 +212,7 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
     let event = planned_event(plan, &current.event, &change, steps, rows)?;
     let claims = certify::claims(plan, &event, RequestKind::Delete, records)?;
     certify::within_target(plan, &claims)?;
-    let steps = takes_steps(&event).then_some(steps);
+    let steps = steps_of(&event);
     Ok(DryRun { records, remaining, already_deleted, steps, claims })
 }
 

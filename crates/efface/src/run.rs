@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use efface_learn::mechanism::objective_perturbation::Changed;
 use efface_learn::mechanism::{
-    Change, CheckedOutputNoise, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError,
-    OutputNoisePlan, PerturbationError, PerturbationPlan, Released, newton, noisy_gd,
-    objective_perturbation, retrain, solve,
+    Change, CheckedOutputNoise, DescentError, DescentPlan, Evidence, Kept, NoisyGdError,
+    NoisyGdPlan, OutputNoiseError, OutputNoisePlan, PerturbationError, PerturbationPlan, Released,
+    descent, newton, noisy_gd, objective_perturbation, retrain, solve,
 };
 use efface_learn::solver::{SolveError, Solver};
 use efface_learn::{Constants, Objective};
-use efface_privacy::event::{Composed, Event};
+use efface_privacy::event::{Composed, Event, State};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
@@ -62,6 +62,7 @@ pub(crate) fn run(
     let total = match (&plan.schedule, start) {
         (Schedule::Steps { learning, .. }, Start::Nothing | Start::Given(_)) => Some(*learning),
         (Schedule::Steps { .. }, Start::Request(request)) => Some(request.steps),
+        (Schedule::Descent { learning, .. }, Start::Nothing) => Some(*learning),
         _ => None,
     };
     let goal = !matches!(plan.schedule, Schedule::Steps { .. });
@@ -109,6 +110,7 @@ pub(crate) fn run(
             perturbed(plan, &objective(&constants, rows)?, start, releases, rng, watch)
         }
         Schedule::Parts { .. } => parts::run(plan, &constants, rows, start, releases, rng, watch),
+        Schedule::Descent { .. } => descend(plan, &objective(&constants, rows)?, start, rng, watch),
     }
 }
 
@@ -239,7 +241,76 @@ fn noisy_plan(plan: &Plan, removal: u64) -> Result<NoisyGdPlan> {
             radius: radius.map(|radius| radius.0),
             group: plan.setting.group,
         }),
-        _ => Err(Error::storage("damaged", "the plan has no steps")),
+        _ => Err(Error::storage("damaged", "the plan has no steps of `noisy-gd`")),
+    }
+}
+
+fn descend(
+    plan: &Plan,
+    objective: &Objective<'_>,
+    start: &Start<'_>,
+    rng: &mut ChaCha20Rng,
+    watch: &mut efface_learn::solver::Watch<'_>,
+) -> Result<Released> {
+    let checked = descent_plan(plan)?.check(objective.constants()).map_err(descent_error)?;
+    match start {
+        Start::Nothing => descent::learn(objective, &checked, rng, watch),
+        Start::Request(Request { weights, event, kept, change, .. }) => {
+            let Event::Descent(event) = event.core() else {
+                let text = "the vault's event is not one of `descent-to-delete`";
+                return Err(Error::storage("damaged", text));
+            };
+            if plan.state == State::Secret && kept.is_none() {
+                descent::refresh(objective, &checked, event, weights, rng, watch)
+            } else {
+                descent::request(objective, &checked, event, change, weights, *kept, rng, watch)
+            }
+        }
+        Start::Given(_) => {
+            let text = "`descent-to-delete` learns from weights 0";
+            return Err(Error::refused("start", text).hint("leave out `--start`"));
+        }
+    }
+    .map_err(descent_error)
+}
+
+/// The learner's plan of `descent-to-delete`.
+pub(crate) fn descent_plan(plan: &Plan) -> Result<DescentPlan> {
+    match &plan.schedule {
+        Schedule::Descent {
+            variant,
+            xi,
+            tail,
+            iterations,
+            learning,
+            diameter,
+            step,
+            noise,
+            grid,
+        } => Ok(DescentPlan {
+            variant: *variant,
+            xi: xi.map(|xi| xi.0),
+            tail: tail.map(|tail| tail.0),
+            iterations: *iterations,
+            learning_steps: *learning,
+            diameter: diameter.0,
+            step: step.0,
+            noise: noise.0,
+            grid: grid.0,
+            joint_releases: plan.joint_releases(),
+            group: plan.setting.group,
+        }),
+        _ => Err(Error::storage("damaged", "the plan has no steps of `descent-to-delete`")),
+    }
+}
+
+fn descent_error(error: DescentError) -> Error {
+    let text = error.to_string();
+    match error {
+        DescentError::Cancelled { .. } => Error::interrupted(),
+        DescentError::Releases { .. } => Error::refused("releases-exhausted", text)
+            .hint("run `efface refresh` to start a new count"),
+        _ => Error::refused("descent-to-delete", text),
     }
 }
 
@@ -291,6 +362,13 @@ pub(crate) fn planned_event(
             let next = noisy_gd::next_event(&constants, &checked, previous, change, records)
                 .map_err(noisy_error)?;
             Event::NoisyGd(next)
+        }
+        Event::Descent(previous) => {
+            let constants = plan.constants()?;
+            let checked = descent_plan(plan)?.check(&constants).map_err(descent_error)?;
+            let next = descent::next_event(&constants, &checked, previous, change, records)
+                .map_err(descent_error)?;
+            Event::Descent(next)
         }
         Event::OutputNoise(previous) => {
             let mut next = previous.clone();

@@ -369,7 +369,12 @@ pub fn refresh(
     serve(transaction, &current, named, effect, surroundings)
 }
 
-/// Whether an event is one of `noisy-gd`.
-pub(crate) fn takes_steps(event: &Event) -> bool {
-    matches!(event.core(), Event::NoisyGd(_))
+/// The steps an event's last request makes, for mechanisms whose steps are known beforehand.
+pub(crate) fn steps_of(event: &Event) -> Option<u64> {
+    let phases = match event.core() {
+        Event::NoisyGd(event) => &event.phases,
+        Event::Descent(event) => &event.phases,
+        _ => return None,
+    };
+    phases.last().map(|phase| phase.steps)
 }

@@ -5,7 +5,7 @@
 pub struct Settings {
     /// `logistic`, `softmax`, `squared` or `huber-hinge`.
     pub loss: Option<String>,
-    /// `solve`, `retrain`, `noisy-gd`, `ridge`, `distributed-descent` or
+    /// `solve`, `retrain`, `noisy-gd`, `descent-to-delete`, `ridge`, `distributed-descent` or
     /// `objective-perturbation`.
     pub mechanism: Option<String>,
     /// lambda, the strength of the regularisation.
@@ -46,20 +46,25 @@ pub struct Settings {
     pub noise: Option<f64>,
     /// The excess risk that noise may cost.
     pub excess_risk: Option<f64>,
-    /// Step size of `noisy-gd`.
+    /// Step size of `noisy-gd` and `descent-to-delete`.
     pub eta: Option<f64>,
     /// R: radius of the ball that `noisy-gd` projects every iterate to.
     pub radius: Option<f64>,
-    /// Steps of learning of `noisy-gd`.
+    /// Steps of learning of `noisy-gd` and `descent-to-delete`.
     pub steps: Option<u64>,
     /// Steps per request of `noisy-gd`.
     pub removal_steps: Option<u64>,
-    /// xi of `distributed-descent`: its sample has n^xi positions.
+    /// `secret`, `perfect`, `regularised` or `weak`, for `descent-to-delete`.
+    pub variant: Option<String>,
+    /// xi of `weak`; of `distributed-descent`: its sample has n^xi positions.
     pub xi: Option<f64>,
+    /// I: steps of one update of `descent-to-delete`; iterations per update of
+    /// `distributed-descent` under the published `descent` accountant.
+    pub iterations: Option<u64>,
+    /// D: diameter of the ball `descent-to-delete` stays in.
+    pub diameter: Option<f64>,
     /// C: independent copies of `distributed-descent`.
     pub copies: Option<u64>,
-    /// I: iterations per update of the published `descent` accountant.
-    pub iterations: Option<u64>,
     /// h: where the residual of `squared` is clipped, in units of the half range of y.
     pub clip: Option<f64>,
     /// h: width of the smooth part of `huber-hinge`.

@@ -340,15 +340,27 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        let both = (certificate.event.core(), before.event.core());
-        if let (Event::NoisyGd(now), Event::NoisyGd(then)) = both {
-            let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
-            let earlier = now.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
-            if steps(earlier) != steps(&then.phases) {
-                return Err("its phases do not go on from those before".into());
+        let refreshed = certificate.request.kind == RequestKind::Refresh;
+        match (certificate.event.core(), before.event.core()) {
+            (Event::NoisyGd(now), Event::NoisyGd(then)) => go_on(&now.phases, &then.phases),
+            (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
+            (Event::Descent(now), Event::Descent(then)) if now.updates <= then.updates => {
+                Err("its updates do not go on from those before".into())
             }
+            (Event::Descent(now), Event::Descent(then)) => go_on(&now.phases, &then.phases),
+            _ => Ok(()),
         }
+    }
+}
+
+/// All phases but the last must be those before.
+fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
+    let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
+    let earlier = now.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    if steps(earlier) == steps(then) {
         Ok(())
+    } else {
+        Err("its phases do not go on from those before".into())
     }
 }
 

@@ -9,7 +9,7 @@ use efface::{Error, Privacy, Settings};
 
 use crate::failure::{Failure, unreadable};
 
-use super::names::{LOSSES, MECHANISMS, NORMALIZERS, ROW_MAPS, SOLVERS};
+use super::names::{LOSSES, MECHANISMS, NORMALIZERS, ROW_MAPS, SOLVERS, VARIANTS};
 
 /// The model, and the public constants of its objective.
 #[derive(Debug, Args)]
@@ -23,11 +23,11 @@ pub(crate) struct ModelArguments {
     ///
     /// `solve` finds the optimum from the published model to a measured distance and publishes
     /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
-    /// gradient steps. `ridge` solves the squared loss from whole-number sums: removals are exact
-    /// and nothing is noisy, so nothing is promised to those who stay. `distributed-descent`
-    /// averages models of the parts of a sample and keeps the sample uniform, so that a request
-    /// touches few parts. `objective-perturbation` removes by Newton steps as published, and its
-    /// certificates never verify (NOT SOUND).
+    /// gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge` solves
+    /// the squared loss from whole-number sums: removals are exact and nothing is noisy, so nothing
+    /// is promised to those who stay. `distributed-descent` averages models of the parts of a sample
+    /// and keeps the sample uniform, so that a request touches few parts. `objective-perturbation`
+    /// removes by Newton steps as published, and its certificates never verify (NOT SOUND).
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 
@@ -92,7 +92,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = SOLVERS)]
     solver: Option<String>,
 
-    /// `noisy-gd`: size of a step [default: 2/(L+m), or what the accountant allows; 1/L if m = 0]
+    /// `noisy-gd`, `descent-to-delete`: size of a step [default: 2/(L+m), or what the accountant allows; 1/L if m = 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     eta: Option<f64>,
 
@@ -125,7 +125,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "FIGURES", value_parser = privacy)]
     extractor_privacy: Option<Privacy>,
 
-    /// `noisy-gd`: steps of the first training
+    /// `noisy-gd`, `descent-to-delete`: steps of the first training
     #[arg(long, value_name = "COUNT")]
     steps: Option<u64>,
 
@@ -133,19 +133,34 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "COUNT")]
     removal_steps: Option<u64>,
 
+    /// `descent-to-delete`: which theorem's procedure [default: perfect]
+    ///
+    /// `perfect` goes on from the published weights; `secret` from the unperturbed ones, which it
+    /// keeps; `regularised` and `weak` do so too, and choose lambda from `--diameter`.
+    #[arg(long, value_name = "NAME", value_parser = VARIANTS)]
+    variant: Option<String>,
+
+    /// `descent-to-delete`, `weak`: update i has i^(2 xi) times the steps of the first;
     /// `distributed-descent`: its sample has N^xi positions, xi from 1 to 4/3 [default: 1]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     xi: Option<f64>,
+
+    /// `descent-to-delete`: steps for each `--max-group` records deleted or added [default: 10, or
+    /// the fewest of the published theorem]; `distributed-descent` with `--accountant descent`:
+    /// iterations per update, from which noise and steps follow [default: the fewest that the
+    /// excess risk allows]
+    #[arg(long, value_name = "COUNT")]
+    iterations: Option<u64>,
+
+    /// `descent-to-delete`: diameter of the ball around 0 that holds the weights [default: one that
+    /// holds every optimum]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    diameter: Option<f64>,
 
     /// `distributed-descent`: independent copies, of which the best is published after noise
     /// [default: 1]
     #[arg(long, value_name = "COUNT")]
     copies: Option<u64>,
-
-    /// `distributed-descent` with `--accountant descent`: iterations per update, from which noise
-    /// and steps follow [default: the fewest that the excess risk allows]
-    #[arg(long, value_name = "COUNT")]
-    iterations: Option<u64>,
 }
 
 impl ModelArguments {
@@ -176,9 +191,11 @@ impl ModelArguments {
         settings.radius = self.radius;
         settings.steps = self.steps;
         settings.removal_steps = self.removal_steps;
+        settings.variant = self.variant;
         settings.xi = self.xi;
-        settings.copies = self.copies;
         settings.iterations = self.iterations;
+        settings.diameter = self.diameter;
+        settings.copies = self.copies;
         Ok(())
     }
 }

@@ -2,8 +2,16 @@
 
 pub(super) const FORMATS: [&str; 7] = ["csv", "npy", "npz", "idx", "libsvm", "parquet", "arrow"];
 pub(super) const LOSSES: [&str; 4] = ["logistic", "softmax", "squared", "huber-hinge"];
-pub(super) const MECHANISMS: [&str; 6] =
-    ["solve", "retrain", "noisy-gd", "ridge", "distributed-descent", "objective-perturbation"];
+pub(super) const MECHANISMS: [&str; 7] = [
+    "solve",
+    "retrain",
+    "noisy-gd",
+    "descent-to-delete",
+    "ridge",
+    "distributed-descent",
+    "objective-perturbation",
+];
+pub(super) const VARIANTS: [&str; 4] = ["secret", "perfect", "regularised", "weak"];
 pub(super) const SOLVERS: [&str; 4] = ["newton", "newton-cg", "lbfgs", "gradient-descent"];
 pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 pub(super) const NORMALIZERS: [&str; 2] = ["fixed", "mean"];

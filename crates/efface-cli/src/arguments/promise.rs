@@ -45,6 +45,8 @@ pub(crate) struct PromiseArguments {
 
     /// The most records of one person that differential privacy and deletion-privacy protect
     /// together; people with more are refused there [default: 1]
+    ///
+    /// `descent-to-delete`: also the records that one update stands for.
     #[arg(long, value_name = "COUNT")]
     max_group: Option<u64>,
 

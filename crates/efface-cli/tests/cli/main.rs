@@ -7,6 +7,8 @@ mod account;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod descent;
+#[cfg(test)]
 mod distributed;
 #[cfg(test)]
 mod formats;

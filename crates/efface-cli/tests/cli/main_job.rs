@@ -159,6 +159,34 @@ fn ridge_mean() {
 }
 
 #[test]
+fn descent_perfect_by_both_accountants() {
+    whole_job(Label::Two, "--mechanism descent-to-delete --lambda 0.05");
+    let published = "--mechanism descent-to-delete --lambda 0.05 --accountant descent --epsilon 3";
+    whole_job(Label::Two, published);
+}
+
+#[test]
+fn descent_secret_softmax() {
+    let settings = "--mechanism descent-to-delete --variant secret --releases 8 --loss softmax \
+                    --lambda 0.05 --iterations 4";
+    whole_job(Label::Three, settings);
+}
+
+#[test]
+fn descent_regularised_huber_hinge() {
+    let settings = "--mechanism descent-to-delete --variant regularised --diameter 20 --releases 8 \
+                    --loss huber-hinge";
+    whole_job(Label::Two, settings);
+}
+
+#[test]
+fn descent_weak_squared() {
+    let settings = "--mechanism descent-to-delete --variant weak --xi 1.5 --diameter 20 --releases 8 \
+                    --iterations 2 --accountant descent --loss squared --target-range -15,15";
+    whole_job(Label::Number, settings);
+}
+
+#[test]
 fn mean_normalizer() {
     whole_job(Label::Two, "--normalizer mean --minimum 150");
 }

@@ -4,6 +4,7 @@
 //! start, randomness and a watcher, and returns what may be published together with its event.
 //! None knows how events are accounted, and none keeps anything between calls.
 
+pub mod descent;
 pub mod distributed_descent;
 mod grid;
 mod kept;
@@ -19,6 +20,7 @@ pub mod solve;
 #[cfg(test)]
 mod tests;
 
+pub use descent::{DescentError, DescentPlan};
 pub use distributed_descent::{DistributedError, DistributedPlan};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};

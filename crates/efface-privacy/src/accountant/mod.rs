@@ -8,6 +8,7 @@ pub mod bounded_domain;
 pub mod compose;
 pub mod deletion_rdp;
 pub mod descent;
+pub mod descent_event;
 pub mod exact;
 pub mod gdp;
 pub mod group;

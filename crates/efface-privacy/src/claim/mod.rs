@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 mod composed;
+mod descent;
 mod distributed_descent;
 mod evaluate;
 mod exact_removal;

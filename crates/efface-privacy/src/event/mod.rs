@@ -5,6 +5,7 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod descent;
 mod distributed_descent;
 mod exact_removal;
 mod noisy_gd;
@@ -12,6 +13,7 @@ mod objective_perturbation;
 mod output_noise;
 
 pub use composed::{Composed, Given, What};
+pub use descent::{Descent, Variant};
 pub use distributed_descent::DistributedDescent;
 pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
@@ -35,6 +37,8 @@ pub enum Event {
     DistributedDescent(DistributedDescent),
     /// A release that builds on a private feature extractor or start.
     Composed(Composed),
+    /// Steps of projected gradient descent, the last iterate published with fresh noise.
+    Descent(Descent),
     /// The minimiser of a perturbed objective, moved by Newton steps (guo2020): never certified.
     ObjectivePerturbation(ObjectivePerturbation),
     /// A solution of whole-number sums over rounded records, published without noise.
@@ -49,6 +53,7 @@ impl Event {
             Self::NoisyGd(event) => event,
             Self::ObjectivePerturbation(event) => event,
             Self::DistributedDescent(event) => event,
+            Self::Descent(event) => event,
             Self::Composed(event) => event,
             Self::ExactRemoval(event) => event,
         }

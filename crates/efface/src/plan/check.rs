@@ -4,7 +4,7 @@ use efface_learn::Loss;
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Given, State, What};
+use efface_privacy::event::{Given, State, Variant, What};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::{MechanismName, ridge};
@@ -24,6 +24,8 @@ pub struct Choices {
     pub(crate) loss: &'static str,
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
+    /// Of `descent-to-delete`.
+    pub(crate) variant: Variant,
     pub(crate) state: State,
     pub(crate) mean: bool,
     pub(crate) lambda: f64,
@@ -71,14 +73,26 @@ impl Choices {
                     .ok_or_else(|| unknown("accountant", name, &accountant_names))?,
             ),
         };
-        let state = match known(
-            "state",
-            s.state.as_deref().unwrap_or(if perturbed || parts { "secret" } else { "perfect" }),
-            &["perfect", "secret"],
-        )? {
-            "secret" => State::Secret,
-            _ => State::Perfect,
+        let variant_names = Variant::ALL.map(Variant::name);
+        let variant = match s.variant.as_deref() {
+            None => Variant::Perfect,
+            Some(name) => {
+                Variant::from_name(name).ok_or_else(|| unknown("variant", name, &variant_names))?
+            }
         };
+        // The variant of descent-to-delete decides the state; `together` compares them.
+        let implied = match (mechanism, variant.state()) {
+            (MechanismName::DescentToDelete, State::Secret)
+            | (MechanismName::ObjectivePerturbation | MechanismName::DistributedDescent, _) => {
+                "secret"
+            }
+            _ => "perfect",
+        };
+        let state =
+            match known("state", s.state.as_deref().unwrap_or(implied), &["perfect", "secret"])? {
+                "secret" => State::Secret,
+                _ => State::Perfect,
+            };
         if let Some(name) = s.solver.as_deref() {
             known("solver", name, &Solver::NAMES)?;
         }
@@ -108,6 +122,7 @@ impl Choices {
             loss,
             notion,
             accountant,
+            variant,
             state,
             mean: normalizer == "mean",
             lambda: at_least_zero("lambda", lambda)?,
@@ -146,6 +161,8 @@ impl Choices {
             // Without a clip gradients have no bound that holds wherever steps may lead.
             ("clip", s.clip.filter(|clip| !(clip.is_infinite() && *clip > 0.0 && optimum))),
             ("hinge-width", s.hinge_width),
+            ("diameter", s.diameter),
+            ("xi", s.xi),
         ] {
             value.map(|x| positive(name, x)).transpose()?;
         }
@@ -160,7 +177,9 @@ impl Choices {
         ] {
             value.map(|x| count(name, x)).transpose()?;
         }
-        for (name, value) in [("steps", s.steps), ("removal-steps", s.removal_steps)] {
+        for (name, value) in
+            [("steps", s.steps), ("removal-steps", s.removal_steps), ("iterations", s.iterations)]
+        {
             if let Some(steps) = value.filter(|steps| *steps > MOST_STEPS) {
                 return Err(Error::input(
                     "range",
@@ -331,6 +350,7 @@ impl Choices {
         let s = &self.settings;
         let steps = self.mechanism == MechanismName::NoisyGd;
         ridge::check(self)?;
+        let descends = self.mechanism == MechanismName::DescentToDelete;
         if steps && self.state == State::Secret {
             return clash(
                 "`noisy-gd` with `--state secret`",
@@ -345,22 +365,28 @@ impl Choices {
                 "leave out `--state`, or use `--mechanism solve`",
             );
         }
-        if !steps {
-            for (name, given) in [
-                ("eta", s.eta.is_some()),
-                ("radius", s.radius.is_some()),
-                ("steps", s.steps.is_some()),
-                ("removal-steps", s.removal_steps.is_some()),
-            ] {
-                if given {
-                    return clash(
-                        &format!("`--{name}`"),
-                        "is a setting of `noisy-gd` only",
-                        "leave it out, or use `--mechanism noisy-gd`",
-                    );
-                }
+        for (name, given, fits, owners) in [
+            ("eta", s.eta.is_some(), steps || descends, "`noisy-gd` and `descent-to-delete`"),
+            ("radius", s.radius.is_some(), steps, "`noisy-gd`"),
+            ("steps", s.steps.is_some(), steps || descends, "`noisy-gd` and `descent-to-delete`"),
+            ("removal-steps", s.removal_steps.is_some(), steps, "`noisy-gd`"),
+            ("variant", s.variant.is_some(), descends, "`descent-to-delete`"),
+            ("iterations", s.iterations.is_some(), descends, "`descent-to-delete`"),
+            ("diameter", s.diameter.is_some(), descends, "`descent-to-delete`"),
+            ("xi", s.xi.is_some(), descends, "`descent-to-delete`"),
+        ] {
+            if given && !fits {
+                return clash(
+                    &format!("`--{name}`"),
+                    &format!("is a setting of {owners} only"),
+                    "leave it out, or name the mechanism with `--mechanism`",
+                );
             }
         }
+        if descends {
+            self.descent()?;
+        }
+        let steps = steps || descends;
         if steps && s.solver.is_some() {
             return clash(
                 "`--solver`",
@@ -372,7 +398,7 @@ impl Choices {
             return clash(
                 "`--excess-risk`",
                 "is a setting of `solve` and `retrain` only",
-                "give `--noise` to `noisy-gd`",
+                "give `--noise`, or leave it to the engine",
             );
         }
         if s.noise.is_some() && s.excess_risk.is_some() {
@@ -490,6 +516,43 @@ fn given(s: &Settings) -> Result<Option<Given>> {
 
 pub(super) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
     Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+}
+
+impl Choices {
+    /// What the variants of `descent-to-delete` need and exclude.
+    fn descent(&self) -> Result<()> {
+        let s = &self.settings;
+        let name = self.variant.name();
+        let refuse = |what: String, hint: &str| Err(Error::refused("settings", what).hint(hint));
+        if self.state != self.variant.state() {
+            let kept = if self.variant.state() == State::Secret { "secret" } else { "perfect" };
+            return refuse(
+                format!("`--variant {name}` keeps `{kept}` state, and `--state` says otherwise"),
+                "leave out `--state`",
+            );
+        }
+        if self.variant == Variant::Weak {
+            let xi = s.xi.unwrap_or(1.0);
+            if !(1.0..=16.0).contains(&xi) {
+                return Err(Error::input("range", format!("`xi` must be in [1, 16], got {xi}")));
+            }
+        } else if s.xi.is_some() {
+            return refuse("`--xi` belongs to `--variant weak`".to_owned(), "leave it out");
+        }
+        if self.variant.chooses_lambda() && s.diameter.is_none() {
+            return refuse(
+                format!("`--variant {name}` chooses lambda from the diameter of the ball"),
+                "give `--diameter`, twice the largest norm of weights worth having",
+            );
+        }
+        if !matches!(self.accountant, Accountant::Gdp | Accountant::Descent) {
+            return refuse(
+                format!("`descent-to-delete` has no accountant `{}`", self.accountant.name()),
+                "use `gdp` (tight) or `descent` (as published)",
+            );
+        }
+        Ok(())
+    }
 }
 
 fn range(error: efface_privacy::quantity::QuantityError) -> Error {

@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod constants;
+mod descent;
 mod parts;
 mod resolve;
 mod ridge;
@@ -16,7 +17,7 @@ pub(crate) use resolve::Facts;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
-use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State};
+use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State, Variant};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -42,17 +43,20 @@ pub enum MechanismName {
     ObjectivePerturbation,
     /// Averages over the parts of a bootstrap sample that follows the data.
     DistributedDescent,
+    /// Gradient descent published with noise (Neel, Roth, Sharifi-Malvajerdi 2020).
+    DescentToDelete,
 }
 
 impl MechanismName {
     /// Every mechanism.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Solve,
         Self::Retrain,
         Self::NoisyGd,
         Self::Ridge,
         Self::ObjectivePerturbation,
         Self::DistributedDescent,
+        Self::DescentToDelete,
     ];
 
     /// The name users type.
@@ -65,6 +69,7 @@ impl MechanismName {
             Self::Ridge => "ridge",
             Self::ObjectivePerturbation => "objective-perturbation",
             Self::DistributedDescent => "distributed-descent",
+            Self::DescentToDelete => "descent-to-delete",
         }
     }
 }
@@ -226,6 +231,27 @@ pub enum Schedule {
         grid: Decimal,
         /// Where the published theorem counts the steps.
         published: Option<Published>,
+    },
+    /// `descent-to-delete`.
+    Descent {
+        /// Which theorem's procedure.
+        variant: Variant,
+        /// xi of `weak`.
+        xi: Option<Decimal>,
+        /// The delta by which the updates of `perfect` grow, under the published accountant.
+        tail: Option<Decimal>,
+        /// I.
+        iterations: u64,
+        /// T.
+        learning: u64,
+        /// D.
+        diameter: Decimal,
+        /// eta.
+        step: Decimal,
+        /// sigma.
+        noise: Decimal,
+        /// g.
+        grid: Decimal,
     },
 }
 

@@ -10,6 +10,7 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use super::constants::{Constants, origin};
+use super::descent;
 use super::parts::parts;
 use super::ridge;
 use super::schedule::{self, Public};
@@ -82,6 +83,8 @@ impl Plan {
             .hint("give a larger `--capacity`, as public knowledge"));
         }
 
+        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
+        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
         let (loss, width, width_origin, target_bound) = loss(choices, &task);
         let columns = facts.features + u64::from(choices.intercept != 0.0);
         let declared = Declared {
@@ -92,11 +95,18 @@ impl Plan {
             row_bound: effective_row_bound(choices.row_norm, choices.intercept),
             target_bound,
         };
-        let constants = match s.radius {
-            Some(_) => declared.check_convex(),
-            None => declared.check(),
+        let out_of_range =
+            |error: efface_learn::ConstantsError| Error::input("range", error.to_string());
+        let mut constants = match s.radius {
+            Some(_) => declared.clone().check_convex(),
+            None => declared.clone().check(),
         }
-        .map_err(|error| Error::input("range", error.to_string()))?;
+        .map_err(out_of_range)?;
+        let mut lambda_origin = origin(s.lambda.is_some(), &[]);
+        if let Some(lambda) = descent::lambda(choices, &constants, n, delta)? {
+            constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
+            lambda_origin = origin(false, &[n_origin, delta_origin, size_origin]);
+        }
         if super::remembers(choices.mechanism, choices.state, s.solver.as_deref()) {
             check_newton(&constants).map_err(|error| {
                 Error::refused("settings", format!("`--solver newton` in `secret` state: {error}"))
@@ -106,7 +116,7 @@ impl Plan {
         let setting = constants.setting(choices.max_group);
         let parameters = setting.parameters;
         list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));
-        list.add("lambda", setting.strong_convexity, origin(s.lambda.is_some(), &[]));
+        list.add("lambda", setting.strong_convexity, lambda_origin);
         list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
         list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
         if let Some(width) = width {
@@ -128,8 +138,6 @@ impl Plan {
         };
         list.add("schema", schema, schema_origin);
 
-        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
-        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
         let epsilon = if exact { 0.0 } else { choices.epsilon };
         if !exact {
             list.add("epsilon", Decimal(epsilon), origin(s.epsilon.is_some(), &[]));
@@ -152,7 +160,11 @@ impl Plan {
             delta: Decimal(delta),
             order: Decimal(choices.order),
             interactions: s.interactions,
-            adjacency: if private_notion(choices.notion) && !list.any_from_data() {
+            // The steps of a request of descent-to-delete tell its size.
+            adjacency: if private_notion(choices.notion)
+                && !list.any_from_data()
+                && choices.mechanism != MechanismName::DescentToDelete
+            {
                 Adjacency::Remove
             } else {
                 Adjacency::Replace
@@ -175,6 +187,7 @@ impl Plan {
                 schedule::perturbed(choices, &public, &mut list)?
             }
             MechanismName::DistributedDescent => parts(choices, &public, &mut list)?,
+            MechanismName::DescentToDelete => descent::schedule(choices, &public, &mut list)?,
             _ => schedule::output(choices, &public, &mut list)?,
         };
         let listed = list.into_list();

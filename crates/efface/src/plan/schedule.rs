@@ -37,13 +37,13 @@ pub(super) struct Public<'a> {
 impl Public<'_> {
     /// The event on top of what was given, once as many records are deleted as its figures are
     /// for. Later requests that delete more are accounted as they come.
-    fn composed(&self, inner: Event) -> Event {
+    pub(super) fn composed(&self, inner: Event) -> Event {
         let Some(given) = self.given else { return inner };
         let removed = Some(given.group.max(self.setting.group));
         Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
     }
 
-    fn smooth(&self) -> f64 {
+    pub(super) fn smooth(&self) -> f64 {
         self.constants.total_smoothness()
     }
 

@@ -4,7 +4,8 @@ use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
 use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
-use efface_privacy::event::{Adjacency, Event, ExactRemoval, NoisyGd, Normalizer};
+use efface_privacy::event::{Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer};
+use efface_privacy::quantity::Decimal;
 
 use crate::draw::constant;
 
@@ -206,6 +207,14 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         listed(c, "delta").unwrap().value = "0.123".to_owned();
         c.claims.iter().any(|claim| claim.delta.is_some())
     }),
+    // Histories of descent-to-delete that contradict themselves.
+    ("claim ", |c| descent(c, |event| event.updates += 1 << 20)),
+    ("claim ", |c| descent(c, |event| event.updates = event.releases.saturating_sub(2)) && late(c)),
+    ("claim ", |c| descent(c, |event| event.phases[0].releases = 2)),
+    ("claim ", |c| descent(c, |event| event.longest = event.phases[0].steps - 1)),
+    ("claim ", |c| descent(c, |event| event.xi = event.xi.xor(Some(Decimal(1.0))))),
+    ("claim ", |c| descent(c, |event| event.tail = Some(Decimal(1.5)))),
+    ("claim ", |c| descent(c, |event| event.joint_releases = 0)),
     // Constants from the data, and counts, where the row count is private.
     ("claim ", |c| {
         c.constants.push(Constant { origin: Origin::Data, ..constant("steps-hint", "1".into()) });
@@ -310,3 +319,16 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         true
     }),
 ];
+
+/// Changes an event of descent-to-delete, if it is one.
+fn descent(c: &mut Certificate, change: fn(&mut Descent)) -> bool {
+    let Event::Descent(event) = &mut c.event else { return false };
+    change(event);
+    true
+}
+
+/// Whether descent-to-delete served two requests since learning.
+fn late(c: &Certificate) -> bool {
+    matches!(&c.event, Event::Descent(event) if event.phases.len() > 2
+        && event.releases == event.phases.iter().map(|phase| phase.releases).sum::<u64>())
+}

@@ -7,9 +7,8 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, in_words, scope};
 use efface_privacy::event::{
-    Adjacency, Composed, DistributedDescent, Event, ExactRemoval, Given, NoisyGd, Normalizer,
-    OutputNoise, Phase,
-    Procedure, Setting, State, What,
+    Adjacency, Composed, Descent, DistributedDescent, Event, ExactRemoval, Given, NoisyGd,
+    Normalizer, OutputNoise, Phase, Procedure, Setting, State, Variant, What,
 };
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -137,6 +136,7 @@ impl Draw {
         }
         let saw = match &inner {
             Event::NoisyGd(event) => event.phases[0].only_then,
+            Event::Descent(event) => event.phases[0].only_then,
             _ => 0,
         };
         let mut given = Given {
@@ -197,6 +197,60 @@ impl Draw {
         })
     }
 
+    fn descent(&mut self, delta: f64) -> Event {
+        let mean = self.coin();
+        let (mut setting, records) = self.setting(mean);
+        setting.strong_convexity = Decimal(self.number(-3.0, 0.5));
+        let (beta, m) = (setting.smoothness.0, setting.strong_convexity.0);
+        let variant = Variant::ALL[self.0.next_u64() as usize % 4];
+        let best = self.coin();
+        let (noise, diameter) = (self.number(-4.0, 0.0), self.number(0.0, 2.0));
+        let step = (2.0 / (beta + 2.0 * m)).next_down() * if best { 1.0 } else { 0.7 };
+        let phase =
+            |steps, records| Phase { steps, releases: 1, only_then: 0, only_now: 0, records };
+        let iterations = self.count(300);
+        // Long enough for the theorems, more often than not.
+        let rate = -(-step * m).ln_1p();
+        let far = (diameter * m * records as f64 / setting.lipschitz.0).max(1.0).ln();
+        let enough = 1 + iterations + (2.0 * far / rate).ceil() as u64;
+        let learning = if self.unit() < 0.8 { enough } else { 1 + iterations };
+        let now = |draw: &mut Self| mean.then(|| records + draw.count(5));
+        let mut event = Descent {
+            setting,
+            variant,
+            xi: (variant == Variant::Weak).then(|| Decimal(1.0 + 2.0 * self.unit())),
+            tail: (variant == Variant::Perfect && self.coin()).then_some(Decimal(0.5 * delta)),
+            iterations,
+            step: Decimal(step),
+            diameter: Decimal(diameter),
+            noise: Decimal(noise),
+            grid: Decimal(grid(noise)),
+            rounding: Decimal(noise * self.number(-14.0, -9.0)),
+            phases: vec![phase(learning, mean.then_some(records))],
+            updates: 0,
+            longest: learning,
+            joint_releases: if variant == Variant::Perfect { 1 } else { 4 + self.count(50) },
+            releases: 1,
+        };
+        for _ in 1..self.count(4) {
+            let updates = event.updates + self.count(3);
+            let Some(steps) = event.steps_between(event.updates, updates) else { break };
+            for phase in &mut event.phases {
+                phase.only_then += self.count(10);
+                phase.only_now += self.count(3);
+            }
+            let records = now(self);
+            event.phases.push(phase(steps, records));
+            event.updates = updates;
+            event.longest = event.longest.max(steps);
+            event.releases += 1;
+        }
+        if variant != Variant::Perfect && self.coin() {
+            event.releases += self.count(20);
+        }
+        Event::Descent(event)
+    }
+
     /// What a certificate may claim of an event; about the row count only where it is private.
     fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
@@ -224,15 +278,16 @@ impl Draw {
     pub(super) fn honest(&mut self, index: u64) -> Certificate {
         loop {
             let private = self.coin();
-            let event = match (private, self.unit()) {
-                (false, unit) if unit < 0.2 => self.distributed_descent(),
-                (_, unit) if unit < 0.5 => self.output_noise(private),
-                (_, unit) if unit < 0.8 => self.noisy_gd(private),
-                _ => self.exact_removal(),
-            };
-            let event = self.built_on(event, private);
             let least = if self.coin() { -290.0 } else { -12.0 };
             let delta = self.number(least, -0.5);
+            let event = match self.0.next_u64() % 6 {
+                0 if !private => self.descent(delta),
+                1 if !private => self.distributed_descent(),
+                2 => self.exact_removal(),
+                0 | 1 | 3 => self.output_noise(private),
+                _ => self.noisy_gd(private),
+            };
+            let event = self.built_on(event, private);
             let mut claims = self.claims(&event, delta, private);
             let first = self.unit() < 0.2;
             if first {

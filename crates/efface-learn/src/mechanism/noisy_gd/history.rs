@@ -53,13 +53,13 @@ pub enum HistoryError {
 }
 
 /// The phases after learning.
-pub(super) fn learning(steps: u64, records: Option<u64>) -> Vec<Phase> {
+pub(in crate::mechanism) fn learning(steps: u64, records: Option<u64>) -> Vec<Phase> {
     vec![Phase { steps, releases: 1, only_then: 0, only_now: 0, records }]
 }
 
 /// The phases after one more request, whose own phase is `last`, merged down to `most` (at least
 /// 3). `records` is the number of records now, `capacity` the most that any data set may have.
-pub(super) fn request(
+pub(in crate::mechanism) fn request(
     before: &[Phase],
     change: &Change<'_>,
     last: Phase,

@@ -1,6 +1,6 @@
 #![doc = include_str!("noisy_gd.md")]
 
-mod history;
+pub(in crate::mechanism) mod history;
 mod plan;
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ pub fn next_event(
 }
 
 /// The number of records where the normaliser makes it public.
-fn public_records(constants: &Constants, records: usize) -> Option<u64> {
+pub(super) fn public_records(constants: &Constants, records: usize) -> Option<u64> {
     match constants.declared().normalizer {
         Normalizer::Fixed { .. } => None,
         Normalizer::Mean { .. } => Some(records as u64),

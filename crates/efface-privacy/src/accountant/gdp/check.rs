@@ -1,7 +1,7 @@
 //! Checks of the numbers in events, which may come from untrusted files.
 
 use super::AccountantError;
-use crate::event::{Adjacency, Normalizer, Setting};
+use crate::event::{Adjacency, Normalizer, Phase, Setting};
 use crate::quantity::Decimal;
 
 /// Counts above this are no exact floats.
@@ -112,6 +112,46 @@ pub(super) fn records(setting: &Setting, records: Option<u64>) -> Result<(), Acc
         }
         _ => Ok(()),
     }
+}
+
+/// Events with more phases than this are refused: phases can be merged.
+const MOST_PHASES: usize = 100_000;
+
+/// Checks a history's phases against each other, each release having at most `longest` steps;
+/// returns the first and the last.
+pub(super) fn phases(
+    setting: &Setting,
+    phases: &[Phase],
+    longest: u64,
+) -> Result<(Phase, Phase), AccountantError> {
+    let (Some(&first), Some(&last)) = (phases.first(), phases.last()) else {
+        return Err(malformed("phases", "at least one", 0));
+    };
+    if phases.len() > MOST_PHASES {
+        return Err(malformed("phases", "at most 100000", phases.len()));
+    }
+    for phase in phases {
+        count("steps", phase.steps)?;
+        count("releases", phase.releases)?;
+        size("only_then", phase.only_then)?;
+        size("only_now", phase.only_now)?;
+        records(setting, phase.records)?;
+        if phase.steps > longest.saturating_mul(phase.releases) {
+            return Err(malformed("steps", "at most `longest` for each release", phase.steps));
+        }
+        if let Normalizer::Fixed { capacity, .. } = setting.normalizer {
+            for (name, value) in [("only_then", phase.only_then), ("only_now", phase.only_now)] {
+                if value > capacity {
+                    return Err(malformed(name, "at most `capacity`", value));
+                }
+            }
+        }
+    }
+    if last.only_then != 0 || last.only_now != 0 {
+        let got = last.only_then.saturating_add(last.only_now);
+        return Err(malformed("only_then + only_now of the last phase", "0", got));
+    }
+    Ok((first, last))
 }
 
 /// Distance of the averaged gradients of two neighbouring data sets, relative to G: how far a

@@ -1,17 +1,21 @@
 //! The Gaussian accountant: events to mu-GDP.
 //!
-//! - [`mu_noisy_gd`], [`mu_output_noise`] and [`mu_distributed_descent`] take the event of a certificate and the [`World`] it
+//! - [`mu_noisy_gd`], [`mu_output_noise`], [`mu_descent`] and [`mu_distributed_descent`] take the
+//!   event of a certificate and the [`World`] it
 //!   is compared with; their answers err upward by a relative 1e-9 and they refuse malformed
 //!   events, which may come from untrusted files.
 //! - [`interpolation`] is the bound for schedules of noisy contractive steps behind the first.
 
 mod check;
+mod descent;
 mod distributed_descent;
 pub mod interpolation;
 mod noisy_gd;
 mod output_noise;
 mod restart;
 
+pub(super) use descent::Run as DescentRun;
+pub use descent::{mu_descent, mu_descent_lifetime};
 pub use distributed_descent::{mu_distributed_descent, published_epsilon};
 pub use interpolation::{Stretch, StretchError};
 pub(crate) use noisy_gd::History;

@@ -3,12 +3,9 @@
 use super::check::{self, malformed};
 use super::interpolation::{self, Stretch};
 use super::{AccountantError, World, restart};
-use crate::event::{Adjacency, NoisyGd, Normalizer, Phase};
+use crate::event::{Adjacency, NoisyGd, Normalizer, Phase, Setting};
 use crate::outward;
 use crate::quantity::Mu;
-
-/// Events with more phases than this are refused: phases can be merged.
-const MOST_PHASES: usize = 100_000;
 
 /// mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
 ///
@@ -132,7 +129,12 @@ impl<'a> History<'a> {
         self.event
             .phases
             .iter()
-            .map(|phase| Ok(self.stretch(phase.steps, self.reach * self.difference(phase)?)))
+            .map(|phase| {
+                Ok(self.stretch(
+                    phase.steps,
+                    self.reach * gradient_gap(&self.event.setting, phase, &self.last)?,
+                ))
+            })
             .collect()
     }
 
@@ -192,22 +194,6 @@ impl<'a> History<'a> {
         self.noise * self.noise / (2.0 * self.event.step.0)
     }
 
-    /// Distance of the averaged gradients on a phase's data set and on the latest, relative to G.
-    fn difference(&self, phase: &Phase) -> Result<f64, AccountantError> {
-        let (then, now) = (phase.only_then as f64, phase.only_now as f64);
-        match self.event.setting.normalizer {
-            Normalizer::Fixed { n, .. } => Ok((then + now) / n as f64),
-            Normalizer::Mean { .. } if phase.only_then == 0 && phase.only_now == 0 => Ok(0.0),
-            Normalizer::Mean { .. } => match (phase.records, self.last.records) {
-                (Some(before), Some(after)) => Ok(2.0 * then.max(now) / (before.max(after) as f64)),
-                _ => Err(AccountantError::Unsupported {
-                    notion: World::Retraining.notion(),
-                    reason: "the `mean` normaliser needs `records` in every phase",
-                }),
-            },
-        }
-    }
-
     fn deletion(&self, shift: f64) -> Result<f64, AccountantError> {
         let mut before = 0_u64;
         for phase in &self.event.phases[..self.event.phases.len() - 1] {
@@ -247,8 +233,28 @@ pub(crate) struct Contraction {
     pub(crate) before: f64,
 }
 
+/// Distance of the averaged gradients on a phase's data set and on the latest, relative to G.
+pub(super) fn gradient_gap(
+    setting: &Setting,
+    phase: &Phase,
+    last: &Phase,
+) -> Result<f64, AccountantError> {
+    let (then, now) = (phase.only_then as f64, phase.only_now as f64);
+    match setting.normalizer {
+        Normalizer::Fixed { n, .. } => Ok((then + now) / n as f64),
+        Normalizer::Mean { .. } if phase.only_then == 0 && phase.only_now == 0 => Ok(0.0),
+        Normalizer::Mean { .. } => match (phase.records, last.records) {
+            (Some(before), Some(after)) => Ok(2.0 * then.max(now) / (before.max(after) as f64)),
+            _ => Err(AccountantError::Unsupported {
+                notion: World::Retraining.notion(),
+                reason: "the `mean` normaliser needs `records` in every phase",
+            }),
+        },
+    }
+}
+
 /// ln of max(1 - eta m, eta (beta + m) - 1), rounded up; none unless eta (beta + m) < 2.
-fn ln_contraction(step: f64, smoothness: f64, strong_convexity: f64) -> Option<f64> {
+pub(super) fn ln_contraction(step: f64, smoothness: f64, strong_convexity: f64) -> Option<f64> {
     let curvature = (step * (smoothness + strong_convexity).next_up()).next_up();
     if curvature.is_nan() || curvature >= 2.0 {
         return None;
@@ -264,48 +270,20 @@ fn ln_contraction(step: f64, smoothness: f64, strong_convexity: f64) -> Option<f
 
 /// Checks the phases against each other and returns the last one.
 fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
-    let Some(&last) = event.phases.last() else {
-        return Err(malformed("phases", "at least one", 0));
-    };
-    if event.phases.len() > MOST_PHASES {
-        return Err(malformed("phases", "at most 100000", event.phases.len()));
-    }
     check::count("longest", event.longest)?;
     check::count("learning", event.learning)?;
     if event.learning > event.longest {
         return Err(malformed("learning", "at most `longest`", event.learning));
     }
-    let mut releases = 0_u64;
-    for phase in &event.phases {
-        check::count("steps", phase.steps)?;
-        check::count("releases", phase.releases)?;
-        check::size("only_then", phase.only_then)?;
-        check::size("only_now", phase.only_now)?;
-        check::records(&event.setting, phase.records)?;
-        if phase.steps > event.longest.saturating_mul(phase.releases) {
-            return Err(malformed("steps", "at most `longest` for each release", phase.steps));
-        }
-        if let Normalizer::Fixed { capacity, .. } = event.setting.normalizer {
-            for (name, value) in [("only_then", phase.only_then), ("only_now", phase.only_now)] {
-                if value > capacity {
-                    return Err(malformed(name, "at most `capacity`", value));
-                }
-            }
-        }
-        releases = releases.saturating_add(phase.releases);
-    }
+    let (first, last) = check::phases(&event.setting, &event.phases, event.longest)?;
+    let releases = event.phases.iter().fold(0_u64, |sum, p| sum.saturating_add(p.releases));
     if releases != event.releases {
         return Err(malformed("releases", "the sum over `phases`", event.releases));
     }
-    let learned = event.phases.first().map_or(0, |phase| phase.steps);
-    if event.learning > learned {
+    if event.learning > first.steps {
         return Err(malformed("learning", "at most the first phase's `steps`", event.learning));
     }
     replaced(event)?;
-    if last.only_then != 0 || last.only_now != 0 {
-        let got = last.only_then.saturating_add(last.only_now);
-        return Err(malformed("only_then + only_now of the last phase", "0", got));
-    }
     Ok(last)
 }
 

@@ -1,3 +1,4 @@
+mod descent;
 mod distributed;
 mod events;
 mod refusals;

@@ -1,0 +1,321 @@
+#![doc = include_str!("descent.md")]
+
+mod plan;
+
+#[cfg(test)]
+mod tests;
+
+pub use plan::{CheckedDescent, DescentPlan};
+
+use efface_matrix::PassError;
+use efface_privacy::event::{Descent, Event, Normalizer, Phase, State};
+use efface_privacy::quantity::Decimal;
+use rand_core::CryptoRng;
+
+use super::noisy_gd::{Change, HistoryError, MOST_PHASES, history, public_records};
+use super::{Evidence, GridError, Kept, KeptError, Released, Warm};
+use crate::constants::Constants;
+use crate::objective::Objective;
+use crate::outward;
+use crate::solver::{Progress, Watch};
+
+/// Why nothing was released.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DescentError {
+    /// Grid and noise.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Numbers of deleted and added records that contradict the phases.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// A kept state that cannot be read.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// A number out of range.
+    #[error("`{name}` must be {rule}, got {got}")]
+    Range {
+        /// Its name as users type it.
+        name: &'static str,
+        /// The rule in words.
+        rule: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// Constants that differ from those of the earlier event.
+    #[error("`{name}` is fixed for the life of a model: it was {before}, got {now}")]
+    Changed {
+        /// Its name.
+        name: &'static str,
+        /// In the earlier event.
+        before: String,
+        /// In this plan.
+        now: String,
+    },
+    /// Fewer records than the theorems allow.
+    #[error(
+        "the data set would have {got} records, and descent-to-delete needs half of the {learnt} it \
+         learnt from; train a new model"
+    )]
+    Half {
+        /// Records at learning or the last refresh.
+        learnt: u64,
+        /// Records after the request.
+        got: u64,
+    },
+    /// All jointly covered releases are made.
+    #[error(
+        "{spent} of {limit} releases since the last refresh are made, one more was asked for; \
+         refresh: start again from the published model without the kept state"
+    )]
+    Releases {
+        /// Releases made since learning or the last refresh.
+        spent: u64,
+        /// R.
+        limit: u64,
+    },
+    /// Weights of the wrong length or beyond the ball, or a kept state in `perfect` state.
+    #[error("a request must start where the model stands: {0}")]
+    Start(&'static str),
+    /// The watcher asked to stop.
+    #[error("cancelled after {steps} steps")]
+    Cancelled {
+        /// Steps made.
+        steps: u64,
+    },
+    /// The data and the weights do not fit together.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+}
+
+/// Learns from zeros: T steps, the last iterate published with noise.
+///
+/// # Errors
+/// See [`DescentError`]; nothing may be published then.
+pub fn learn(
+    objective: &Objective<'_>,
+    plan: &CheckedDescent,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, DescentError> {
+    let event = first_event(objective.constants(), plan, objective.data().rows(), 1)?;
+    let start = vec![0.0; objective.constants().parameters()];
+    release(objective, plan, start, event, rng, watch)
+}
+
+/// Starts anew from the published weights, without what was kept: T steps, a new count of releases
+/// and updates.
+///
+/// # Errors
+/// See [`DescentError`]; in `perfect` state nothing is kept and there is nothing to refresh.
+pub fn refresh(
+    objective: &Objective<'_>,
+    plan: &CheckedDescent,
+    previous: &Descent,
+    published: &[f64],
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, DescentError> {
+    let constants = objective.constants();
+    same_constants(constants, plan, previous)?;
+    if plan.plan().variant.state() == State::Perfect {
+        return Err(DescentError::Start("in `perfect` state there is nothing to refresh"));
+    }
+    let releases = previous.releases.saturating_add(1);
+    let event = Descent {
+        longest: previous.longest.max(plan.plan().learning_steps),
+        ..first_event(constants, plan, objective.data().rows(), releases)?
+    };
+    let mut start = published.to_vec();
+    plan.project(&mut start);
+    release(objective, plan, start, event, rng, watch)
+}
+
+/// Serves one request on the records of `objective`, which are those after it: from the published
+/// weights, projected, in `perfect` state, else from the kept iterate.
+///
+/// `previous` is the event of the published model, `change` what the request deleted and added.
+///
+/// # Errors
+/// See [`DescentError`]; nothing may be published then.
+#[expect(clippy::too_many_arguments, reason = "everything a request starts from")]
+pub fn request(
+    objective: &Objective<'_>,
+    plan: &CheckedDescent,
+    previous: &Descent,
+    change: &Change<'_>,
+    published: &[f64],
+    kept: Option<&Kept>,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, DescentError> {
+    let constants = objective.constants();
+    let event = next_event(constants, plan, previous, change, objective.data().rows())?;
+    let mut start = match (plan.plan().variant.state(), kept) {
+        (State::Perfect, None) => published.to_vec(),
+        (State::Secret, Some(kept)) => Warm::from_bytes(&kept.state)?.weights,
+        (State::Perfect, Some(_)) => {
+            return Err(DescentError::Start("`perfect` state keeps nothing"));
+        }
+        (State::Secret, None) => {
+            return Err(DescentError::Start("the kept iterate is missing; refresh"));
+        }
+    };
+    if start.len() != constants.parameters() || start.iter().any(|w| !w.is_finite()) {
+        return Err(DescentError::Start("it has another number of weights, or some not finite"));
+    }
+    plan.project(&mut start);
+    release(objective, plan, start, event, rng, watch)
+}
+
+/// The event of a request before it is served, so that its claims are known beforehand: nothing
+/// is computed from the data. `records` is the number of records after the request.
+///
+/// # Errors
+/// See [`DescentError`].
+pub fn next_event(
+    constants: &Constants,
+    plan: &CheckedDescent,
+    previous: &Descent,
+    change: &Change<'_>,
+    records: usize,
+) -> Result<Descent, DescentError> {
+    same_constants(constants, plan, previous)?;
+    let spent = previous.phases.iter().fold(0_u64, |sum, p| sum.saturating_add(p.releases));
+    let limit = previous.joint_releases;
+    if previous.variant.state() == State::Secret && spent >= limit {
+        return Err(DescentError::Releases { spent, limit });
+    }
+    let learnt = previous.phases.first().and_then(|phase| phase.records);
+    if let Some(learnt) = learnt.filter(|learnt| (records as u64) < learnt.div_ceil(2)) {
+        return Err(DescentError::Half { learnt, got: records as u64 });
+    }
+    let touched = (change.deleted_since.len() as u64).saturating_add(change.added);
+    let updates = previous.updates.saturating_add(touched.div_ceil(plan.plan().group).max(1));
+    let steps = previous.steps_between(previous.updates, updates).ok_or_else(|| {
+        let (name, rule) = ("updates", "of at most 2^53 steps together");
+        DescentError::Range { name, rule, got: updates as f64 }
+    })?;
+    let capacity = match constants.declared().normalizer {
+        Normalizer::Fixed { capacity, .. } => capacity,
+        Normalizer::Mean { .. } => u64::MAX,
+    };
+    let now = public_records(constants, records);
+    let last = Phase { steps, releases: 1, only_then: 0, only_now: 0, records: now };
+    let (before, count) = (&previous.phases, records as u64);
+    let phases = history::request(before, change, last, count, capacity, MOST_PHASES)?;
+    Ok(Descent {
+        rounding: Decimal(previous.rounding.0.max(plan.rounding(constants, records)?)),
+        phases,
+        updates,
+        longest: previous.longest.max(steps),
+        releases: previous.releases.saturating_add(1),
+        ..previous.clone()
+    })
+}
+
+/// The event of learning, or of a refresh.
+///
+/// # Errors
+/// When a step's rounding error cannot be bounded.
+pub fn first_event(
+    constants: &Constants,
+    plan: &CheckedDescent,
+    records: usize,
+    releases: u64,
+) -> Result<Descent, DescentError> {
+    let p = plan.plan();
+    let steps = p.learning_steps;
+    Ok(Descent {
+        setting: constants.setting(p.group),
+        variant: p.variant,
+        xi: p.xi.map(Decimal),
+        tail: p.tail.map(Decimal),
+        iterations: p.iterations,
+        step: Decimal(p.step),
+        diameter: Decimal(p.diameter),
+        noise: Decimal(plan.grid().noise()),
+        grid: Decimal(plan.grid().spacing()),
+        rounding: Decimal(plan.rounding(constants, records)?),
+        phases: history::learning(steps, public_records(constants, records)),
+        updates: 0,
+        longest: steps.max(p.iterations),
+        joint_releases: p.joint_releases,
+        releases,
+    })
+}
+
+fn same_constants(
+    constants: &Constants,
+    plan: &CheckedDescent,
+    previous: &Descent,
+) -> Result<(), DescentError> {
+    let shown = |event: &Descent| {
+        let or_none = |x: Option<Decimal>| x.map_or("none".to_owned(), |x| x.to_string());
+        [
+            ("setting", format!("{:?}", event.setting)),
+            ("variant", event.variant.name().to_owned()),
+            ("xi", or_none(event.xi)),
+            ("tail", or_none(event.tail)),
+            ("iterations", event.iterations.to_string()),
+            ("steps", event.phases.first().map_or(0, |phase| phase.steps).to_string()),
+            ("diameter", event.diameter.to_string()),
+            ("eta", event.step.to_string()),
+            ("noise", event.noise.to_string()),
+            ("grid", event.grid.to_string()),
+            ("releases", event.joint_releases.to_string()),
+        ]
+    };
+    let now = shown(&first_event(constants, plan, 1, 1)?);
+    for ((name, before), (_, now)) in shown(previous).into_iter().zip(now) {
+        if before != now {
+            return Err(DescentError::Changed { name, before, now });
+        }
+    }
+    Ok(())
+}
+
+/// The steps of the event's last phase, then the release.
+fn release(
+    objective: &Objective<'_>,
+    plan: &CheckedDescent,
+    mut weights: Vec<f64>,
+    event: Descent,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, DescentError> {
+    let steps = event.phases.last().map_or(0, |phase| phase.steps);
+    let mut largest_norm = outward::norm(&weights);
+    for step in 1..=steps {
+        let gradient_norm = descend(objective, plan, &mut weights)?;
+        let progress = Progress { passes: step, gradient_norm, target: 0.0 };
+        if watch(&progress).is_break() {
+            return Err(DescentError::Cancelled { steps: step - 1 });
+        }
+        largest_norm = largest_norm.max(outward::norm(&weights));
+    }
+    let published = plan.grid().publish(&weights, rng)?;
+    let made = event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.releases));
+    let kept = match event.variant.state() {
+        State::Perfect => None,
+        State::Secret => {
+            let state = Warm { weights, factor: None }.to_bytes();
+            Some(Kept { releases: made, state })
+        }
+    };
+    let evidence = Evidence::Steps { passes: steps, largest_norm };
+    Ok(Released { weights: published, event: Event::Descent(event), evidence, kept })
+}
+
+/// One projected step in float64; returns the norm of the gradient where it started.
+fn descend(
+    objective: &Objective<'_>,
+    plan: &CheckedDescent,
+    weights: &mut [f64],
+) -> Result<f64, PassError> {
+    let at = objective.evaluate(weights)?;
+    for (w, g) in weights.iter_mut().zip(&at.gradient) {
+        *w -= plan.plan().step * g;
+    }
+    plan.project(weights);
+    Ok(outward::add(at.gradient_norm, at.slack))
+}

@@ -1,0 +1,169 @@
+//! Claims of descent-to-delete.
+
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::{ClaimError, Notion, Question, Requests};
+use crate::accountant::descent_event::epsilon_descent;
+use crate::accountant::{Accountant, gdp};
+use crate::advantage;
+use crate::event::{Adjacency, Descent, Phase, Setting, State, Variant};
+use crate::quantity::{Decimal, Delta, Epsilon};
+
+const RETRAINED: &str = "the steps of learning from weights 0 on the data as they are after the \
+                         request, published with the same noise and grid";
+const REPEATED: &str = "the same schedule of steps and noises from the same start, on the data as \
+                        they are after the request";
+
+impl Account for Descent {
+    fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    fn releases(&self) -> u64 {
+        self.releases
+    }
+
+    fn joint_releases(&self) -> u64 {
+        self.joint_releases
+    }
+
+    fn state(&self) -> State {
+        self.variant.state()
+    }
+
+    fn grid(&self) -> Option<Decimal> {
+        Some(self.grid)
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String)> {
+        let mut list = vec![
+            ("variant", self.variant.name().to_owned()),
+            ("iterations", self.iterations.to_string()),
+            ("eta", self.step.to_string()),
+            ("diameter", self.diameter.to_string()),
+            ("noise", self.noise.to_string()),
+            ("steps", self.phases.first().map_or(0, |phase| phase.steps).to_string()),
+            ("releases", self.joint_releases.to_string()),
+        ];
+        list.extend(self.xi.map(|xi| ("xi", xi.to_string())));
+        list.extend(self.tail.map(|tail| ("tail", tail.to_string())));
+        list
+    }
+
+    fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        match accountant {
+            Accountant::Gdp => self.tight(question),
+            Accountant::Descent => self.published(question),
+            other => Err(unaccounted(other, "descent-to-delete has `gdp` and `descent`")),
+        }
+    }
+
+    /// A request's steps, and so its event, follow its number of records.
+    fn states_counts(&self) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    fn steps_are_fixed(
+        &self,
+        listed: &dyn Fn(&'static str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        let listed = listed("iterations")?;
+        if self.one_update_each() && listed == self.iterations.to_string() {
+            return Ok(());
+        }
+        Err(format!(
+            "`iterations` is `{listed}`, which the event's steps do not follow: a number that \
+             follows the request tells its size"
+        ))
+    }
+}
+
+impl Descent {
+    /// Whether every request so far was one update of exactly `iterations` steps, so that its work
+    /// tells nothing of its size.
+    #[must_use]
+    pub fn one_update_each(&self) -> bool {
+        let follows =
+            |phase: &Phase| self.iterations.checked_mul(phase.releases) == Some(phase.steps);
+        self.phases.iter().skip(1).all(follows)
+    }
+
+    fn tight(&self, question: &Question) -> Result<Bound, ClaimError> {
+        let notion = Notion::of(question).name();
+        if let Question::Deletion { adjacency, .. } | Question::Differential { adjacency, .. } =
+            question
+            && *adjacency == Adjacency::Remove
+        {
+            let reason = "the steps of a request follow its size, so the row count must be public \
+                          (adjacency `replace`)";
+            return Err(ClaimError::Unavailable { notion, reason });
+        }
+        let group = self.setting.group.to_string();
+        let secret = self.variant.state() == State::Secret;
+        let (group, reference) = match question {
+            Question::Differential { .. } => {
+                (group, "the same releases from data that differ in the protected records")
+            }
+            Question::Deletion { .. } => {
+                if !self.one_update_each() {
+                    let reason = "a request of more than `max-group` records tells its size by its \
+                                  steps";
+                    return Err(ClaimError::Unavailable { notion, reason });
+                }
+                (
+                    group,
+                    "the same schedule of steps and noises with records of one person among the \
+                     request's, at most the stated group, absent from the start",
+                )
+            }
+            _ if secret => ("any".to_owned(), RETRAINED),
+            _ => (self.differing(), REPEATED),
+        };
+        let theorem = if secret {
+            "distance of two runs of projected gradient descent, exact Gaussian conversion"
+        } else {
+            "shifted interpolation (Bok, Su, Altschuler, ICML 2024) over composite steps"
+        };
+        let requests = if secret { Requests::Any } else { Requests::NonAdaptive };
+        let terms = Terms { requests, group, reference, theorem };
+        gaussian_bound(self, question, terms, |world| gdp::mu_descent(self, world))
+    }
+
+    fn published(&self, question: &Question) -> Result<Bound, ClaimError> {
+        let Question::Indistinguishable { delta } = *question else {
+            return Err(ClaimError::Unavailable {
+                notion: Notion::of(question).name(),
+                reason: "the theorems of descent-to-delete give indistinguishability only; use \
+                         `--accountant gdp`",
+            });
+        };
+        let epsilon: Epsilon = epsilon_descent(self, Delta::new(delta)?)?;
+        let (theorem, requests) = match self.variant {
+            Variant::Secret => ("Neel, Roth, Sharifi-Malvajerdi 2020, Theorem 3.1", Requests::Any),
+            Variant::Perfect => {
+                ("Neel, Roth, Sharifi-Malvajerdi 2020, Theorem 3.2", Requests::NonAdaptive)
+            }
+            Variant::Regularised => {
+                ("Neel, Roth, Sharifi-Malvajerdi 2020, Theorem 3.4", Requests::Any)
+            }
+            Variant::Weak => {
+                ("Neel, Roth, Sharifi-Malvajerdi 2020, Theorem 3.5, Remark 3.6", Requests::Any)
+            }
+        };
+        Ok(Bound {
+            epsilon,
+            mu: None,
+            advantage: advantage::from_epsilon_delta(epsilon, delta),
+            requests,
+            releases: self.joint_releases,
+            group: "any".to_owned(),
+            reference: RETRAINED,
+            theorem,
+        })
+    }
+
+    /// The largest number of records in which an earlier phase's data and the latest differ.
+    fn differing(&self) -> String {
+        let differing = self.phases.iter().map(|p| p.only_then.saturating_add(p.only_now));
+        differing.max().unwrap_or(0).to_string()
+    }
+}

@@ -1,0 +1,230 @@
+//! The constants of `descent-to-delete`: lambda, steps, ball and noise from public numbers.
+
+use efface_learn::Constants;
+use efface_learn::mechanism::DescentPlan;
+use efface_learn::mechanism::descent::first_event;
+use efface_privacy::accountant::Accountant;
+use efface_privacy::accountant::descent::{Descent as Theorem, Exponent, Regularised};
+use efface_privacy::accountant::gdp::mu_descent_lifetime;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Descent, Event, Normalizer, Phase, State, Variant};
+use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
+use efface_privacy::{gaussian, rdp};
+
+use super::calibrate::least;
+use super::constants::{Constants as List, origin};
+use super::schedule::{Public, grid};
+use super::{Choices, MechanismName, Schedule};
+use crate::error::{Error, Result};
+
+/// Steps of one update unless the user says otherwise or the published theorem asks for more.
+const ITERATIONS: u64 = 10;
+
+/// Under the tight accountant learning goes on until what is left of its start is a part like this
+/// of what one record moves the optimum by, since that costs steps once and noise for good.
+const START: f64 = 1e-3;
+
+/// The regulariser of the variants that choose it (Theorem 3.4 with the exponent its accuracy proof
+/// supports, 2/5; Remark 3.6), from public numbers; none where the user chooses.
+///
+/// Any lambda keeps the claims true: the choice is about accuracy.
+pub(super) fn lambda(
+    choices: &Choices,
+    constants: &Constants,
+    n: u64,
+    delta: f64,
+) -> Result<Option<f64>> {
+    let s = &choices.settings;
+    let chooses =
+        choices.mechanism == MechanismName::DescentToDelete && choices.variant.chooses_lambda();
+    let (true, None, Some(diameter)) = (chooses, s.lambda, s.diameter) else { return Ok(None) };
+    let problem = Regularised {
+        lipschitz: constants.lipschitz(),
+        smoothness: constants.smoothness(),
+        diameter,
+        records: n as f64,
+        parameters: constants.parameters() as f64,
+        epsilon: choices.epsilon,
+        delta,
+        iterations: s.iterations.unwrap_or(ITERATIONS),
+    };
+    let lambda = if choices.variant == Variant::Weak {
+        problem.weak_strength(s.xi.unwrap_or(1.0))
+    } else {
+        problem.strength(Exponent::Balanced)
+    };
+    let lambda = lambda.map_err(|error| Error::refused("descent-to-delete", error.to_string()))?;
+    if lambda > 0.0 && lambda.is_finite() {
+        return Ok(Some(lambda));
+    }
+    Err(Error::refused("lambda", format!("the theorem's lambda would be {lambda}"))
+        .hint("give `--lambda`, or another `--diameter`"))
+}
+
+/// Everything about the mechanism that is fixed for the life of the model.
+pub(super) fn schedule(
+    choices: &Choices,
+    public: &Public<'_>,
+    list: &mut List,
+) -> Result<Schedule> {
+    let s = &choices.settings;
+    let lambda = public.setting.strong_convexity.0;
+    let published = choices.accountant == Accountant::Descent;
+    let diameter = s.diameter.unwrap_or_else(|| 2.0 * public.constants.optimum_bound());
+    let step = s.eta.unwrap_or_else(|| (2.0 / (public.smooth() + lambda)).next_down());
+    let theorem = Theorem {
+        lipschitz: public.setting.lipschitz.0,
+        strong_convexity: lambda,
+        smoothness: public.smooth(),
+        records: match public.setting.normalizer {
+            Normalizer::Fixed { n, .. } => n as f64,
+            Normalizer::Mean { .. } => public.records as f64,
+        },
+        parameters: public.setting.parameters as f64,
+        epsilon: public.target.epsilon.0,
+        delta: public.target.delta.0,
+    };
+    let refused = |error: efface_privacy::accountant::PublishedError| {
+        Error::refused("descent-to-delete", error.to_string())
+    };
+    let tail = (published && choices.variant == Variant::Perfect)
+        .then_some(Decimal(public.target.delta.0));
+    let iterations = match (s.iterations, tail) {
+        (Some(iterations), _) => iterations,
+        (None, Some(_)) => theorem.perfect_iterations().map_err(refused)?,
+        (None, None) => ITERATIONS,
+    };
+    let learning = match s.steps {
+        Some(steps) => steps,
+        None => {
+            let reach = if published { diameter } else { diameter / START };
+            theorem.learning_steps(iterations, reach).map_err(refused)?.max(iterations) + 1
+        }
+    };
+    let xi = (choices.variant == Variant::Weak).then(|| s.xi.unwrap_or(1.0));
+    let template = |sigma: f64| -> Result<Descent> {
+        let grid = grid(sigma)?;
+        let refused = |error: efface_learn::mechanism::DescentError| {
+            Error::refused("descent-to-delete", error.to_string())
+        };
+        let plan = DescentPlan {
+            variant: choices.variant,
+            xi,
+            tail: tail.map(|tail| tail.0),
+            iterations,
+            learning_steps: learning,
+            diameter,
+            step,
+            noise: grid.noise,
+            grid: grid.spacing,
+            joint_releases: if choices.state == State::Secret { choices.releases } else { 1 },
+            group: public.setting.group,
+        };
+        let plan = plan.check(public.constants).map_err(refused)?;
+        let records = public.records as usize;
+        first_event(public.constants, &plan, records, 1).map_err(refused)
+    };
+    let ok = |sigma: f64| meets(choices, public, &template(sigma)?);
+    let sigma = match s.noise {
+        Some(sigma) if ok(sigma)? => sigma,
+        Some(sigma) => {
+            return Err(public.infeasible(&format!("with noise {sigma}")).hint(
+                "raise `--noise`, `--iterations` or `--epsilon`, or leave `--noise` to the engine",
+            ));
+        }
+        None => {
+            let moved = public.setting.lipschitz.0 / (lambda * theorem.records);
+            let most = moved * 1e9;
+            // What is wrong with the most noise is no matter of noise.
+            template(most)?;
+            least(moved * 1e-9, most, |sigma| match template(sigma) {
+                Ok(event) => meets(choices, public, &event),
+                // Too little for its grid to hold the weights.
+                Err(_) => Ok(false),
+            })?
+            .ok_or_else(|| {
+                public
+                    .infeasible("with any noise")
+                    .hint("raise `--iterations`, `--epsilon` or `--lambda`")
+            })?
+        }
+    };
+    let spacing = grid(sigma)?;
+    let size = public.size_origin;
+    let eta_origin = origin(s.eta.is_some(), &[size]);
+    let iterations_origin = origin(s.iterations.is_some(), &[size]);
+    list.add("variant", choices.variant.name(), origin(s.variant.is_some(), &[]));
+    list.add("iterations", iterations, iterations_origin);
+    list.add("eta", Decimal(step), eta_origin);
+    list.add("diameter", Decimal(diameter), origin(s.diameter.is_some(), &[size]));
+    list.add("noise", Decimal(spacing.noise), origin(s.noise.is_some(), &[size]));
+    list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin, iterations_origin, size]));
+    let joint = if choices.state == State::Secret { choices.releases } else { 1 };
+    list.add("releases", joint, origin(s.releases.is_some(), &[]));
+    if let Some(xi) = xi {
+        list.add("xi", Decimal(xi), origin(s.xi.is_some(), &[]));
+    }
+    if let Some(tail) = tail {
+        list.add("tail", tail, origin(false, &[size]));
+    }
+    Ok(Schedule::Descent {
+        variant: choices.variant,
+        xi: xi.map(Decimal),
+        tail,
+        iterations,
+        learning,
+        diameter: Decimal(diameter),
+        step: Decimal(step),
+        noise: Decimal(spacing.noise),
+        grid: Decimal(spacing.spacing),
+    })
+}
+
+/// Whether every release of the model's life meets the target: closeness to retraining by the bound
+/// that holds for life, DP and deletion-privacy for the releases and the group that are promised.
+fn meets(choices: &Choices, public: &Public<'_>, first: &Descent) -> Result<bool> {
+    let target = public.target;
+    let perfect = choices.variant == Variant::Perfect;
+    let refused = |text: String| Error::refused("accounting", text);
+    if choices.accountant == Accountant::Descent || !perfect {
+        let releases = match target.notion {
+            Notion::DifferentialPrivacy => choices.releases,
+            _ => 1,
+        };
+        let event = Event::Descent(Descent { releases, ..first.clone() });
+        return target.is_met(&public.composed(event));
+    }
+    match target.notion {
+        // With something given only the next request is foreseen, as for other mechanisms.
+        Notion::IndistinguishableFromRetraining if public.given.is_none() => {
+            let mu = mu_descent_lifetime(first).map_err(|error| refused(error.to_string()))?;
+            let delta = Delta::new(target.delta.0).map_err(|error| refused(error.to_string()))?;
+            let epsilon =
+                gaussian::epsilon(mu, delta).map_err(|error| refused(error.to_string()))?;
+            Ok(epsilon.get() <= target.epsilon.0)
+        }
+        Notion::RenyiUnlearning if public.given.is_none() => {
+            let mu = mu_descent_lifetime(first).map_err(|error| refused(error.to_string()))?;
+            let order =
+                RenyiOrder::new(target.order.0).map_err(|error| refused(error.to_string()))?;
+            Ok(rdp::from_mu(mu, order).get() <= target.epsilon.0)
+        }
+        _ => {
+            let requests = match target.notion {
+                Notion::DifferentialPrivacy => choices.releases - 1,
+                _ => 1,
+            };
+            let mut event = first.clone();
+            if requests > 0 {
+                // One phase for all of them: each release is accounted with at most `longest` steps.
+                let steps = event.iterations.saturating_mul(requests);
+                let last = event.phases[0];
+                event.phases[0].only_then = public.setting.group;
+                event.phases.push(Phase { steps, releases: requests, ..last });
+                event.updates = requests;
+                event.releases += requests;
+            }
+            target.is_met(&public.composed(Event::Descent(event)))
+        }
+    }
+}
