@@ -79,6 +79,7 @@ pub mod mechanism;
 pub mod model;
 pub mod objective;
 mod outward;
+pub mod risk;
 pub mod solver;
 
 pub use constants::{Constants, ConstantsError, Declared, effective_row_bound};

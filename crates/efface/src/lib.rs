@@ -16,6 +16,7 @@ mod error;
 mod export;
 mod outcome;
 mod plan;
+pub mod planner;
 mod predict;
 mod random;
 mod report;
@@ -36,14 +37,15 @@ pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use delete::{Delete, Which, delete, delete_dry_run};
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
-pub use efface_privacy::claim::{Claim, Notion};
+pub use efface_privacy::claim::{Claim, Notion, Requests};
+pub use efface_privacy::event::State;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, NotionStatus, Prediction, Served, Status, Work,
 };
-pub use plan::{MechanismName, Plan, Target};
+pub use plan::{MechanismName, Plan, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
 pub use serve::refresh;
@@ -52,7 +54,7 @@ pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
-pub use train::train;
+pub use train::{train, train_as_planned};
 pub use verify::{verify, verify_ledger};
 /// Answers a batch of accounting cases (JSON in, JSON out), see
 /// [`efface_privacy::case::run_batch`].

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use efface_learn::mechanism::{
-    Change, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError, OutputNoisePlan, Released,
-    noisy_gd, retrain, solve,
+    Change, CheckedOutputNoise, Evidence, Kept, NoisyGdError, NoisyGdPlan, OutputNoiseError,
+    OutputNoisePlan, Released, noisy_gd, retrain, solve,
 };
 use efface_learn::solver::SolveError;
 use efface_learn::{Constants, Objective};
-use efface_privacy::event::{Composed, Event};
+use efface_privacy::event::{Composed, Event, Procedure};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
@@ -72,18 +72,8 @@ pub(crate) fn run(
         })
     };
     match &plan.schedule {
-        Schedule::Output { distance, noise, grid } => {
-            let checked = OutputNoisePlan {
-                distance: distance.0,
-                noise: noise.0,
-                grid: grid.0,
-                state: plan.state,
-                joint_releases: plan.joint_releases(),
-                group: plan.setting.group,
-                solver: plan.solver(),
-            }
-            .check(&constants, rows.count())
-            .map_err(output_error)?;
+        Schedule::Output { .. } => {
+            let checked = output_plan(plan, &constants, rows.count())?;
             let objective = objective(&constants, rows)?;
             match start {
                 Start::Request(Request { kept: Some(kept), .. }) => {
@@ -100,6 +90,28 @@ pub(crate) fn run(
         }
         Schedule::Steps { .. } => steps(plan, &objective(&constants, rows)?, start, rng, watch),
     }
+}
+
+/// The learner's plan of `solve` and `retrain`.
+pub(crate) fn output_plan(
+    plan: &Plan,
+    constants: &Constants,
+    records: usize,
+) -> Result<CheckedOutputNoise> {
+    let Schedule::Output { distance, noise, grid } = &plan.schedule else {
+        return Err(Error::storage("damaged", "the plan publishes no optimum"));
+    };
+    OutputNoisePlan {
+        distance: distance.0,
+        noise: noise.0,
+        grid: grid.0,
+        state: plan.state,
+        joint_releases: plan.joint_releases(),
+        group: plan.setting.group,
+        solver: plan.solver(),
+    }
+    .check(constants, records)
+    .map_err(output_error)
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
@@ -181,6 +193,23 @@ pub(crate) fn removal_steps(
         )
         .hint("delete fewer records per request, or train anew with more noise")
     })
+}
+
+/// The event the first training would have, before anything is learnt.
+pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
+    let constants = plan.constants()?;
+    let event = match &plan.schedule {
+        Schedule::Output { .. } => {
+            let checked = output_plan(plan, &constants, records)?;
+            Event::OutputNoise(checked.event(&constants, records, Procedure::Retrain, 1))
+        }
+        Schedule::Steps { .. } => {
+            let checked = noisy_plan(plan, 1)?.check(&constants).map_err(noisy_error)?;
+            let event = noisy_gd::learning_event(&constants, &checked, records);
+            Event::NoisyGd(event.map_err(noisy_error)?)
+        }
+    };
+    stated(plan, event, None, 0)
 }
 
 /// The event a request would have, before anything is learnt.

@@ -4,6 +4,7 @@ mod bounds;
 mod dry_run;
 mod evaluation;
 mod ledger;
+mod plan;
 mod prediction;
 mod served;
 mod status;

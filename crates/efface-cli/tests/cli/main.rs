@@ -25,6 +25,8 @@ mod noisy;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod plan;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod table;

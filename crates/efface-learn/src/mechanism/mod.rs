@@ -4,6 +4,7 @@
 //! start, randomness and a watcher, and returns what may be published together with its event.
 //! None knows how events are accounted, and none keeps anything between calls.
 
+mod foresight;
 mod grid;
 mod kept;
 pub mod noisy_gd;
@@ -15,6 +16,7 @@ pub mod solve;
 #[cfg(test)]
 mod tests;
 
+pub use foresight::{Departure, USUAL_SHIFT};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};

@@ -151,7 +151,7 @@ impl CheckedOutputNoise {
         };
         let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };
         let stopping = Stopping { distance: plan.distance };
-        let found = solve(objective, self.solver(objective), stopping, start, watch)?;
+        let found = solve(objective, self.solver(objective.constants()), stopping, start, watch)?;
         let weights = self.grid.publish(&found.weights, rng)?;
         let procedure = match origin {
             Origin::Zeros => Procedure::Retrain,
@@ -165,24 +165,33 @@ impl CheckedOutputNoise {
                 Some(Kept { releases: spent + 1, state: warm.to_bytes() })
             }
         };
-        let event = self.event(objective, procedure, releases);
+        let records = objective.data().rows();
+        let event = self.event(objective.constants(), records, procedure, releases);
         Ok(Released { weights, event: Event::OutputNoise(event), evidence, kept })
     }
 
     /// In `secret` state a factor is built once and serves many requests.
-    fn solver(&self, objective: &Objective<'_>) -> Solver {
-        let small = objective.constants().parameters() <= LARGEST_HESSIAN;
+    pub(super) fn solver(&self, constants: &Constants) -> Solver {
+        let small = constants.parameters() <= LARGEST_HESSIAN;
         match (self.plan.solver, self.plan.state) {
             (Solver::Automatic, State::Secret) if small => Solver::Newton,
             (solver, _) => solver,
         }
     }
 
-    fn event(&self, objective: &Objective<'_>, procedure: Procedure, releases: u64) -> OutputNoise {
-        let constants = objective.constants();
+    /// The event of a release: known before anything is computed. `releases` counts the model's
+    /// distinct releases, this one included.
+    #[must_use]
+    pub fn event(
+        &self,
+        constants: &Constants,
+        records: usize,
+        procedure: Procedure,
+        releases: u64,
+    ) -> OutputNoise {
         let records = match constants.declared().normalizer {
             Normalizer::Fixed { .. } => None,
-            Normalizer::Mean { .. } => Some(objective.data().rows() as u64),
+            Normalizer::Mean { .. } => Some(records as u64),
         };
         OutputNoise {
             setting: constants.setting(self.plan.group),

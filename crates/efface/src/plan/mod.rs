@@ -9,6 +9,7 @@ mod schedule;
 pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
 pub(crate) use resolve::Facts;
+pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
