@@ -113,11 +113,7 @@ impl Rows {
             writeln!(out, "{}", if *y > 0.0 { 1 } else { -1 })?;
         }
         out.flush()?;
-        Ok(Source {
-            path: Some(path.to_owned()),
-            label: Some("y".to_owned()),
-            ..Source::default()
-        })
+        Ok(Source { path: Some(path.to_owned()), label: Some("y".to_owned()), ..Source::default() })
     }
 
     /// The share of rows whose class the weights predict.

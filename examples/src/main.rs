@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+#[cfg(test)]
+mod planned;
 mod plot;
 mod story;
 mod wine;

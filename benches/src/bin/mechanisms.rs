@@ -47,7 +47,14 @@ fn main() -> ExitCode {
                 "request",
                 "refreshes",
             ]),
-            Table::new(&["mechanism", "claim", "requests", "by", "by other accountants", "DP of the rest"]),
+            Table::new(&[
+                "mechanism",
+                "claim",
+                "requests",
+                "by",
+                "by other accountants",
+                "DP of the rest",
+            ]),
         );
         let numbers = train.as_numbers(&shop.folder().join("numbers.csv"))?;
         for case in cases(n) {
@@ -83,15 +90,10 @@ fn cases(n: usize) -> Vec<Case> {
         capacity: Some(n as u64),
         ..Settings::default()
     };
-    let secret = Settings {
-        state: Some("secret".to_owned()),
-        releases: Some(JOINT),
-        ..base.clone()
-    };
-    let named = |name: &str, from: &Settings| Settings {
-        mechanism: Some(name.to_owned()),
-        ..from.clone()
-    };
+    let secret =
+        Settings { state: Some("secret".to_owned()), releases: Some(JOINT), ..base.clone() };
+    let named =
+        |name: &str, from: &Settings| Settings { mechanism: Some(name.to_owned()), ..from.clone() };
     let case = |name, settings| Case { name, settings, numbers: false };
     vec![
         case("retrain", named("retrain", &base)),

@@ -180,6 +180,23 @@ impl Constants {
         outward::add(self.smoothness(), self.declared.lambda)
     }
 
+    /// c: Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
+    #[must_use]
+    pub fn contraction(&self, step: f64) -> f64 {
+        (1.0 - step * self.strong_convexity()).max(step * self.total_smoothness() - 1.0)
+    }
+
+    /// How far the optimum can move when `changed` records are taken out of (or put into) the data:
+    /// G k/(m N) under `fixed`, 2 G k/(m n) under `mean`, with n = `records`, the larger size.
+    #[must_use]
+    pub fn optimum_shift(&self, changed: u64, records: u64) -> f64 {
+        let (factor, n) = match self.declared.normalizer {
+            Normalizer::Fixed { n, .. } => (1.0, n),
+            Normalizer::Mean { .. } => (2.0, records),
+        };
+        factor * self.lipschitz() * changed as f64 / (self.strong_convexity() * n as f64)
+    }
+
     /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`.
     #[must_use]
     pub fn load(&self) -> f64 {

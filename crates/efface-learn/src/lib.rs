@@ -80,6 +80,7 @@ pub mod model;
 pub mod newton;
 pub mod objective;
 mod outward;
+pub mod risk;
 pub mod solver;
 
 pub use constants::{Constants, ConstantsError, Declared, effective_row_bound};

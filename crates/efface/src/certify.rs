@@ -76,9 +76,9 @@ pub(crate) fn claims(
         Event::OutputNoise(_) | Event::Composed(_) => true,
         Event::NoisyGd(_) => plan.fixed_removal().is_some() && records <= plan.setting.group,
         Event::Descent(event) => event.one_update_each() && records <= plan.setting.group,
-        Event::DistributedDescent(_)
-        | Event::ObjectivePerturbation(_)
-        | Event::ExactRemoval(_) => false,
+        Event::DistributedDescent(_) | Event::ObjectivePerturbation(_) | Event::ExactRemoval(_) => {
+            false
+        }
     };
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
     {

@@ -19,6 +19,7 @@ mod export;
 mod outcome;
 mod parts;
 mod plan;
+pub mod planner;
 mod predict;
 mod random;
 mod report;
@@ -40,15 +41,16 @@ pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use delete::{Delete, Which, delete, delete_dry_run};
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
-pub use efface_privacy::claim::{Claim, Notion};
+pub use efface_privacy::claim::{Claim, Notion, Requests};
+pub use efface_privacy::event::State;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use outcome::{
-    DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual, Served,
-    Status, Work,
+    DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
+    Served, Status, Work,
 };
-pub use plan::{MechanismName, Plan, Published, Target};
+pub use plan::{MechanismName, Plan, Published, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
 pub use serve::refresh;
@@ -57,7 +59,7 @@ pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
-pub use train::train;
+pub use train::{train, train_as_planned};
 pub use verify::{verify, verify_ledger};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.

@@ -10,7 +10,7 @@ use efface_learn::mechanism::{
 };
 use efface_learn::solver::{SolveError, Solver};
 use efface_learn::{Constants, Objective};
-use efface_privacy::event::{Composed, Event, State};
+use efface_privacy::event::{Composed, Event, Procedure, State};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
@@ -75,18 +75,8 @@ pub(crate) fn run(
         })
     };
     match &plan.schedule {
-        Schedule::Output { distance, noise, grid } => {
-            let checked = OutputNoisePlan {
-                distance: distance.0,
-                noise: noise.0,
-                grid: grid.0,
-                state: plan.state,
-                joint_releases: plan.joint_releases(),
-                group: plan.setting.group,
-                solver: plan.solver(),
-            }
-            .check(&constants, rows.count())
-            .map_err(output_error)?;
+        Schedule::Output { .. } => {
+            let checked = output_plan(plan, &constants, rows.count())?;
             if plan.remembers() {
                 return remembered(&constants, &checked, rows, start, releases, rng, watch);
             }
@@ -195,6 +185,28 @@ fn remembered(
             .map_err(output_error)?,
     };
     pending.publish(constants, checked, releases, rng).map_err(output_error)
+}
+
+/// The learner's plan of `solve` and `retrain`.
+pub(crate) fn output_plan(
+    plan: &Plan,
+    constants: &Constants,
+    records: usize,
+) -> Result<CheckedOutputNoise> {
+    let Schedule::Output { distance, noise, grid } = &plan.schedule else {
+        return Err(Error::storage("damaged", "the plan publishes no optimum"));
+    };
+    OutputNoisePlan {
+        distance: distance.0,
+        noise: noise.0,
+        grid: grid.0,
+        state: plan.state,
+        joint_releases: plan.joint_releases(),
+        group: plan.setting.group,
+        solver: plan.solver(),
+    }
+    .check(constants, records)
+    .map_err(output_error)
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
@@ -345,6 +357,27 @@ pub(crate) fn removal_steps(
         )
         .hint("delete fewer records per request, or train anew with more noise")
     })
+}
+
+/// The event the first training would have, before anything is learnt.
+pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
+    let constants = plan.constants()?;
+    let event = match &plan.schedule {
+        Schedule::Output { .. } => {
+            let checked = output_plan(plan, &constants, records)?;
+            Event::OutputNoise(checked.event(&constants, records, Procedure::Retrain, 1))
+        }
+        Schedule::Steps { .. } => {
+            let checked = noisy_plan(plan, 1)?.check(&constants).map_err(noisy_error)?;
+            let event = noisy_gd::learning_event(&constants, &checked, records);
+            Event::NoisyGd(event.map_err(noisy_error)?)
+        }
+        _ => {
+            let name = plan.mechanism.name();
+            return Err(Error::refused("plan", format!("the event of `{name}` is not foreseen")));
+        }
+    };
+    stated(plan, event, None, 0)
 }
 
 /// The event a request would have, before anything is learnt.

@@ -1,7 +1,10 @@
 //! Settings as a user writes them, before any check.
 
+use serde::{Deserialize, Serialize};
+
 /// What `efface train` is asked for. `None` means "the default", which the plan names.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// `logistic`, `softmax`, `squared` or `huber-hinge`.
     pub loss: Option<String>,
@@ -74,6 +77,7 @@ pub struct Settings {
     /// `newton`, `newton-cg`, `lbfgs` or `gradient-descent`.
     pub solver: Option<String>,
     /// Weights to start from: the bytes of an NPZ or NPY file.
+    #[serde(skip)]
     pub start: Option<Vec<u8>>,
     /// The start was made without the private data.
     pub start_public: bool,
@@ -86,7 +90,8 @@ pub struct Settings {
 }
 
 /// How private something given is declared to be: (epsilon, delta), or mu, for a group of records.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Privacy {
     /// epsilon.
     pub epsilon: Option<f64>,

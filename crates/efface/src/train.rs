@@ -10,6 +10,7 @@ use crate::certify::{self, certificate, digest_bytes};
 use crate::error::{Error, Result};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
+use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::rows::{Rows, encode, weight_bytes};
 use crate::run::{Start, run, stated, work};
@@ -34,6 +35,34 @@ pub fn train(
     output: &Path,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
+    trained(source, settings, None, output, surroundings)
+}
+
+/// Trains as a choice of the planner says.
+///
+/// `seed` is for tests, as in [`Settings`].
+///
+/// # Errors
+/// As [`train`]; data that contradict the plan, or a choice whose settings do not lead to what it
+/// says training would fix.
+pub fn train_as_planned(
+    source: &Source,
+    chosen: &Chosen,
+    seed: Option<u64>,
+    output: &Path,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let settings = Settings { seed, ..chosen.settings() };
+    trained(source, settings, Some(chosen), output, surroundings)
+}
+
+fn trained(
+    source: &Source,
+    settings: Settings,
+    chosen: Option<&Chosen>,
+    output: &Path,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
     let received_at = surroundings.now();
     let choices = Choices::new(settings)?;
     free_name(output)?;
@@ -44,7 +73,10 @@ pub fn train(
     })?;
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
     check_ids(table.ids.as_deref())?;
-    let plan = Plan::resolve(&choices, &facts(source, &table, ids)?)?;
+    let facts = facts_of(source, &table, ids)?;
+    chosen.map_or(Ok(()), |chosen| chosen.fits(&facts))?;
+    let plan = Plan::resolve(&choices, &facts)?;
+    chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
     check_groups(table.subjects.as_deref(), &plan)?;
 
     let version = 1;
@@ -143,7 +175,8 @@ fn free_name(output: &Path) -> Result<()> {
     Ok(())
 }
 
-fn facts(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
+/// What the data decide.
+pub(crate) fn facts_of(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
     let classes_given = source.classes.is_some();
     let from_data = table
         .schema

@@ -3,13 +3,15 @@
 mod key;
 mod model;
 mod names;
+mod plan;
 mod promise;
 mod table;
 
 pub(crate) use key::{KeyArgument, trusted_key};
 pub(crate) use model::ModelArguments;
+pub(crate) use plan::{ChoiceArguments, WorkloadArguments};
 pub(crate) use promise::PromiseArguments;
-pub(crate) use table::{ColumnArguments, TableArguments};
+pub(crate) use table::{ColumnArguments, RoleArguments, TableArguments};
 
 use std::env;
 use std::process::ExitCode;

@@ -17,6 +17,20 @@ pub(crate) struct TableArguments {
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
 
+    #[command(flatten)]
+    roles: RoleArguments,
+}
+
+impl TableArguments {
+    /// The source the engine reads.
+    pub(crate) fn source(&self) -> Source {
+        self.roles.source(&self.data)
+    }
+}
+
+/// Which part each column of a table plays.
+#[derive(Debug, Args)]
+pub(crate) struct RoleArguments {
     /// Labels in a file of their own (NPY, IDX)
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     labels: Option<PathBuf>,
@@ -43,11 +57,11 @@ pub(crate) struct TableArguments {
     ignore: Vec<String>,
 }
 
-impl TableArguments {
+impl RoleArguments {
     /// The source the engine reads.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self, data: &Path) -> Source {
         Source {
-            path: Some(self.data.clone()).filter(|path| path != Path::new("-")),
+            path: Some(data.to_owned()).filter(|path| path != Path::new("-")),
             labels: self.labels.clone(),
             format: self.format.clone(),
             label: self.label.clone(),
@@ -80,6 +94,11 @@ pub(crate) struct ColumnArguments {
 }
 
 impl ColumnArguments {
+    /// The classes that were given.
+    pub(crate) fn classes(&self) -> Option<&[String]> {
+        self.classes.as_deref()
+    }
+
     /// Adds what was given to a source; reads the schema.
     pub(crate) fn add_to(&self, source: &mut Source) -> Result<()> {
         if let Some(path) = &self.schema {

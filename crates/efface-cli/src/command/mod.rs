@@ -9,6 +9,7 @@ mod evaluate;
 mod export;
 mod key;
 mod ledger;
+mod plan;
 mod predict;
 mod refresh;
 mod report;
@@ -30,6 +31,7 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Schema(schema::Schema),
+    Plan(Box<plan::Plan>),
     Train(Box<train::Train>),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
@@ -52,6 +54,7 @@ impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Result<Outcome> {
         match self {
             Self::Schema(command) => command.run(output),
+            Self::Plan(command) => command.run(output),
             Self::Train(command) => command.run(output),
             Self::Predict(command) => command.run(output),
             Self::Evaluate(command) => command.run(output),

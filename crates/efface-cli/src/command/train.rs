@@ -6,7 +6,7 @@ use clap::Args;
 use efface::Settings;
 
 use crate::arguments::{
-    ColumnArguments, KeyArgument, ModelArguments, PromiseArguments, TableArguments,
+    ChoiceArguments, ColumnArguments, KeyArgument, ModelArguments, PromiseArguments, TableArguments,
 };
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
@@ -29,7 +29,8 @@ Examples:
   efface train people.csv --label y --public-n 10000 --delta 1e-6 \\
     --notion differential-privacy --epsilon 2 -o model.efface
   efface train houses.csv --label price --loss squared --target-range 0,1000000 -o houses.efface
-  efface train people.csv --label y --mechanism noisy-gd --noise 0.03 -o model.efface")]
+  efface train people.csv --label y --mechanism noisy-gd --noise 0.03 -o model.efface
+  efface train people.csv --label y --plan plan.json --choice solve -o model.efface")]
 pub(crate) struct Train {
     /// The vault to make, by custom NAME.efface; must not exist yet
     #[arg(short, long, value_name = "VAULT")]
@@ -53,6 +54,9 @@ pub(crate) struct Train {
 
     #[command(flatten)]
     promise: PromiseArguments,
+
+    #[command(flatten)]
+    choice: ChoiceArguments,
 }
 
 impl Train {
@@ -65,9 +69,13 @@ impl Train {
         let mut settings = Settings::default();
         self.model.add_to(&mut settings)?;
         self.promise.add_to(&mut settings);
+        let chosen = self.choice.chosen(&settings)?;
         let keyring = self.key.load_or_create(output)?;
-        let served = surroundings::with(&keyring, output, |around| {
-            efface::train(&source, settings, &vault, around)
+        let served = surroundings::with(&keyring, output, |around| match &chosen {
+            Some(chosen) => {
+                efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
+            }
+            None => efface::train(&source, settings, &vault, around),
         })?;
         super::served(output, &vault, &served, certificate)
     }

@@ -5,6 +5,7 @@ mod case;
 mod dry_run;
 mod evaluation;
 mod ledger;
+mod plan;
 mod prediction;
 mod served;
 mod status;

@@ -3,9 +3,10 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "schema",
+    "plan",
     "train",
     "predict",
     "evaluate",
@@ -88,6 +89,7 @@ fn wrong_usage() {
         "certificate verify c.json --head 12",
         "account",
         "completions tcsh",
+        "plan --n 5",
     ] {
         let ran = w.efface(line).exits(2);
         assert_eq!(ran.stdout, "", "{ran:#?}");

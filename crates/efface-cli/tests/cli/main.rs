@@ -29,6 +29,8 @@ mod noisy;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod plan;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod ridge;

@@ -171,7 +171,7 @@ impl CheckedOutputNoise {
         };
         let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };
         let stopping = Stopping { distance: plan.distance };
-        let found = solve(objective, self.solver(objective), stopping, start, watch)?;
+        let found = solve(objective, self.solver(objective.constants()), stopping, start, watch)?;
         let weights = self.grid.publish(&found.weights, rng)?;
         let procedure = match origin {
             Origin::Zeros => Procedure::Retrain,
@@ -191,8 +191,8 @@ impl CheckedOutputNoise {
     }
 
     /// In `secret` state a factor is built once and serves many requests.
-    fn solver(&self, objective: &Objective<'_>) -> Solver {
-        let small = objective.constants().parameters() <= LARGEST_HESSIAN;
+    pub(super) fn solver(&self, constants: &Constants) -> Solver {
+        let small = constants.parameters() <= LARGEST_HESSIAN;
         match (self.plan.solver, self.plan.state) {
             (Solver::Automatic, State::Secret) if small => Solver::Newton,
             (solver, _) => solver,
@@ -226,7 +226,10 @@ impl CheckedOutputNoise {
         &self.grid
     }
 
-    pub(super) fn event(
+    /// The event of a release: known before anything is computed. `releases` counts the model's
+    /// distinct releases, this one included.
+    #[must_use]
+    pub fn event(
         &self,
         constants: &Constants,
         records: usize,

@@ -7,7 +7,7 @@ use super::line_search::search;
 use super::run::{Point, Run, dot};
 
 /// Most gradient passes. Public, as it decides when gradient descent takes over.
-const PASSES: u64 = 5000;
+pub(super) const PASSES: u64 = 5000;
 
 /// Pairs kept.
 const MEMORY: usize = 20;

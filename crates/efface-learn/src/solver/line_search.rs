@@ -4,7 +4,7 @@ use super::SolveError;
 use super::run::{Point, Run, dot};
 
 /// Trials before a direction is given up.
-const TRIALS: usize = 30;
+pub(super) const TRIALS: usize = 30;
 
 /// The first step length, from 1 downward, at which F has decreased enough; with that length.
 ///

@@ -7,6 +7,7 @@ mod line_search;
 mod newton;
 mod newton_cg;
 mod run;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod tests;
 pub use factor::{Factor, FactorError};
 pub use gradient_descent::sufficient_steps;
 pub use run::{Progress, Watch, unwatched};
+pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
 use efface_matrix::{GramError, PassError};
 
@@ -167,7 +169,7 @@ pub enum SolveError {
 pub fn cheapest(constants: &Constants) -> Solver {
     let parameters = constants.parameters();
     let condition = constants.total_smoothness() / constants.strong_convexity();
-    let worth = 0.3 * parameters as f64 <= condition.sqrt() + 20.0;
+    let worth = 3.0 * hessian_in_passes(parameters) <= condition.sqrt() + 20.0;
     if worth && parameters <= LARGEST_HESSIAN { Solver::Newton } else { Solver::Lbfgs }
 }
 

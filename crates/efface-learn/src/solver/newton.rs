@@ -6,7 +6,7 @@ use super::line_search::search;
 use super::run::{Point, Run};
 
 /// Most gradient passes. Public, as it decides when gradient descent takes over.
-const PASSES: u64 = 200;
+pub(super) const PASSES: u64 = 200;
 
 /// A factor is rebuilt after a step that did not shrink the gradient this much.
 const SHRINK: f64 = 0.1;

@@ -5,10 +5,10 @@ use super::line_search::search;
 use super::run::{Point, Run, dot};
 
 /// Most gradient passes. Public, as it decides when gradient descent takes over.
-const PASSES: u64 = 300;
+pub(super) const PASSES: u64 = 300;
 
 /// Most products for one direction.
-const PRODUCTS: usize = 1000;
+pub(super) const PRODUCTS: usize = 1000;
 
 pub(super) fn descend(run: &mut Run<'_, '_>, mut point: Point) -> Result<Point, SolveError> {
     let first = point.at.gradient_norm;

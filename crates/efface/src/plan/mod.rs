@@ -13,6 +13,7 @@ pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
 pub use parts::Published;
 pub(crate) use resolve::Facts;
+pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};

@@ -19,7 +19,7 @@ use super::{Choices, MechanismName, Schedule, Target};
 use crate::error::{Error, Result};
 
 /// The excess risk that noise may cost unless the user says otherwise.
-pub(super) const EXCESS_RISK: f64 = 1e-3;
+pub(crate) const EXCESS_RISK: f64 = 1e-3;
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
@@ -193,7 +193,7 @@ pub(super) fn steps(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
             format!("`eta` must be below 2/L = {}, got {eta}", 2.0 / smooth),
         ));
     }
-    let contraction = (1.0 - eta * m).max(eta * smooth - 1.0);
+    let contraction = public.constants.contraction(eta);
     let learning = match (s.steps, s.radius) {
         (Some(steps), _) => steps,
         (None, Some(radius)) if m == 0.0 => flat_steps(radius, eta)?,

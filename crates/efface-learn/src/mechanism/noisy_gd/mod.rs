@@ -92,26 +92,38 @@ pub fn learn(
     watch: &mut Watch<'_>,
 ) -> Result<Released, NoisyGdError> {
     let constants = objective.constants();
+    let event = learning_event(constants, plan, objective.data().rows())?;
     let start = match start {
         Some(given) => plan.place(constants, given)?,
         None => vec![0.0; constants.parameters()],
     };
+    release(objective, plan, start, event.learning, event, rng, watch)
+}
+
+/// The event of learning before it is done: nothing is computed from the data.
+///
+/// # Errors
+/// Rounding errors that outweigh a step, see [`NoisyGdError::Rounding`].
+pub fn learning_event(
+    constants: &Constants,
+    plan: &CheckedNoisyGd,
+    records: usize,
+) -> Result<NoisyGd, NoisyGdError> {
     let steps = plan.plan().learning_steps;
-    let phases = history::learning(steps, public_records(constants, objective.data().rows()));
-    let event = NoisyGd {
+    let phases = history::learning(steps, public_records(constants, records));
+    Ok(NoisyGd {
         setting: constants.setting(plan.plan().group),
         step: Decimal(plan.plan().step),
         noise: Decimal(plan.grid().noise()),
         grid: Decimal(plan.grid().spacing()),
-        rounding: Decimal(plan.rounding(constants, objective.data().rows())?),
+        rounding: Decimal(plan.rounding(constants, records)?),
         radius: plan.plan().radius.map(Decimal),
         phases,
         replaced: Some(Vec::new()),
         longest: steps,
         learning: steps,
         releases: 1,
-    };
-    release(objective, plan, start, steps, event, rng, watch)
+    })
 }
 
 /// Serves one request: the plan's number of removal steps from the published weights on the

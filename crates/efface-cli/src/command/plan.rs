@@ -1,0 +1,107 @@
+//! `efface plan`: which mechanism, with which settings, before anything is trained.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use efface::planner::{About, Machine, plan};
+use efface::{Error, Settings};
+
+use crate::arguments::{
+    ColumnArguments, ModelArguments, PromiseArguments, RoleArguments, WorkloadArguments,
+};
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::interrupt;
+use crate::output::Output;
+
+/// Plan a model: rank the mechanisms for sizes and a workload known beforehand
+///
+/// Each row is what a training with these settings would fix, by the same search for noise,
+/// distance and steps; claims come from what it would release. Nothing but sizes is used: those
+/// of DATA, or `--n` and `--d`. Predicted excess risk is an upper bound on its expectation. Work is
+/// in passes over the data: exact for steps; for solvers what is usual, and an upper bound beside
+/// it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface plan people.csv --label y --deletions-per-month 50
+  efface plan --n 1000000 --d 200 --group 1,20 --epsilon 0.5 --delta 1e-7
+  efface plan --n 60000 --d 784 --classes 10 --loss softmax --pass-ms 120
+  efface plan people.csv --label y -o plan.json
+  efface train people.csv --label y --plan plan.json -o model.efface")]
+pub(crate) struct Plan {
+    /// The table, of which only the sizes are used; or give `--n` and `--d`
+    #[arg(value_name = "DATA", required_unless_present = "n")]
+    data: Option<PathBuf>,
+
+    /// Write the plan to this file, as JSON, for `efface train --plan`
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    workload: WorkloadArguments,
+
+    #[command(flatten)]
+    roles: RoleArguments,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+
+    #[command(flatten)]
+    model: ModelArguments,
+
+    #[command(flatten)]
+    promise: PromiseArguments,
+}
+
+impl Plan {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let destination = self.destination()?;
+        let mut settings = Settings::default();
+        self.model.add_to(&mut settings)?;
+        self.promise.add_to(&mut settings);
+        let source = match &self.data {
+            None => None,
+            Some(data) => {
+                let mut source = self.roles.source(data);
+                self.columns.add_to(&mut source)?;
+                Some(source)
+            }
+        };
+        let about = match &source {
+            Some(source) => About::Table(source),
+            None => {
+                let regression = settings.loss.as_deref() == Some("squared");
+                About::Sizes(self.workload.sizes(self.columns.classes(), regression)?)
+            }
+        };
+        interrupt::listen()?;
+        let start = Instant::now();
+        let mut machine = Machine {
+            seconds: &mut || start.elapsed().as_secs_f64(),
+            watch: &mut |_| {
+                if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        };
+        let advice = plan(&about, self.workload.workload(), settings, &mut machine)?;
+        if let Some(destination) = destination {
+            destination.write(advice.to_json()?.as_bytes())?;
+        }
+        output.plan(&advice, self.output.as_deref())?;
+        Ok(Outcome::Done)
+    }
+
+    fn destination(&self) -> Result<Option<Destination>> {
+        let Some(path) = &self.output else { return Ok(None) };
+        if path.exists() {
+            let message = format!("`{}` exists, and is not overwritten", path.display());
+            return Err(Error::input("unwritable", message)
+                .hint("give another file name, or remove it first")
+                .into());
+        }
+        let data = self.data.as_deref().unwrap_or(Path::new("-"));
+        Destination::reserve(path, data).map(Some)
+    }
+}

@@ -1,0 +1,249 @@
+//! A plan: the table, what each choice claims, what is refused, and what to do.
+
+use std::path::Path;
+
+use efface::planner::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin, seconds};
+use efface::{Claim, Notion, Requests, Schedule};
+use serde_json::json;
+
+use super::{Output, counted, paragraph, to_value};
+use crate::failure::Result;
+
+/// From this epsilon on differential privacy is called weak.
+const WEAK: f64 = 10.0;
+
+impl Output {
+    /// Shows a plan; `written` is the file it was written to.
+    pub(crate) fn plan(&mut self, advice: &Advice, written: Option<&Path>) -> Result<()> {
+        if self.is_json() {
+            let mut value = to_value(advice)?;
+            if let Some(object) = value.as_object_mut() {
+                object.insert("plan_file".into(), json!(written));
+            }
+            return self.value(&value);
+        }
+        self.text(&in_text(advice, written))
+    }
+}
+
+fn in_text(advice: &Advice, written: Option<&Path>) -> String {
+    let mut lines = head(advice);
+    lines.push(String::new());
+    lines.push(row([
+        "",
+        "choice",
+        "sigma",
+        "found by",
+        "passes, at most",
+        "a request",
+        "a month",
+        "risk",
+    ]));
+    lines.extend(advice.choices.iter().map(|choice| choice_row(choice, advice)));
+    let rate = advice.workload.deletions_per_month;
+    let yardstick = &advice.yardstick;
+    lines.push(row([
+        "-",
+        &yardstick.name,
+        "none",
+        "",
+        &passes(&yardstick.request),
+        &seconds(yardstick.month_seconds / rate),
+        &seconds(yardstick.month_seconds),
+        &risk(yardstick.excess_risk, true),
+    ]));
+    lines.push(paragraph("", &format!("ranking: {}", advice.ranking)).trim_start().to_owned());
+    for choice in &advice.choices {
+        lines.push(String::new());
+        lines.extend(details(choice));
+    }
+    lines.push(String::new());
+    lines.push(paragraph(&yardstick.name, &format!("claims {}", yardstick.claims)));
+    if !advice.refused.is_empty() {
+        lines.push("\nrefused".into());
+        lines.extend(advice.refused.iter().map(refused));
+    }
+    lines.push(String::new());
+    lines.extend(advice.advice.iter().map(|text| paragraph("advice", text)));
+    if let Some(path) = written {
+        lines.push(format!("written to {}", path.display()));
+    }
+    lines.join("\n")
+}
+
+fn head(advice: &Advice) -> Vec<String> {
+    let sizes = &advice.sizes;
+    let from = if sizes.from_data { "read off the data" } else { "as given" };
+    let classes = match sizes.classes {
+        0 => "regression".to_owned(),
+        classes => format!("{classes} classes"),
+    };
+    let stored =
+        sizes.entries.map_or_else(String::new, |entries| format!(" ({entries:.1} stored a row)"));
+    let time = match advice.pass.origin {
+        TimeOrigin::Given => "as given".to_owned(),
+        TimeOrigin::Measured { rows } => {
+            format!("measured here on {}", counted(rows, "synthetic row"))
+        }
+    };
+    let groups = match &advice.workload.groups[..] {
+        [one] => counted(*one, "record"),
+        several => {
+            let sizes: Vec<String> = several.iter().map(u64::to_string).collect();
+            format!("{} records in turns", sizes.join(", "))
+        }
+    };
+    let mut lines = vec![
+        format!(
+            "data       {}, {}{stored}, {classes}: {from}",
+            counted(sizes.records, "record"),
+            counted(sizes.features, "feature"),
+        ),
+        format!("workload   {} requests a month, of {groups}", advice.workload.deletions_per_month,),
+        format!("a pass     {}, {time}", seconds(advice.pass.ms / 1000.0)),
+    ];
+    if let Some(choice) = advice.choices.first() {
+        let target = &choice.fixed.target;
+        lines.push(format!(
+            "target     {}, epsilon {}{}; excess risk {:.1e}",
+            target.notion.name(),
+            target.epsilon,
+            match target.notion {
+                Notion::IndistinguishableFromRetraining | Notion::DifferentialPrivacy =>
+                    format!(" at delta {:.2e}", target.delta.0),
+                Notion::ExactRemoval => String::new(),
+                _ => format!(" of order {}", target.order),
+            },
+            advice.excess_risk_allowed,
+        ));
+    }
+    lines
+}
+
+/// One line of the table, at most 100 columns.
+fn row(cells: [&str; 8]) -> String {
+    let [rank, name, sigma, found, passes, request, month, risk] = cells;
+    // A long name takes the room of the empty cells behind it.
+    let name = if name.len() > 18 {
+        format!("{name:<37}{sigma:<5}")
+    } else {
+        format!("{name:<18}  {sigma:>8}  {found:<16}")
+    };
+    format!("{rank:>2} {name:<46} {passes:>18}  {request:>9}  {month:>9}  {risk:>8}")
+        .trim_end()
+        .to_owned()
+}
+
+fn choice_row(choice: &Choice, advice: &Advice) -> String {
+    let (sigma, found) = match &choice.fixed.schedule {
+        Schedule::Output { distance, noise, .. } => (noise.0, format!("tau {:.2e}", distance.0)),
+        Schedule::Steps { step, noise, learning, .. } => {
+            (noise.0 / (2.0 * step.0).sqrt(), format!("{learning} steps"))
+        }
+    };
+    let rate = advice.workload.deletions_per_month;
+    row([
+        &choice.rank.to_string(),
+        &choice.name,
+        &format!("{sigma:.2e}"),
+        &found,
+        &passes(&choice.request),
+        &seconds(choice.month_seconds / rate),
+        &seconds(choice.month_seconds),
+        &risk(choice.excess_risk, choice.accurate),
+    ])
+}
+
+/// `~21, <= 36120` for solvers, `45 exactly` for fixed schedules.
+fn passes(count: &Count) -> String {
+    match count.exact {
+        true if count.passes_usually == count.passes_at_most as f64 => {
+            format!("{} exactly", count.passes_at_most)
+        }
+        true => format!("{:.1}, <= {}", count.passes_usually, count.passes_at_most),
+        false => format!("~{:.0}, <= {}", count.passes_usually, count.passes_at_most),
+    }
+}
+
+fn risk(value: f64, within: bool) -> String {
+    format!("{value:.1e}{}", if within { "" } else { "!" })
+}
+
+fn details(choice: &Choice) -> Vec<String> {
+    let lasts = match choice.lasts {
+        Lasts::Always => "lasts without end".to_owned(),
+        Lasts::AtLeast { requests } => format!("tried for {requests} requests, all served"),
+        Lasts::Until { requests, months, refresh } => format!(
+            "{requests} requests ({months:.1} months) until {}",
+            if refresh { "a refresh" } else { "a new model" }
+        ),
+    };
+    let steps = match &choice.fixed.schedule {
+        Schedule::Steps { step, learning, removal, .. } => {
+            let each = match removal {
+                Some(removal) => format!("{removal} a request"),
+                None => "the fewest a request that meet the target".to_owned(),
+            };
+            format!("; eta {:.3}, {learning} steps of training, {each}", step.0)
+        }
+        Schedule::Output { .. } => format!(
+            "; training ~{:.0} passes, at most {}{}",
+            choice.training.passes_usually,
+            choice.training.passes_at_most,
+            with_hessians(&choice.request),
+        ),
+    };
+    let state = match choice.fixed.state {
+        efface::State::Perfect => "perfect",
+        efface::State::Secret => "secret",
+    };
+    let excess = if choice.accurate {
+        String::new()
+    } else {
+        format!("; predicted excess risk {:.1e} is above what is allowed", choice.excess_risk)
+    };
+    let title = format!("{} {}: {}", choice.rank, choice.name, choice.says);
+    let mut lines = vec![paragraph(&title, &format!("{state} state; {lasts}{steps}{excess}"))];
+    lines.extend(
+        choice
+            .claims
+            .iter()
+            .map(|claim| paragraph("", &claimed(claim)).trim_start_matches('\n').to_owned()),
+    );
+    lines
+}
+
+/// What a request is worth where Hessians add to its gradient passes.
+fn with_hessians(request: &Count) -> String {
+    if request.work_usually <= request.passes_usually {
+        return String::new();
+    }
+    format!("; with its Hessians a request is usually worth {:.0} passes", request.work_usually)
+}
+
+fn claimed(claim: &Claim) -> String {
+    let at = match (claim.delta, claim.order) {
+        (Some(delta), _) => format!(" at delta {:.2e}", delta.0),
+        (None, Some(order)) => format!(" of order {order}"),
+        (None, None) => String::new(),
+    };
+    let requests = match claim.requests {
+        Requests::Any => "any requests".to_owned(),
+        Requests::NonAdaptive => "non-adaptive requests".to_owned(),
+        Requests::PAdaptive(p) => format!("requesters who saw {p} releases"),
+    };
+    let weak = claim.notion == Notion::DifferentialPrivacy && claim.epsilon.0 > WEAK;
+    format!(
+        "claims {}: epsilon {:.4}{at}{}, group {}, {requests}, {}",
+        claim.notion.name(),
+        claim.epsilon.0,
+        if weak { " (weak)" } else { "" },
+        claim.group,
+        counted(claim.releases, "release"),
+    )
+}
+
+fn refused(refusal: &Refusal) -> String {
+    let hint = refusal.hint.as_deref().map_or_else(String::new, |hint| format!("; {hint}"));
+    paragraph(&format!("  {}", refusal.name), &format!("{}{hint}", refusal.reason))
+}

@@ -1,0 +1,105 @@
+//! Plans: the table as it is read, the file, and trainings that follow it.
+
+use serde_json::Value;
+
+use crate::table::{Label, table};
+use crate::workshop::Workshop;
+
+/// A plan of sizes alone, with the time of a pass given, so that every number repeats.
+const SIZES: &str = "plan --n 20000 --d 30 --lambda 0.01 --pass-ms 4 --deletions-per-month 50";
+
+#[test]
+fn the_table() {
+    let w = Workshop::new();
+    let ran = w.efface(SIZES).done();
+    assert_eq!(ran.stderr, "");
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+    insta::assert_snapshot!("plan_table", ran.stdout);
+}
+
+#[test]
+fn deletion_privacy_for_adaptive_requesters() {
+    let w = Workshop::new();
+    let line =
+        format!("{SIZES} --notion deletion-privacy --interactions 12 --epsilon 4 --group 1,5");
+    let ran = w.efface(&line).done();
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+    insta::assert_snapshot!("plan_adaptive", ran.stdout);
+}
+
+#[test]
+fn json_and_the_file_say_the_same() {
+    let w = Workshop::new();
+    let shown = w.efface(&format!("{SIZES} --json -o plan.json")).done().json();
+    let file: Value = serde_json::from_slice(&w.read("plan.json")).unwrap();
+    assert_eq!(shown["plan_file"], "plan.json");
+    assert_eq!(shown["choices"], file["choices"]);
+    assert_eq!(file["schema"], "efface.plan/0");
+    assert_eq!(file["yardstick"]["name"], "retrain each time, warm start");
+    w.efface(&format!("{SIZES} -o plan.json")).fails(2, &["`plan.json` exists", "hint: "]);
+}
+
+#[test]
+fn a_pass_is_measured_where_it_is_not_given() {
+    let w = Workshop::new();
+    for more in ["", " --entries 3.5", " --loss softmax --classes 4", " --loss huber-hinge"] {
+        let advice = w.efface(&format!("plan --n 500 --d 12 --json{more}")).done().json();
+        let pass = &advice["pass"];
+        assert_eq!(pass["origin"]["measured"]["rows"], 500, "{pass}");
+        assert!(pass["ms"].as_f64().unwrap() > 0.0);
+    }
+    let line = "plan --n 500 --d 12 --json --loss squared --target-range 0,1";
+    assert_eq!(w.efface(line).done().json()["sizes"]["classes"], 0);
+}
+
+#[test]
+fn trainings_follow_plans_of_their_data() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    let roles = "data.csv --label y --id id --subject user";
+    let advice = w.efface(&format!("plan {roles} --pass-ms 1 -o plan.json --json")).done().json();
+    assert_eq!(advice["sizes"]["from_data"], true);
+    assert_eq!(advice["choices"][0]["name"], "retrain");
+    let shown = w.efface(&format!("plan {roles} --pass-ms 1")).done();
+    assert!(shown.stdout.contains("read off the data") && shown.stdout.contains("retrain: "));
+    w.efface(&format!("train {roles} --plan plan.json -o first.efface")).done();
+    let ran = w.efface(&format!("train {roles} --plan plan.json --choice noisy-gd -o n.efface"));
+    ran.done();
+    assert_eq!(w.efface("status n.efface --json").done().json()["mechanism"], "noisy-gd");
+    w.efface("delete n.efface --record r3").done();
+
+    let train = |more: &str| w.efface(&format!("train {roles} -o x.efface {more}"));
+    train("--plan plan.json --lambda 0.1").fails(2, &["`--plan` fixes"]);
+    train("--plan plan.json --choice magic").fails(1, &["no choice `magic`", "solve"]);
+    train("--choice solve").exits(2);
+    train("--plan none.json").fails(2, &["cannot read `none.json`"]);
+    train("--plan data.csv").fails(2, &["no JSON"]);
+    w.write("more.csv", table(Label::Two, 0, 61));
+    let other = roles.replace("data.csv", "more.csv");
+    w.efface(&format!("train {other} --plan plan.json -o x.efface"))
+        .fails(1, &["for 60 records, the data have 61", "hint: "]);
+}
+
+#[test]
+fn wrong_plans_are_usage_or_input_errors() {
+    let w = Workshop::new();
+    for line in ["plan", "plan --n 5", "plan --d 5", "plan data.csv --n 5 --d 2"] {
+        let ran = w.efface(line).exits(2);
+        assert_eq!(ran.stdout, "", "{ran:#?}");
+    }
+    for (more, part) in [
+        ("--group 0", "`group`"),
+        ("--group 30000", "more than all 20000"),
+        ("--seed 3", "no seed"),
+        ("--classes one", "got `one`"),
+        ("--epsilon -1", "`epsilon`"),
+        ("--deletions-per-month 0", "`deletions-per-month`"),
+        ("--entries 31", "`entries`"),
+        ("--loss squared", "range of y"),
+    ] {
+        w.efface(&format!("plan --n 20000 --d 30 --pass-ms 4 {more}")).fails(2, &[part]);
+    }
+    w.efface("plan --n 200 --d 3 --pass-ms 0").fails(2, &["`pass-ms`"]);
+    let secret = "plan --n 200 --d 3 --pass-ms 1 --mechanism noisy-gd --state secret";
+    w.efface(secret).fails(1, &["no mechanism", "hint: "]);
+}

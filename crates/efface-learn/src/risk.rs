@@ -1,0 +1,125 @@
+#![doc = include_str!("risk.md")]
+
+use crate::constants::Constants;
+
+/// Bound on the expected excess risk of an optimum found to within `distance` and published with
+/// noise of standard deviation `noise` on a grid of spacing `grid`.
+#[must_use]
+pub fn output_noise(constants: &Constants, distance: f64, noise: f64, grid: f64) -> f64 {
+    let parameters = constants.parameters() as f64;
+    let off = distance + grid * parameters.sqrt() / 2.0;
+    of_square(constants, off * off + parameters * (noise + grid / 2.0).powi(2))
+}
+
+/// Noisy gradient descent, as far as its excess risk depends on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Steps {
+    /// eta: step size.
+    pub step: f64,
+    /// s: standard deviation of one step's noise on each weight.
+    pub noise: f64,
+    /// g: spacing of the grid.
+    pub grid: f64,
+    /// rho: bound on the rounding error of a noiseless step.
+    pub rounding: f64,
+    /// T: steps of learning.
+    pub learning: u64,
+    /// K: the fewest steps of any request.
+    pub removal: u64,
+    /// Delta: how far a request can move the optimum.
+    pub shift: f64,
+}
+
+/// Bound on the expected excess risk of noisy gradient descent after learning and after any number
+/// of requests; infinite when the steps do not contract.
+#[must_use]
+pub fn noisy_gd(constants: &Constants, steps: &Steps) -> f64 {
+    let parameters = constants.parameters() as f64;
+    let c = constants.contraction(steps.step);
+    if c >= 1.0 {
+        return f64::INFINITY;
+    }
+    let variance = parameters * (steps.noise + steps.grid / 2.0).powi(2) / ((1.0 - c) * (1.0 + c));
+    // c^{2k}, and 1 minus it without cancellation.
+    let left = |count: u64| (2.0 * count as f64 * c.ln()).exp();
+    let gone = |count: u64| -(2.0 * count as f64 * c.ln()).exp_m1();
+    let start = constants.optimum_bound();
+    let learned = (left(steps.learning) * start * start + gone(steps.learning) * variance).sqrt();
+    let (q, p, delta) = (left(steps.removal), gone(steps.removal), steps.shift);
+    let inside = (q * delta).powi(2) + p * (q * delta * delta + p * variance);
+    let settled = if p > 0.0 { (q * delta + inside.sqrt()) / p } else { f64::INFINITY };
+    let drift = (steps.rounding + steps.grid * parameters.sqrt() / 2.0) / (1.0 - c);
+    let most = learned.max(settled) + drift;
+    of_square(constants, most * most)
+}
+
+/// (L/2) E |w - w*|^2.
+fn of_square(constants: &Constants, square: f64) -> f64 {
+    constants.total_smoothness() / 2.0 * square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loss;
+    use crate::example::constants;
+
+    #[test]
+    fn output_noise_is_the_second_moment() {
+        let c = constants(Loss::Logistic, 100, 9, 0.5);
+        let l = c.total_smoothness();
+        let got = output_noise(&c, 0.5, 0.25, 0.0);
+        let want = l / 2.0 * (0.25 + 9.0 * 0.0625);
+        assert!((got / want - 1.0).abs() < 1e-12);
+        assert!(output_noise(&c, 0.5, 0.25, 1e-3) > got);
+    }
+
+    /// The closed form against the recursion it solves.
+    #[test]
+    fn noisy_gd_bounds_the_recursion() {
+        let c = constants(Loss::Logistic, 100, 9, 0.05);
+        for (removal, shift, rounding) in [(1, 0.0, 0.0), (3, 0.4, 0.0), (40, 2.0, 1e-4)] {
+            let steps = Steps {
+                step: 1.0,
+                noise: 0.02,
+                grid: 1e-9,
+                rounding,
+                learning: 30,
+                removal,
+                shift,
+            };
+            let bound = noisy_gd(&c, &steps);
+            let rate = c.contraction(1.0);
+            let off = rounding + 1e-9 * 3.0 / 2.0;
+            let mut a = c.optimum_bound();
+            let step = |a: &mut f64| {
+                *a = ((rate * *a).powi(2) + 9.0 * (0.02_f64 + 5e-10).powi(2)).sqrt() + off;
+            };
+            (0..30).for_each(|_| step(&mut a));
+            let mut worst = a;
+            for _ in 0..500 {
+                a += shift;
+                (0..removal).for_each(|_| step(&mut a));
+                worst = worst.max(a);
+            }
+            let reached = c.total_smoothness() / 2.0 * worst * worst;
+            assert!(reached <= bound * (1.0 + 1e-9), "{removal}: {reached} above {bound}");
+            assert!(bound <= 1.01 * reached, "{removal}: {bound} far above {reached}");
+        }
+    }
+
+    #[test]
+    fn steps_that_do_not_contract_promise_nothing() {
+        let c = constants(Loss::Logistic, 100, 9, 0.05);
+        let steps = Steps {
+            step: 2.0 / c.total_smoothness(),
+            noise: 0.02,
+            grid: 1e-9,
+            rounding: 0.0,
+            learning: 30,
+            removal: 1,
+            shift: 0.0,
+        };
+        assert_eq!(noisy_gd(&c, &steps), f64::INFINITY);
+    }
+}

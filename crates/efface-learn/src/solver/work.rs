@@ -1,0 +1,173 @@
+//! What `solve` makes of passes before it is run: what it can at most, and what it usually does.
+
+use super::{Solver, Stopping, cheapest, lbfgs, line_search, newton, newton_cg, sufficient_steps};
+use crate::constants::Constants;
+use crate::outward;
+
+/// Passes over the data, by what they compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Gradient passes.
+    pub passes: u64,
+    /// Hessians formed and factored.
+    pub hessians: u64,
+    /// Hessian-vector products, and passes that prepare them.
+    pub products: u64,
+}
+
+/// What forming one Hessian costs, in gradient passes: about P/10, since it is bound by arithmetic
+/// and a pass by memory.
+#[must_use]
+pub fn hessian_in_passes(parameters: usize) -> f64 {
+    parameters as f64 / 10.0
+}
+
+impl Work {
+    /// All of it in gradient passes: a product is worth one, a Hessian [`hessian_in_passes`].
+    #[must_use]
+    pub fn in_passes(&self, parameters: usize) -> f64 {
+        let hessians = self.hessians as f64 * hessian_in_passes(parameters);
+        (self.passes as f64 + self.products as f64) + hessians
+    }
+}
+
+/// Upper bound on what [`solve`](super::solve) makes from any start of norm at most `start_norm`:
+/// the solver's public cap, the trials of its last line search, and the steps of gradient descent
+/// that suffice where it gives up.
+#[must_use]
+pub fn most_work(
+    constants: &Constants,
+    solver: Solver,
+    stopping: Stopping,
+    start_norm: f64,
+) -> Work {
+    let solver = chosen(constants, solver);
+    let (cap, products) = match solver {
+        Solver::Newton => (newton::PASSES, 0),
+        Solver::NewtonCg => (newton_cg::PASSES, newton_cg::PRODUCTS as u64 + 1),
+        Solver::Lbfgs => (lbfgs::PASSES, 0),
+        _ => (1, 0),
+    };
+    // A direction is looked for while fewer passes than the cap are made; each direction but the
+    // last is followed by at least one.
+    let fast = match solver {
+        Solver::GradientDescent => 1,
+        _ => cap - 1 + line_search::TRIALS as u64,
+    };
+    let target = constants.strong_convexity() * stopping.distance;
+    let distance = outward::add(start_norm, constants.optimum_bound());
+    let (hessians, products) = match solver {
+        // Each Hessian costs a product that prepares it.
+        Solver::Newton => (cap, cap),
+        _ => (0, cap.saturating_mul(products)),
+    };
+    let last_resort = sufficient_steps(constants, distance, target.next_down());
+    Work { passes: fast.saturating_add(last_resort), hessians, products }
+}
+
+/// What [`solve`](super::solve) usually makes from a start about `start_distance` from the optimum:
+/// an observation (section "Usual work" of the module), no bound.
+#[must_use]
+pub fn usual_work(
+    constants: &Constants,
+    solver: Solver,
+    stopping: Stopping,
+    start_distance: f64,
+) -> Work {
+    let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
+    // Decimal digits by which the distance must shrink.
+    let digits = (start_distance / stopping.distance).log10().max(0.0);
+    let root = (l / m).sqrt();
+    match chosen(constants, solver) {
+        Solver::Newton => {
+            let hessians = (1.0 + (digits / 2.0).floor()).min(4.0);
+            let passes = 1.0 + hessians + (digits / 4.0).floor();
+            let (passes, hessians) = (passes as u64, hessians as u64);
+            Work { passes, hessians, products: hessians }
+        }
+        Solver::NewtonCg => {
+            let directions = 2.0 + (digits / 2.0).floor();
+            let products = (directions * (1.0 + 0.4 * root.sqrt())).ceil() as u64;
+            Work { passes: 1 + directions as u64, hessians: 0, products }
+        }
+        Solver::Lbfgs => {
+            let passes = 2.0 + (0.4 * digits * root.powf(0.75)).ceil();
+            Work { passes: passes as u64, hessians: 0, products: 0 }
+        }
+        _ => {
+            let target = m * stopping.distance;
+            let passes = 1 + sufficient_steps(constants, start_distance, 2.0 * target);
+            Work { passes, hessians: 0, products: 0 }
+        }
+    }
+}
+
+fn chosen(constants: &Constants, solver: Solver) -> Solver {
+    match solver {
+        Solver::Automatic => cheapest(constants),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{LOSSES, constants, dataset, generator, normal};
+    use crate::objective::Objective;
+    use crate::solver::{Start, solve, unwatched};
+
+    /// Real runs, from zeros and from a disturbed optimum, against bound and rule.
+    #[test]
+    fn runs_keep_to_the_bound_and_near_what_is_usual() {
+        for loss in LOSSES {
+            for lambda in [0.05, 1e-3] {
+                let data = dataset(loss, 200, 6, 9);
+                let constants = constants(loss, 200, 6, lambda);
+                let objective = Objective::new(&constants, &data).unwrap();
+                let zeros = vec![0.0; constants.parameters()];
+                for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
+                    let stopping = Stopping { distance: 1e-4 };
+                    let from = |weights: &[f64]| {
+                        let start = Start { weights, factor: None };
+                        solve(&objective, solver, stopping, start, &mut unwatched).unwrap()
+                    };
+                    let cold = from(&zeros);
+                    let mut rng = generator(2);
+                    let moved: Vec<f64> =
+                        cold.weights.iter().map(|w| w + 1e-3 * normal(&mut rng)).collect();
+                    let warm = from(&moved);
+                    let far = outward::norm(&cold.weights);
+                    for (run, start, away) in [(cold, 0.0, far), (warm, far + 1.0, 4e-3)] {
+                        let most = most_work(&constants, solver, stopping, start);
+                        let usual = usual_work(&constants, solver, stopping, away);
+                        let what = format!("{loss:?} {lambda} {solver:?}");
+                        assert!(run.passes <= most.passes, "{what}");
+                        assert!(run.hessians <= most.hessians, "{what}");
+                        assert!(run.hessian_products <= most.products, "{what}");
+                        let (made, told) = (run.passes as f64, usual.passes as f64);
+                        assert!(
+                            made <= 4.0 * told + 4.0 && told <= 4.0 * made + 4.0,
+                            "{what}: {made} {told}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// A run that gives up after its cap stays within the bound, which counts the last resort.
+    #[test]
+    fn gradient_descent_alone_keeps_to_the_bound() {
+        let loss = LOSSES[0];
+        let data = dataset(loss, 100, 4, 3);
+        let constants = constants(loss, 100, 4, 0.05);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let (zeros, stopping) = (vec![0.0; 4], Stopping { distance: 1e-9 });
+        let start = Start { weights: &zeros, factor: None };
+        let run =
+            solve(&objective, Solver::GradientDescent, stopping, start, &mut unwatched).unwrap();
+        let most = most_work(&constants, Solver::GradientDescent, stopping, 0.0);
+        assert!(run.passes <= most.passes, "{} above {}", run.passes, most.passes);
+        assert_eq!((most.hessians, most.products), (0, 0));
+    }
+}

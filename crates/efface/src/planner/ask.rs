@@ -1,0 +1,222 @@
+//! What is asked: sizes, workload, and settings completed by what follows from them.
+
+use std::ops::ControlFlow;
+
+use efface_privacy::claim::Notion;
+use serde::{Deserialize, Serialize};
+
+use super::candidate;
+use crate::error::{Error, Kind, Result};
+use crate::plan::{Choices, Facts, Ids};
+use crate::settings::Settings;
+use crate::source::{Source, read_table};
+use crate::surroundings::Progress;
+use crate::train::facts_of;
+
+/// What a plan is made for.
+#[derive(Debug, Clone)]
+pub enum About<'a> {
+    /// A table: its sizes are read off it, no more.
+    Table(&'a Source),
+    /// Sizes as public knowledge.
+    Sizes(Sizes),
+}
+
+/// Sizes of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Records.
+    pub records: u64,
+    /// Features after encoding, the intercept not counted.
+    pub features: u64,
+    /// Classes; 0 for regression.
+    pub classes: u64,
+    /// Numbers stored for each row on average, where rows are sparse.
+    pub entries: Option<f64>,
+    /// True when they were read off a table.
+    pub from_data: bool,
+}
+
+/// What is to be served.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Deletion requests in a month.
+    pub deletions_per_month: f64,
+    /// Records per request; several sizes take turns.
+    pub groups: Vec<u64>,
+    /// Milliseconds of one gradient pass over all records; measured where not given.
+    pub pass_ms: Option<f64>,
+}
+
+/// What the planner needs of the machine.
+pub struct Machine<'a> {
+    /// Seconds since some fixed moment, never decreasing.
+    pub seconds: &'a mut dyn FnMut() -> f64,
+    /// Told about the reading of a table; may stop it.
+    pub watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Self { deletions_per_month: 10.0, groups: vec![1], pass_ms: None }
+    }
+}
+
+impl Workload {
+    pub(super) fn check(self) -> Result<Self> {
+        let bad = |message: String| Err(Error::input("range", message));
+        let rate = self.deletions_per_month;
+        if !(rate > 0.0 && rate <= 1e9) {
+            return bad(format!(
+                "`deletions-per-month` must be above 0 and at most 1e9, got {rate}"
+            ));
+        }
+        if self.groups.is_empty() || self.groups.len() > 1000 {
+            return bad(format!(
+                "`group` must name between 1 and 1000 sizes, got {}",
+                self.groups.len()
+            ));
+        }
+        if let Some(size) = self.groups.iter().find(|size| !(1..=MOST_GROUP).contains(*size)) {
+            return bad(format!("`group` must be between 1 and {MOST_GROUP}, got {size}"));
+        }
+        if let Some(ms) = self.pass_ms
+            && !(ms > 0.0 && ms <= 1e12)
+        {
+            return bad(format!("`pass-ms` must be above 0 and at most 1e12, got {ms}"));
+        }
+        Ok(self)
+    }
+
+    /// Records of the largest request.
+    pub(super) fn largest(&self) -> u64 {
+        self.groups.iter().copied().max().unwrap_or(1)
+    }
+}
+
+/// Most records of one request that can be planned for: the planner lists them one by one.
+const MOST_GROUP: u64 = 100_000;
+
+/// Settings with what follows from the workload: people own as many records as a request may have,
+/// and differential privacy must cover the releases of a year.
+pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Settings> {
+    if settings.seed.is_some() {
+        return Err(Error::input("seed", "a plan holds no seed")
+            .hint("give `--seed` to the training of a test"));
+    }
+    if settings.start.is_some() {
+        return Err(Error::input("start", "a plan holds no start")
+            .hint("plan without it, and give `--start` and the settings found to `train`"));
+    }
+    let alone = Settings { mechanism: settings.mechanism.clone(), ..Settings::default() };
+    match Choices::new(alone) {
+        Err(error) if error.kind() == Kind::Input => return Err(error),
+        _ => {}
+    }
+    if workload.largest() > 1 {
+        settings.max_group = settings.max_group.or(Some(workload.largest()));
+    }
+    let private = settings.notion.as_deref() == Some(Notion::DifferentialPrivacy.name());
+    if private && settings.releases.is_none() {
+        settings.releases = Some(1 + (12.0 * workload.deletions_per_month).ceil() as u64);
+    }
+    Ok(settings)
+}
+
+impl About<'_> {
+    /// Sizes, and the facts a plan is resolved with.
+    pub(super) fn facts(
+        &self,
+        settings: &Settings,
+        machine: &mut Machine<'_>,
+    ) -> Result<(Sizes, Facts)> {
+        match self {
+            Self::Table(source) => of_table(source, settings, machine),
+            Self::Sizes(sizes) => {
+                let facts = sizes.facts(settings)?;
+                Ok((sizes.clone(), facts))
+            }
+        }
+    }
+}
+
+fn of_table(
+    source: &Source,
+    settings: &Settings,
+    machine: &mut Machine<'_>,
+) -> Result<(Sizes, Facts)> {
+    let choices = Choices::new(candidate::objective(settings))?;
+    let options = source.training_options(&choices)?;
+    let mut tell = |progress: Progress| match (machine.watch)(&progress) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::interrupted()),
+    };
+    let table = read_table(source, &options, choices.intercept, settings.target_range, &mut tell)?;
+    let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
+    let facts = facts_of(source, &table, ids)?;
+    let entries = || {
+        let stored: usize =
+            (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();
+        stored as f64 / table.data.rows().max(1) as f64
+    };
+    let sizes = Sizes {
+        records: facts.records,
+        features: facts.features,
+        classes: facts.classes.len() as u64,
+        entries: facts.sparse.then(entries),
+        from_data: true,
+    };
+    Ok((sizes, facts))
+}
+
+impl Sizes {
+    /// The facts of a data set that has these sizes and whose classes and columns are declared.
+    fn facts(&self, settings: &Settings) -> Result<Facts> {
+        let range = |name: &str, most: u64, got: u64| {
+            if (1..=most).contains(&got) {
+                Ok(())
+            } else {
+                Err(Error::input("range", format!("`{name}` must be in 1..={most}, got {got}")))
+            }
+        };
+        range("n", 1 << 48, self.records)?;
+        range("d", 1 << 32, self.features)?;
+        let regression = settings.loss.as_deref() == Some("squared");
+        if regression && self.classes != 0 {
+            return Err(Error::input("classes", "`--loss squared` has no classes")
+                .hint("leave out `--classes`"));
+        }
+        if !regression && !(2..=65536).contains(&self.classes) {
+            let got = self.classes;
+            return Err(Error::input(
+                "classes",
+                format!("`classes` must be in 2..=65536, got {got}"),
+            ));
+        }
+        if let Some(entries) = self.entries
+            && !(entries > 0.0 && entries <= self.features as f64)
+        {
+            return Err(Error::input(
+                "range",
+                format!(
+                    "`entries` must be above 0 and at most `d` = {}, got {entries}",
+                    self.features
+                ),
+            ));
+        }
+        Ok(Facts {
+            records: self.records,
+            features: self.features,
+            sparse: self.entries.is_some(),
+            classes: (1..=self.classes).map(|class| class.to_string()).collect(),
+            classes_given: true,
+            schema: String::new(),
+            schema_given: true,
+            schema_from_data: Vec::new(),
+            ids: Ids::Position,
+            subjects: false,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! A written plan: read, a choice taken, and held against the data it is used on.
+
+use serde_json::Value;
+
+use super::choice::{Choice, Fixed};
+use super::{Advice, SCHEMA, Sizes};
+use crate::error::{Error, Result};
+use crate::plan::{Facts, Plan};
+use crate::settings::Settings;
+
+/// One choice of a written plan, for a training to follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    sizes: Sizes,
+    choice: Choice,
+}
+
+/// Takes a choice from the text of a written plan: by its name or its place, the first by default.
+///
+/// # Errors
+/// A text that is no plan of this version, or a choice that it does not hold.
+pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Error::input("plan", format!("the plan is no JSON: {error}")))?;
+    let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
+    if schema != SCHEMA {
+        let shown: String = schema.chars().take(60).collect();
+        return Err(Error::input(
+            "plan",
+            format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
+        )
+        .hint("make the plan with `efface plan ... -o FILE`"));
+    }
+    let advice: Advice = serde_json::from_value(value)
+        .map_err(|error| Error::input("plan", format!("the plan is malformed: {error}")))?;
+    let names: Vec<&str> = advice.choices.iter().map(|c| c.name.as_str()).collect();
+    let held = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let found = match choice {
+        None => advice.choices.first(),
+        Some(wanted) => advice
+            .choices
+            .iter()
+            .find(|c| c.name == wanted || wanted.parse::<usize>().is_ok_and(|rank| c.rank == rank)),
+    };
+    let Some(found) = found else {
+        let wanted: String = choice.unwrap_or("the first").chars().take(60).collect();
+        return Err(Error::refused(
+            "choice",
+            format!("the plan has no choice `{wanted}`; it has {held}"),
+        )
+        .hint("choose by name or rank, see `efface plan`"));
+    };
+    Ok(Chosen { sizes: advice.sizes, choice: found.clone() })
+}
+
+impl Chosen {
+    /// The settings that training takes.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.choice.settings.clone()
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.choice.name
+    }
+
+    /// Refuses data of other sizes. A number of records that is public does not bind the data.
+    pub(crate) fn fits(&self, facts: &Facts) -> Result<()> {
+        let sizes = &self.sizes;
+        let classes = facts.classes.len() as u64;
+        let public = self.choice.settings.public_n.is_some();
+        for (what, planned, got, binds) in [
+            ("features after encoding", sizes.features, facts.features, true),
+            ("classes", sizes.classes, classes, true),
+            ("records", sizes.records, facts.records, !public),
+        ] {
+            if binds && planned != got {
+                return Err(Error::refused(
+                    "plan",
+                    format!("the plan is for {planned} {what}, the data have {got}"),
+                )
+                .hint("make a plan for these data: `efface plan DATA ... -o FILE`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a training that would fix something else than the plan says.
+    pub(crate) fn is_followed(&self, plan: &Plan) -> Result<()> {
+        let broken = |error: serde_json::Error| Error::storage("plan", error.to_string());
+        let planned = serde_json::to_value(&self.choice.fixed).map_err(broken)?;
+        let now = serde_json::to_value(Fixed::from(plan)).map_err(broken)?;
+        match difference("", &planned, &now) {
+            None => Ok(()),
+            Some((name, planned, now)) => Err(Error::refused(
+                "plan",
+                format!(
+                    "the plan fixes `{name}` to {planned}, its settings on these data to {now}"
+                ),
+            )
+            .hint(
+                "the plan was changed by hand, or the data do not declare what it takes to be \
+                 public (`--classes`, `--schema`); make a plan for these data with `efface plan`",
+            )),
+        }
+    }
+}
+
+/// The first place where two values differ, with both.
+fn difference(at: &str, one: &Value, other: &Value) -> Option<(String, Value, Value)> {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.iter().zip(b.values()).find_map(|((name, x), y)| {
+                let dot = if at.is_empty() { "" } else { "." };
+                difference(&format!("{at}{dot}{name}"), x, y)
+            })
+        }
+        _ if one == other => None,
+        _ => Some((at.to_owned(), one.clone(), other.clone())),
+    }
+}

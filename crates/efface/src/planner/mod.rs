@@ -1,0 +1,151 @@
+//! The planner: which mechanism, with which settings, for sizes and a workload known beforehand.
+//!
+//! Each candidate is a set of settings that goes through the same checks and the same search for
+//! noise, distance and steps as a training would ([`Plan`]); what is printed is what training
+//! fixes, claims come from the event that the plan implies, and refusals are the engine's own.
+//! Nothing here reads a record: with a table, its sizes alone are used, and said to come from it.
+
+mod ask;
+mod candidate;
+mod choice;
+mod file;
+mod foretell;
+mod pass_time;
+mod rank;
+mod trial;
+
+#[cfg(test)]
+mod tests;
+
+pub use ask::{About, Machine, Sizes, Workload};
+pub use choice::{Choice, Count, Fixed, Lasts};
+pub use file::{Chosen, chosen};
+pub use pass_time::{PassTime, TimeOrigin};
+pub use rank::{Yardstick, seconds};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+use crate::settings::Settings;
+use candidate::{Context, NEVER_CERTIFIED};
+
+/// The format of a written plan.
+pub const SCHEMA: &str = "efface.plan/0";
+
+/// What the planner found. Written as JSON it is the file that training can follow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The sizes that all of it is for.
+    pub sizes: Sizes,
+    /// What is to be served.
+    pub workload: Workload,
+    /// The excess risk that choices are held to.
+    pub excess_risk_allowed: f64,
+    /// The time of one gradient pass over all records.
+    pub pass: PassTime,
+    /// What can be had, best first.
+    pub choices: Vec<Choice>,
+    /// Retraining without a certificate, from the model before, to compare with.
+    pub yardstick: Yardstick,
+    /// What cannot, and why.
+    pub refused: Vec<Refusal>,
+    /// How choices are ranked, in one line.
+    pub ranking: String,
+    /// What to do, in words.
+    pub advice: Vec<String>,
+}
+
+/// A mechanism that is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// The name it would have.
+    pub name: String,
+    /// The engine's reason.
+    pub reason: String,
+    /// What to do, where something can be done.
+    pub hint: Option<String>,
+}
+
+/// Finds what can be had.
+///
+/// `settings` are those of a training; `mechanism` and `state`, if given, restrict the table.
+///
+/// # Errors
+/// Settings, sizes or a workload that no mechanism could take; a table that cannot be read.
+pub fn plan(
+    about: &About<'_>,
+    workload: Workload,
+    settings: Settings,
+    machine: &mut Machine<'_>,
+) -> Result<Advice> {
+    let workload = workload.check()?;
+    let settings = ask::complete(settings, &workload)?;
+    let (sizes, facts) = about.facts(&settings, machine)?;
+    let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
+    let context = Context {
+        settings: &settings,
+        facts: &facts,
+        workload: &workload,
+        pass_seconds: pass.seconds(),
+    };
+    let mut choices = Vec::new();
+    let mut refused = Vec::new();
+    for candidate in candidate::asked_for(&settings)? {
+        let settings = (candidate.settings)(&context);
+        let found =
+            settings.and_then(|s| s.map(|s| foretell::choice(candidate, s, &context)).transpose());
+        match found {
+            Ok(choice) => choices.extend(choice),
+            Err(error) if error.kind() == Kind::Refused => {
+                refused.push(Refusal::of(candidate.name, &error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    refused.extend(NEVER_CERTIFIED.iter().map(|(name, reason)| Refusal {
+        name: (*name).to_owned(),
+        reason: (*reason).to_owned(),
+        hint: None,
+    }));
+    let yardstick = rank::yardstick(&context)?;
+    rank::order(&mut choices, workload.deletions_per_month);
+    let advice = rank::advice(&choices, &context);
+    Ok(Advice {
+        schema: SCHEMA.to_owned(),
+        sizes,
+        excess_risk_allowed: candidate::allowed(&settings),
+        pass,
+        choices,
+        yardstick,
+        refused,
+        ranking: rank::RANKING.to_owned(),
+        advice,
+        workload,
+    })
+}
+
+impl Refusal {
+    fn of(name: &str, error: &Error) -> Self {
+        Self {
+            name: name.to_owned(),
+            reason: error.message().to_owned(),
+            hint: error.what_to_do().map(str::to_owned),
+        }
+    }
+}
+
+impl Advice {
+    /// The advice as JSON, to be kept and followed by a training.
+    ///
+    /// # Errors
+    /// Never, short of a bug: every number is finite.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string_pretty(self)
+            .map(|text| text + "\n")
+            .map_err(|error| Error::storage("plan", error.to_string()))
+    }
+}

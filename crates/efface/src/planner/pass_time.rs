@@ -1,0 +1,142 @@
+//! The time of one gradient pass: given, or measured on synthetic rows of the same shape.
+
+use efface_learn::{Dataset, Objective};
+use efface_matrix::{Matrix, Row};
+use serde::{Deserialize, Serialize};
+
+use super::ask::{Machine, Sizes, Workload};
+use super::candidate;
+use crate::error::{Error, Result};
+use crate::plan::{Choices, Facts, Plan};
+use crate::settings::Settings;
+
+/// Time of one gradient pass over all records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassTime {
+    /// Milliseconds.
+    pub ms: f64,
+    /// Where it comes from.
+    pub origin: TimeOrigin,
+}
+
+/// Where a time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeOrigin {
+    /// The user.
+    Given,
+    /// Passes over this many synthetic rows on this machine, scaled to all.
+    Measured {
+        /// Rows.
+        rows: u64,
+    },
+}
+
+impl PassTime {
+    pub(super) fn seconds(&self) -> f64 {
+        self.ms / 1000.0
+    }
+}
+
+/// Numbers held by the synthetic rows: beyond what caches hold, well below what memory does.
+const MOST_ENTRIES: u64 = 1 << 24;
+
+/// Weights of the synthetic model; wider rows are scaled.
+const MOST_WEIGHTS: u64 = 1 << 22;
+
+/// Seconds that passes are repeated for.
+const LONG_ENOUGH: f64 = 0.1;
+
+pub(super) fn of(
+    settings: &Settings,
+    sizes: &Sizes,
+    facts: &Facts,
+    workload: &Workload,
+    machine: &mut Machine<'_>,
+) -> Result<PassTime> {
+    if let Some(ms) = workload.pass_ms {
+        return Ok(PassTime { ms, origin: TimeOrigin::Given });
+    }
+    let columns = facts.features.min(MOST_WEIGHTS / sizes.classes.max(1)).max(1);
+    let entries = match sizes.entries {
+        Some(entries) => (entries.ceil() as u64).clamp(1, columns),
+        None => columns,
+    };
+    let rows = (MOST_ENTRIES / (entries + 1)).min(facts.records).max(1);
+    let any = Settings {
+        normalizer: None,
+        minimum: None,
+        public_n: Some(rows),
+        capacity: Some(rows),
+        ..candidate::objective(settings)
+    };
+    let shape = Facts { records: rows, features: columns, ..facts.clone() };
+    let plan = Plan::resolve(&Choices::new(any)?, &shape)?;
+    let constants = plan.constants()?;
+    let data = synthetic(&plan, rows, entries, facts.sparse)?;
+    let failed = |error: String| Error::refused("pass", error);
+    let objective = Objective::new(&constants, &data).map_err(|e| failed(e.to_string()))?;
+    let weights = vec![0.01; constants.parameters()];
+    let mut repeat = |count: u64| -> Result<f64> {
+        let start = (machine.seconds)();
+        for _ in 0..count {
+            objective.evaluate(&weights).map_err(|e| failed(e.to_string()))?;
+        }
+        Ok((machine.seconds)() - start)
+    };
+    repeat(1)?;
+    let mut count = 1;
+    let seconds = loop {
+        let taken = repeat(count)?;
+        if taken >= LONG_ENOUGH || count >= 1 << 20 {
+            break taken / count as f64;
+        }
+        count *= 2;
+    };
+    let width = |records: u64, features: u64, entries: f64| {
+        let stored = if sizes.entries.is_some() { entries } else { features as f64 };
+        records as f64 * (stored + 1.0)
+    };
+    let all = width(facts.records, facts.features, sizes.entries.unwrap_or(0.0));
+    let scale = all / width(rows, columns, entries as f64);
+    // A clock that stands still would make everything free.
+    let ms = (seconds * scale * 1000.0).max(1e-9);
+    Ok(PassTime { ms, origin: TimeOrigin::Measured { rows } })
+}
+
+/// Rows of the plan's shape and bound, with targets that its loss accepts.
+fn synthetic(plan: &Plan, rows: u64, entries: u64, sparse: bool) -> Result<Dataset> {
+    let columns = plan.columns();
+    let failed = |error: String| Error::refused("pass", error);
+    let intercept = plan.rows.intercept.0 as f32;
+    let features = plan.rows.features;
+    let stored = if sparse { entries } else { features };
+    let size = plan.rows.norm.0 / ((stored as f64).sqrt() * 1.001);
+    let mut values: Vec<f32> =
+        (0..stored).map(|j| (if j % 3 == 0 { -size } else { size * 0.5 }) as f32).collect();
+    let mut at: Vec<u32> = (0..stored).map(|j| (j * features / stored) as u32).collect();
+    if intercept != 0.0 {
+        values.push(intercept);
+        at.push(features as u32);
+    }
+    let x = if sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
+    let mut data = Dataset::new(x, Vec::new()).map_err(|e| failed(e.to_string()))?;
+    let outputs = plan.loss().outputs().max(2) as u64;
+    for row in 0..rows {
+        if let Some(first) = values.first_mut() {
+            *first = -*first;
+        }
+        let target = match plan.loss() {
+            efface_learn::Loss::Squared { .. } => 0.0,
+            _ => (row % outputs) as f64,
+        };
+        let row = if sparse {
+            Row::Sparse { indices: &at, values: &values }
+        } else {
+            Row::Dense(&values)
+        };
+        data.push(row, target).map_err(|e| failed(e.to_string()))?;
+    }
+    Ok(data)
+}

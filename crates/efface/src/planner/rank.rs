@@ -1,0 +1,135 @@
+//! Which choice comes first, what plain retraining would cost, and what to do.
+
+use efface_learn::mechanism::USUAL_SHIFT;
+use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
+use efface_privacy::claim::Requests;
+use serde::{Deserialize, Serialize};
+
+use super::candidate::{self, Context};
+use super::choice::{Choice, Count};
+use crate::error::Result;
+use crate::plan::{Choices, Plan};
+
+/// How choices are ranked.
+pub(super) const RANKING: &str = "all listed meet the target; first those within the excess risk \
+    allowed, then the least time a month (requests below 20 ms each count as equal), then the \
+    simplest";
+
+/// Seconds of work per request that do not matter: reading, certifying and committing take as long.
+const NOTHING: f64 = 0.02;
+
+/// Retraining without noise from the model before, to the excess risk allowed: what
+/// forgetting costs where nothing is certified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yardstick {
+    /// What it is.
+    pub name: String,
+    /// Work of one request, in gradient passes.
+    pub request: Count,
+    /// Seconds that a month's requests usually take.
+    pub month_seconds: f64,
+    /// Upper bound on its excess risk.
+    pub excess_risk: f64,
+    /// What it would claim.
+    pub claims: String,
+}
+
+pub(super) fn yardstick(context: &Context<'_>) -> Result<Yardstick> {
+    let plan =
+        Plan::resolve(&Choices::new(candidate::objective(context.settings))?, context.facts)?;
+    let constants = plan.constants()?;
+    let excess_risk = candidate::allowed(context.settings);
+    let distance = (2.0 * excess_risk / constants.total_smoothness()).sqrt();
+    let stopping = Stopping { distance };
+    let shift = constants.optimum_shift(context.workload.largest(), context.facts.records);
+    let start = constants.optimum_bound() + distance;
+    let most = most_work(&constants, Solver::Automatic, stopping, start);
+    let usual = usual_work(&constants, Solver::Automatic, stopping, USUAL_SHIFT * shift + distance);
+    let request = Count::solved(most, usual, constants.parameters());
+    let month = context.workload.deletions_per_month * request.work_usually;
+    Ok(Yardstick {
+        name: "retrain each time, warm start".to_owned(),
+        request,
+        month_seconds: month * context.pass_seconds,
+        excess_risk,
+        claims: "none: no noise, and the model before has seen what is to be forgotten".to_owned(),
+    })
+}
+
+/// Sorts choices, best first, and numbers them.
+pub(super) fn order(choices: &mut [Choice], per_month: f64) {
+    let time = |choice: &Choice| {
+        let nothing = NOTHING * per_month;
+        if choice.month_seconds <= nothing { nothing } else { choice.month_seconds }
+    };
+    // A stable sort: of equals the simpler one, which is listed first, stays first.
+    choices.sort_by(|a, b| b.accurate.cmp(&a.accurate).then(time(a).total_cmp(&time(b))));
+    for (position, choice) in choices.iter_mut().enumerate() {
+        choice.rank = position + 1;
+    }
+}
+
+/// What to do, a sentence each.
+pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(best) = choices.first() else {
+        lines.push(
+            "nothing meets the target with these settings; see the reasons of each mechanism"
+                .to_owned(),
+        );
+        return lines;
+    };
+    if !best.accurate {
+        lines.push(format!(
+            "nothing is predicted to stay within the excess risk allowed; `{}` comes closest in \
+             time, with {:.1e}",
+            best.name, best.excess_risk
+        ));
+    }
+    let rate = context.workload.deletions_per_month;
+    let retrain = choices.iter().find(|choice| choice.name == "retrain" && choice.accurate);
+    match retrain {
+        Some(retrain) if retrain.rank == 1 => lines.push(format!(
+            "retrain: solving anew takes about {} a request, and nothing else is cheaper by more \
+             than a certificate and a commit take",
+            seconds(retrain.month_seconds / rate)
+        )),
+        Some(retrain) => lines.push(format!(
+            "`{}`: about {} a month, where retraining takes {}",
+            best.name,
+            seconds(best.month_seconds),
+            seconds(retrain.month_seconds)
+        )),
+        None => {
+            lines.push(format!("`{}`: about {} a month", best.name, seconds(best.month_seconds)))
+        }
+    }
+    let dearer: Vec<&str> = retrain.map_or(Vec::new(), |retrain| {
+        let dearer = |c: &&Choice| c.rank > retrain.rank && c.month_seconds > retrain.month_seconds;
+        choices.iter().filter(dearer).map(|c| c.name.as_str()).collect()
+    });
+    if !dearer.is_empty() {
+        lines.push(format!("retraining is simply cheaper than {}", dearer.join(", ")));
+    }
+    let first = best.claims.first();
+    if first.is_some_and(|claim| claim.requests == Requests::NonAdaptive) {
+        lines.push(format!(
+            "`{}` promises nothing to those who choose requests after looking at releases",
+            best.name
+        ));
+    }
+    lines
+}
+
+/// A time in the unit that suits it.
+#[must_use]
+pub fn seconds(time: f64) -> String {
+    match time {
+        t if t < 1e-3 => format!("{:.0} us", (t * 1e6).max(1.0)),
+        t if t < 1.0 => format!("{:.1} ms", t * 1e3),
+        t if t < 120.0 => format!("{t:.1} s"),
+        t if t < 7200.0 => format!("{:.0} min", t / 60.0),
+        t => format!("{:.0} h", t / 3600.0),
+    }
+}

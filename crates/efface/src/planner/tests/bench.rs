@@ -1,0 +1,124 @@
+//! A folder in which plans are made, followed and measured.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use efface_learn::Objective;
+use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve, unwatched};
+use efface_vault::Keyring;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::error::Result;
+use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
+use crate::rows::Rows;
+use crate::settings::Settings;
+use crate::source::Source;
+use crate::store::{Current, open_for_reading};
+use crate::surroundings::{Progress, Surroundings};
+use crate::{Delete, Served, Which, delete, train_as_planned};
+
+/// A temporary folder with a key.
+pub(super) struct Bench {
+    folder: tempfile::TempDir,
+    keyring: Keyring,
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("keys").join("key.toml");
+        let keyring = Keyring::create(&key, &[7; 32], &[9; 32]).unwrap();
+        Self { folder, keyring }
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A file in the folder.
+    pub(super) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs an operation with randomness that repeats from run to run.
+    pub(super) fn run<T>(
+        &self,
+        seed: u64,
+        work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let mut entropy = |bytes: &mut [u8]| {
+            rng.fill_bytes(bytes);
+            Ok(())
+        };
+        let mut watch = |_: &Progress| ControlFlow::Continue(());
+        work(&mut Surroundings {
+            clock: &|| "2030-01-02T03:04:05Z".to_owned(),
+            entropy: &mut entropy,
+            keyring: &self.keyring,
+            watch: &mut watch,
+        })
+    }
+
+    /// Trains by a choice of a written plan, under the choice's own name.
+    pub(super) fn train(
+        &self,
+        text: &str,
+        name: &str,
+        source: &Source,
+    ) -> Result<(PathBuf, Served)> {
+        let vault = self.path(&format!("{name}.efface"));
+        let choice = chosen(text, Some(name))?;
+        let served = self.run(1, |s| train_as_planned(source, &choice, None, &vault, s))?;
+        Ok((vault, served))
+    }
+
+    /// Deletes records by position, counted from 1.
+    pub(super) fn delete(&self, vault: &std::path::Path, positions: &[u64]) -> Result<Served> {
+        let ids = positions.iter().map(u64::to_string).collect();
+        let request = Delete { what: Which::Ids(ids), request_id: None };
+        self.run(1000 + positions[0], |s| delete(vault, &request, s))
+    }
+}
+
+/// A plan for a table or sizes, a pass taken to last a millisecond.
+pub(super) fn planned(
+    about: &About<'_>,
+    settings: Settings,
+    deletions_per_month: f64,
+    groups: &[u64],
+) -> Result<Advice> {
+    timed(about, settings, deletions_per_month, groups, 1.0)
+}
+
+/// The same, a pass taken to last `pass_ms`.
+pub(super) fn timed(
+    about: &About<'_>,
+    settings: Settings,
+    deletions_per_month: f64,
+    groups: &[u64],
+    pass_ms: f64,
+) -> Result<Advice> {
+    let workload =
+        Workload { deletions_per_month, groups: groups.to_vec(), pass_ms: Some(pass_ms) };
+    let mut machine = Machine { seconds: &mut || 0.0, watch: &mut |_| ControlFlow::Continue(()) };
+    plan(about, workload, settings, &mut machine)
+}
+
+/// F(w) - F* of the published weights on the records that the vault holds now.
+pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
+    let vault = open_for_reading(vault).unwrap();
+    let current = Current::of(&vault).unwrap();
+    let constants = current.plan.constants().unwrap();
+    let rows = Rows::of(&vault, &current.plan).unwrap();
+    let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
+    let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
+    let distance = 10.0 * least_distance(&constants, rows.count());
+    let best =
+        solve(&objective, Solver::Newton, Stopping { distance }, start, &mut unwatched).unwrap();
+    let at = |weights: &[f64]| objective.evaluate(weights).unwrap().value;
+    at(&current.weights) - at(&best.weights)
+}

@@ -1,0 +1,230 @@
+//! What was planned against what trainings and deletions take and reach: on a table made here, and
+//! on three public data sets where `EFFACE_DATA` names the folder that holds them.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use efface_learn::solver::hessian_in_passes;
+use flate2::read::GzDecoder;
+
+use super::bench::{Bench, excess_risk, planned, timed};
+use crate::outcome::Work;
+use crate::planner::{About, Advice, Count};
+use crate::settings::Settings;
+use crate::source::Source;
+
+/// Records of the deletions that are made, one after the other.
+const DELETIONS: [&[u64]; 3] = [&[5], &[20, 21, 22], &[40]];
+
+/// Sizes of requests as the planner is told: those of [`DELETIONS`], in turns.
+const GROUPS: [u64; 2] = [1, 3];
+
+/// A solver's usual work is told to within this factor, and a few passes.
+const USUAL: f64 = 5.0;
+
+fn settings(lambda: f64) -> Settings {
+    Settings { lambda: Some(lambda), ..Settings::default() }
+}
+
+/// Settings that between them have every notion, and lambda from 3e-3 to 5e-2.
+fn kinds(records: u64) -> [Settings; 4] {
+    let private = Settings {
+        notion: Some("differential-privacy".into()),
+        epsilon: Some(4.0),
+        delta: Some(1e-4),
+        public_n: Some(records),
+        ..settings(5e-2)
+    };
+    [
+        settings(1e-2),
+        Settings { epsilon: Some(0.5), ..settings(3e-3) },
+        Settings { notion: Some("deletion-privacy".into()), ..settings(1e-2) },
+        private,
+    ]
+}
+
+/// Follows every choice of a plan and holds it to what was planned; how many settings that were.
+fn measure(bench: &Bench, source: &Source, settings: Settings, prefix: &str) -> usize {
+    let advice = planned(&About::Table(source), settings, 3.0, &GROUPS).unwrap();
+    let text = advice.to_json().unwrap();
+    for choice in &advice.choices {
+        let what = format!("{prefix} {}", choice.name);
+        let (vault, served) = bench.train(&text, &choice.name, source).unwrap();
+        let mut told = format!("{what}: {}", told(&choice.training, served.work.as_ref()));
+        held(&what, &choice.training, served.work.as_ref(), choice.training.passes_at_most);
+        let reached = excess_risk(&vault);
+        assert!(reached <= choice.excess_risk, "{what}: {reached} above {}", choice.excess_risk);
+        for (position, records) in DELETIONS.iter().enumerate() {
+            let served = bench.delete(&vault, records).unwrap();
+            let exactly = choice.steps.get(position).copied().unwrap_or(0);
+            held(&what, &choice.request, served.work.as_ref(), exactly);
+            let reached = excess_risk(&vault);
+            assert!(reached <= choice.excess_risk, "{what}: {reached}");
+            let _ = write!(told, "; {}", self::told(&choice.request, served.work.as_ref()));
+        }
+        println!("{told}; risk {reached:.1e} of {:.1e}", choice.excess_risk);
+        std::fs::remove_file(&vault).unwrap();
+    }
+    advice.choices.len()
+}
+
+/// The work done is the number planned for steps, and within the bound for solvers.
+fn held(what: &str, planned: &Count, work: Option<&Work>, exactly: u64) {
+    let work = work.unwrap();
+    if planned.exact {
+        assert_eq!(work.passes, exactly, "{what}");
+        assert!(work.passes <= planned.passes_at_most, "{what}");
+    } else {
+        assert!(work.passes <= planned.passes_at_most, "{what}: {}", work.passes);
+        let (usual, made) = (planned.passes_usually, work.passes as f64);
+        let near = made <= USUAL * usual + 5.0 && usual <= USUAL * made + 5.0;
+        assert!(near, "{what}: usually {usual}, made {made}");
+    }
+}
+
+fn told(planned: &Count, work: Option<&Work>) -> String {
+    let work = work.unwrap();
+    format!(
+        "{}+{}H of usually {:.0}, at most {}",
+        work.passes, work.hessians, planned.passes_usually, planned.passes_at_most
+    )
+}
+
+/// What the advice rests on, in work really done: `retrain` comes first where its passes take no
+/// time, and something else, which then really takes less, where they do.
+fn retraining_is_right(bench: &Bench, source: &Source, prefix: &str) {
+    let work_of = |advice: &Advice, name: &str| {
+        let (vault, _) = bench.train(&advice.to_json().unwrap(), name, source).unwrap();
+        let work = bench.delete(&vault, &[5]).unwrap().work.unwrap();
+        std::fs::remove_file(&vault).unwrap();
+        let parameters = advice.choices[0].fixed.setting.parameters as usize;
+        let hessians = work.hessians as f64 * hessian_in_passes(parameters);
+        (work.passes + work.hessian_products) as f64 + hessians
+    };
+    let plan = |pass_ms| timed(&About::Table(source), settings(1e-2), 1.0, &[1], pass_ms).unwrap();
+    let quick = plan(0.02);
+    assert_eq!(quick.choices[0].name, "retrain", "{prefix}");
+    assert!(quick.advice[0].starts_with("retrain: "), "{prefix}: {:?}", quick.advice);
+    let retrain = work_of(&quick, "retrain");
+    assert!(retrain * 0.02 <= 20.0, "{prefix}: {retrain} passes are not nothing");
+    let slow = plan(1000.0);
+    let best = &slow.choices[0].name;
+    assert_ne!(best, "retrain", "{prefix}");
+    let least = work_of(&slow, best);
+    assert!(least < retrain, "{prefix}: {best} took {least}, retraining {retrain}");
+    println!("{prefix}: retraining took {retrain:.1} passes, {best} {least:.1}");
+}
+
+/// A small table of two classes; what is planned for it must hold without any data set at hand.
+#[test]
+fn plans_hold_on_a_small_table() {
+    let bench = Bench::new();
+    let mut text = String::from("y,a,b,c\n");
+    for row in 0..90 {
+        let (s, t) = ((f64::from(row) * 0.7).sin() / 2.0, (f64::from(row) * 1.3).cos() / 2.0);
+        let y = if s + 0.4 * t > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(text, "{y},{s:.4},{t:.4},{:.4}", s * t);
+    }
+    let path = Some(bench.file("small.csv", &text));
+    let source = Source { path, label: Some("y".into()), ..Source::default() };
+    let mut count = 0;
+    for settings in kinds(90) {
+        count += measure(&bench, &source, settings, "small");
+    }
+    assert!(count >= 12, "{count}");
+    retraining_is_right(&bench, &source, "small");
+}
+
+#[test]
+fn plans_hold_on_public_data_sets() {
+    let Some(folder) = std::env::var_os("EFFACE_DATA") else {
+        println!("ignored: EFFACE_DATA is not set");
+        return;
+    };
+    let (folder, bench) = (Path::new(&folder), Bench::new());
+    let (digits, rows) = digits(&bench, folder);
+    let income = income(&bench, folder);
+    let voices = voices(&bench, folder);
+    let mut count = 0;
+    for settings in kinds(rows) {
+        count += measure(&bench, &digits, settings, "digits");
+    }
+    for settings in kinds(ROWS as u64) {
+        count += measure(&bench, &income, settings.clone(), "income");
+        let target_range = Some((0.0, 60.0));
+        let regression = Settings { loss: Some("squared".into()), target_range, ..settings };
+        count += measure(&bench, &voices, regression, "voices");
+    }
+    println!("{count} settings");
+    assert!(count >= 20, "{count}");
+    retraining_is_right(&bench, &digits, "digits");
+    retraining_is_right(&bench, &income, "income");
+}
+
+/// Rows taken of each data set.
+const ROWS: usize = 300;
+
+fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// MNIST, 3 against 8, the first of them, each picture averaged to 7 x 7.
+fn digits(bench: &Bench, folder: &Path) -> (Source, u64) {
+    let images = unpacked(&folder.join("mnist/t10k-images-idx3-ubyte.gz"));
+    let labels = unpacked(&folder.join("mnist/t10k-labels-idx1-ubyte.gz"));
+    let mut text = String::from("digit");
+    (0..49).for_each(|pixel| {
+        let _ = write!(text, ",p{pixel}");
+    });
+    let mut rows = 0;
+    for (image, label) in images[16..].chunks(784).zip(&labels[8..]) {
+        if rows == ROWS as u64 || ![3, 8].contains(label) {
+            continue;
+        }
+        rows += 1;
+        let _ = write!(text, "\n{label}");
+        for pixel in 0..49 {
+            let (top, left) = (pixel / 7 * 4, pixel % 7 * 4);
+            let sum: u32 =
+                (0..16).map(|k| u32::from(image[(top + k / 4) * 28 + left + k % 4])).sum();
+            let _ = write!(text, ",{}", f64::from(sum) / (16.0 * 255.0));
+        }
+    }
+    let path = Some(bench.file("digits.csv", &text));
+    let classes = Some(vec!["3".into(), "8".into()]);
+    (Source { path, label: Some("digit".into()), classes, ..Source::default() }, rows)
+}
+
+/// a9a: every hundredth row, sparse.
+fn income(bench: &Bench, folder: &Path) -> Source {
+    let bytes = unpacked(&folder.join("libsvm/a9a.gz"));
+    let lines: Vec<String> =
+        BufReader::new(&bytes[..]).lines().step_by(100).take(ROWS).map(Result::unwrap).collect();
+    assert_eq!(lines.len(), ROWS);
+    Source {
+        path: Some(bench.file("income.txt", &lines.join("\n"))),
+        format: Some("libsvm".into()),
+        classes: Some(vec!["-1".into(), "+1".into()]),
+        width: Some(123),
+        ..Source::default()
+    }
+}
+
+/// Parkinson's telemonitoring: motor UPDRS by voice, every nineteenth row.
+fn voices(bench: &Bench, folder: &Path) -> Source {
+    let bytes = unpacked(&folder.join("parkinsons-telemonitoring/parkinsons_updrs.data.gz"));
+    let mut lines = BufReader::new(&bytes[..]).lines().map(Result::unwrap);
+    let head = lines.next().unwrap();
+    let rows: Vec<String> = lines.step_by(19).take(ROWS).collect();
+    assert_eq!(rows.len(), ROWS);
+    let ignore = ["subject#", "age", "sex", "test_time", "total_UPDRS"];
+    Source {
+        path: Some(bench.file("voices.csv", &format!("{head}\n{}", rows.join("\n")))),
+        label: Some("motor_UPDRS".into()),
+        ignore: ignore.map(String::from).to_vec(),
+        ..Source::default()
+    }
+}

@@ -1,0 +1,6 @@
+//! The planner against what trainings and deletions really do.
+
+mod bench;
+mod following;
+mod measured;
+mod table;

@@ -1,0 +1,77 @@
+//! The first requests of a model, gone through before it exists.
+
+use efface_learn::mechanism::Change;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::Claim;
+use efface_privacy::event::Event;
+
+use super::candidate::Context;
+use crate::certify::{claims, within_target};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::run::{first_event, planned_event, removal_steps};
+
+/// Requests that are gone through one by one.
+pub(super) const MOST_TRIED: usize = 100;
+
+/// The first requests, as far as they go.
+pub(super) struct Trial {
+    /// Steps of each; 0 for mechanisms without.
+    pub(super) steps: Vec<u64>,
+    /// True when the next one would miss the target.
+    pub(super) ended: bool,
+    /// Claims of the first.
+    pub(super) claims: Vec<Claim>,
+}
+
+/// Goes through `count` deletions of records that were there from the start. Only public counts
+/// enter, as they do when the engine finds the steps of a request.
+pub(super) fn requests(plan: &Plan, context: &Context<'_>, count: usize) -> Result<Trial> {
+    let mut records = context.facts.records;
+    let mut event = first_event(plan, size(records)?)?;
+    let mut trial = Trial { steps: Vec::new(), ended: false, claims: Vec::new() };
+    let groups = &context.workload.groups;
+    for &group in groups.iter().cycle().take(count.min(MOST_TRIED)) {
+        let Some(left) = records.checked_sub(group) else {
+            if trial.steps.is_empty() {
+                return Err(Error::input(
+                    "group",
+                    format!("a request of {group} records is more than all {records}"),
+                ));
+            }
+            break;
+        };
+        match served(plan, &event, group, size(left)?) {
+            Ok((steps, next, claims)) => {
+                if trial.steps.is_empty() {
+                    trial.claims = claims;
+                }
+                trial.steps.push(steps);
+                event = next;
+                records = left;
+            }
+            // The first request must be possible; a later one may end what the model can serve.
+            Err(error) if trial.steps.is_empty() => return Err(error),
+            Err(_) => {
+                trial.ended = true;
+                break;
+            }
+        }
+    }
+    Ok(trial)
+}
+
+/// One deletion of `group` records after which `left` remain: its steps, event and claims.
+fn served(plan: &Plan, event: &Event, group: u64, left: usize) -> Result<(u64, Event, Vec<Claim>)> {
+    let since = vec![0; group as usize];
+    let change = Change { deleted_since: &since, added: 0 };
+    let steps = removal_steps(plan, event, &change, left)?;
+    let next = planned_event(plan, event, &change, steps, left)?;
+    let claims = claims(plan, &next, RequestKind::Delete, group)?;
+    within_target(plan, &claims)?;
+    Ok((steps, next, claims))
+}
+
+pub(super) fn size(records: u64) -> Result<usize> {
+    usize::try_from(records).map_err(|_| Error::input("range", "`n` is too large for this machine"))
+}
