@@ -140,6 +140,7 @@ fn choice_row(choice: &Choice, advice: &Advice) -> String {
         Schedule::Steps { step, noise, learning, .. } => {
             (noise.0 / (2.0 * step.0).sqrt(), format!("{learning} steps"))
         }
+        _ => (0.0, "none".to_owned()),
     };
     let rate = advice.workload.deletions_per_month;
     row([
@@ -186,7 +187,7 @@ fn details(choice: &Choice) -> Vec<String> {
             };
             format!("; eta {:.3}, {learning} steps of training, {each}", step.0)
         }
-        Schedule::Output { .. } => format!(
+        _ => format!(
             "; training ~{:.0} passes, at most {}{}",
             choice.training.passes_usually,
             choice.training.passes_at_most,
