@@ -16,7 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import verify
 
@@ -59,7 +59,7 @@ def seal(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-SETTING = {
+SETTING: dict[str, Any] = {
     "parameters": 785,
     "normalizer": {"kind": "fixed", "n": 12000, "capacity": 15000},
     "lipschitz": "1.4142135623730951",
@@ -104,7 +104,7 @@ DESCENDED_OPENLY = {
         {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
     ],
 }
-AVERAGED = {
+AVERAGED: dict[str, Any] = {
     "kind": "distributed-descent",
     "setting": {**SETTING, "normalizer": {"kind": "mean", "minimum": 6000}},
     "sample": 12000,
@@ -1015,7 +1015,7 @@ class NotSound(unittest.TestCase):
     """Objective perturbation is recomputed and never believed."""
 
     def test_published_numbers_are_recomputed_and_rejected(self) -> None:
-        event = {
+        event: dict[str, Any] = {
             "kind": "objective-perturbation",
             "setting": {
                 "normalizer": {"kind": "fixed", "n": 100, "capacity": 125},
@@ -1047,10 +1047,13 @@ class NotSound(unittest.TestCase):
             verify.supported({**event, "residual": Decimal(2)}, claim)
         with self.assertRaises(verify.Broken):
             verify.supported(event, {**claim, "accountant": "gdp"})
+
+
 class DescentToDelete(unittest.TestCase):
     """Events of descent-to-delete: exact instances, printed formulas, contradictions."""
 
-    LINEAR: dict[str, Any] = {  # slope 1 for every record, so that a step contracts by exactly 0.9
+    # Slope 1 for every record, so that a step contracts by exactly 0.9.
+    LINEAR: ClassVar[dict[str, Any]] = {
         "kind": "descent",
         "setting": {
             **SETTING,

@@ -541,9 +541,9 @@ def contraction_of(event: Fields) -> tuple[Decimal, Decimal]:
 def distributed_mu(event: Fields, world: str, _: str) -> Decimal:
     """Averages of parts, each world's within tau of the same average given the same sample."""
     require(world == RETRAINING, "only retraining is bounded for a sample's averages")
-    distance = 2 * event["distance"] + event["grid"] * Decimal(
-        event["setting"]["parameters"]
-    ).sqrt()
+    distance = (
+        2 * event["distance"] + event["grid"] * Decimal(event["setting"]["parameters"]).sqrt()
+    )
     joint = Decimal(event["copies"] * event["joint_releases"]).sqrt()
     mu: Decimal = joint * distance / event["noise"]
     return mu
@@ -615,7 +615,8 @@ def contraction(event: Fields) -> Decimal:
 
 def least_steps(event: Fields) -> Decimal:
     """The steps that all updates so far need together, by the schedule of the variant."""
-    first, updates = Decimal(event["iterations"]), event["updates"]
+    first = Decimal(event["iterations"])
+    updates: int = event["updates"]
     if event["variant"] == "weak":
         grown = (Decimal(i) ** (2 * event["xi"]) for i in range(1, updates + 1))
         return first * sum(grown, ZERO)
@@ -689,7 +690,8 @@ def descent_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     With a secret iterate both runs stay within a fixed distance of the same optimum; in `perfect`
     state a release is one composite step, so many noiseless ones and then noise.
     """
-    setting, phases, noise = event["setting"], event["phases"], event["noise"]
+    setting, phases = event["setting"], event["phases"]
+    noise: Decimal = event["noise"]
     c, eta, rho = contraction(event), event["step"], event["rounding"]
     q, rest, tail, rounded, records = descent_parts(event)
     if state_of(event) == "secret":
@@ -941,12 +943,12 @@ CONSTANTS = {
     },
     "descent": {
         **{name: name for name in ("variant", "iterations", "diameter", "noise", "xi", "tail")},
-        **{"eta": "step", "releases": "joint_releases"},
+        "eta": "step",
+        "releases": "joint_releases",
     },
 }
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
-
 
 
 def supported(event: Fields, claim: Fields) -> Fields:
@@ -1307,7 +1309,6 @@ def deletion_bound(event: Fields, claim: Fields) -> Fields:
         one = nearby_renyi(nu, order, lambda q: private(q, event["longest"]))
         epsilon += requests["p-adaptive"] * one
     return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
-
 
 
 def perturbation_bound(event: Fields, claim: Fields) -> Fields:

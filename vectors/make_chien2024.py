@@ -8,7 +8,9 @@ result/LMC).
 """
 
 import json
+from typing import Any
 
+Fields = dict[str, Any]
 EPSILONS = ["0.05", "0.1", "0.5", "1", "2", "5"]
 # n, m, M, d, L/m that the published numbers used, L/m from public knowledge.
 DATA = {
@@ -65,10 +67,11 @@ FIGURE_3C = {
 }
 # S: K for epsilon 0.5, 1, 2, 5.
 FIGURE_4 = {1: "1 1 1 1", 50: "2831 1231 531 171", 100: "3321 1491 671 251"}
-cases = []
+cases: list[Fields] = []
+inputs: Fields
 
 
-def constants(data, used=True):
+def constants(data: str, *, used: bool = True) -> Fields:
     n, m, lipschitz, _, ratio, public = DATA[data]
     smoothness = (ratio if used else public) * float(m)
     return {
@@ -80,13 +83,13 @@ def constants(data, used=True):
     }
 
 
-def case(where, data, kind, inputs, paper, **labels):
+def case(where: str, data: str, kind: str, inputs: Fields, paper: Fields, **labels: Any) -> None:
     cases.append(
         {"where": where, "data": data, **labels, "kind": kind, "inputs": inputs, "paper": paper}
     )
 
 
-def langevin(inputs, sigma, group, epsilon, **more):
+def langevin(inputs: Fields, sigma: str, group: int, epsilon: str, **more: Any) -> Fields:
     return {**inputs, "sigma": sigma, "group": group, "target_epsilon": epsilon, **more}
 
 
@@ -113,11 +116,11 @@ for data, printed_row in TABLE_3.items():
         case("Table 3", data, "langevin-least-sigma", inputs, {"sigma": printed})
 
 for data, lists in FIGURE_3B.items():
-    for group, steps in lists.items():
+    for group, printed in lists.items():
         inputs = langevin(
             constants(data), "0.03", group, "1", requests=100 // group, most_order="100000"
         )
-        published = [int(k) for k in steps.split()]
+        published = [int(k) for k in printed.split()]
         case("Figure 3b", data, "langevin-sequence", inputs, {"steps": published})
 
 for data, (smoothness, steps_of) in FIGURE_3C.items():
@@ -134,17 +137,17 @@ for data, (smoothness, steps_of) in FIGURE_3C.items():
         case("Figure 3c", data, "langevin", inputs, {"least_steps_for_target": steps})
 
 for group, row in FIGURE_4.items():
-    for epsilon, steps in zip(EPSILONS[2:], row.split(), strict=True):
+    for epsilon, printed in zip(EPSILONS[2:], row.split(), strict=True):
         inputs = langevin(
             constants("MNIST"),
             "0.03",
             group,
             epsilon,
-            steps=int(steps),
+            steps=int(printed),
             step_stride=10,
             most_order="10000",
         )
-        case("Figure 4", "MNIST", "langevin", inputs, {"least_steps_for_target": int(steps)})
+        case("Figure 4", "MNIST", "langevin", inputs, {"least_steps_for_target": int(printed)})
 
 note = "paper: as published; where: table or figure of chien2024; see docs/published.md"
 print(json.dumps({"note": note, "cases": cases}, indent=0))

@@ -7,33 +7,37 @@ Every formula is written down here a second time, step by step; restarts are tri
 
 import json
 import random
+from collections.abc import Callable
+from typing import Any
 
 from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
 
 mp.dps = 60
 random.seed(32)
-cases = []
+Fields = dict[str, Any]
+Curve = Callable[[Any], Any]
+cases: list[Fields] = []
 
 
-def case(kind, inputs, **expect):
+def case(kind: str, inputs: Fields, **expect: Any) -> None:
     written = {k: v if isinstance(v, int) else str(v) for k, v in inputs.items()}
     results = {k: v if isinstance(v, int) else nstr(v, 25) for k, v in expect.items()}
     cases.append({"kind": kind, "inputs": written, "expect": results})
 
 
-def digits(low, high):
+def digits(low: float, high: float) -> float:
     """A decimal with few digits, uniform in the logarithm."""
     return float(f"{10 ** random.uniform(low, high):.6g}")
 
 
-def real(x):
+def real(x: Any) -> Any:
     return mpf(str(x))
 
 
-def least(f, low=-30, high=70):
+def least(f: Curve, low: Any = -30, high: Any = 70) -> Any:
     """The minimum of f(alpha) over alpha > 1 by a grid and ternary search in ln(alpha - 1)."""
 
-    def at(t):
+    def at(t: Any) -> Any:
         return f(1 + exp(mpf(t)))
 
     grid = [mpf(low) + mpf(high - low) * k / 300 for k in range(301)]
@@ -49,11 +53,11 @@ def least(f, low=-30, high=70):
     return at((low + high) / 2)
 
 
-def epsilon_of(curve, delta):
+def epsilon_of(curve: Curve, delta: Any) -> Any:
     return least(lambda a: curve(a) + log(1 / delta) / (a - 1))
 
 
-def settings():
+def settings() -> tuple[Fields, Fields]:
     m = digits(-3, 0)
     eta = float(f"{random.uniform(0.05, 0.99) / m:.5g}")
     inputs = {
@@ -68,7 +72,7 @@ def settings():
     return inputs, {k: real(v) for k, v in inputs.items()}
 
 
-def stationary(r, sigma):
+def stationary(r: Fields, sigma: Any) -> Curve:
     reach = r["group"] * r["lipschitz"] / (sigma * r["n"])
     return lambda a: 4 * a * reach**2 / r["strong_convexity"]
 
@@ -82,7 +86,11 @@ for _ in range(6):
         middle = (low + high) / 2
         zero = stationary(r, exp(middle))
         rate = steps * r["strong_convexity"] * r["eta"]
-        value = epsilon_of(lambda a, z=zero, s=rate: exp(-s / a) * z(a), r["delta"])
+
+        def decayed(a: Any, z: Curve = zero, s: Any = rate) -> Any:
+            return exp(-s / a) * z(a)
+
+        value = epsilon_of(decayed, r["delta"])
         low, high = (low, middle) if value <= real(target) else (middle, high)
     case(
         "langevin-least-sigma",
@@ -101,13 +109,13 @@ for _ in range(8):
         squares = squares * c**2 + 2 * eta * sigma**2
     rho = (2 * real(radius) * c**learning) ** 2 / squares / 2
 
-    def after(a, z=zero, k=steps, m=m, eta=eta):
+    def after(a: Any, z: Curve = zero, k: int = steps, m: Any = m, eta: Any = eta) -> Any:
         return exp(-k * m * eta / a) * z(a)
 
-    def short(a, f=after, t=learning, m=m, eta=eta):
+    def short(a: Any, f: Curve = after, t: int = learning, m: Any = m, eta: Any = eta) -> Any:
         return f(a) * (1 - exp(-m * eta * t))
 
-    def triangles(a, f=after, rho=rho):
+    def triangles(a: Any, f: Curve = after, rho: Any = rho) -> Any:
         inner = (2 * a - mpf("0.5")) / (2 * a - 1) * (f(4 * a) + rho * 4 * a)
         return (a - mpf("0.5")) / (a - 1) * (inner + rho * 2 * a)
 
@@ -130,7 +138,7 @@ for index in range(10):
     g = mpf(1) if convex else (1 + eta * smooth) ** 2
     half = eta * sigma**2
 
-    def cap(v, reach=reach):
+    def cap(v: Any, reach: Any = reach) -> Any:
         return 6 * (4 * reach**2 + v) * exp(4 * reach**2 / v)
 
     steps = random.randint(1, 60)
@@ -149,25 +157,32 @@ for index in range(10):
     for _ in range(steps):
         decay += log(1 + 2 * half / (g * constant))
         constant = min(g * constant + 2 * half, cap(2 * half))
+
+    def at_steps(a: Any, s: Any = scale, d: Any = decay) -> Any:
+        return a * s * exp(-d / a)
+
+    def at_learning(a: Any, s: Any = scale) -> Any:
+        return a * s
+
     case(
         "langevin-convex" if convex else "langevin-nonconvex",
         {**inputs, "steps": steps},
-        epsilon_at_learning=epsilon_of(lambda a, s=scale: a * s, r["delta"]),
-        epsilon_at_steps=epsilon_of(lambda a, s=scale, d=decay: a * s * exp(-d / a), r["delta"]),
+        epsilon_at_learning=epsilon_of(at_learning, r["delta"]),
+        epsilon_at_steps=epsilon_of(at_steps, r["delta"]),
     )
 
 
-def upper(x):
+def upper(x: Any) -> Any:
     return erfc(x / sqrt(mpf(2))) / 2
 
 
-def delta_of(epsilon, mu):
+def delta_of(epsilon: Any, mu: Any) -> Any:
     with mp.workdps(400):
         a = mu / 2 - epsilon / mu
         return upper(-a) - exp(epsilon) * upper(mu - a)
 
 
-def mu_of(start, shifts, c, noise):
+def mu_of(start: Any, shifts: list[Any], c: Any, noise: Any) -> Any:
     """The minorant of every single point by gift wrapping."""
     steps = len(shifts)
     v, y = mpf(0), c**steps * start
@@ -186,7 +201,7 @@ def mu_of(start, shifts, c, noise):
     return sqrt(total)
 
 
-def restarted(diameter, shifts, c, noise):
+def restarted(diameter: Any, shifts: list[Any], c: Any, noise: Any) -> Any:
     rest = [mu_of(diameter, shifts[k:], c, noise) for k in range(len(shifts))]
     return min([mu_of(mpf(0), shifts, c, noise), *rest])
 
@@ -216,7 +231,9 @@ for index in range(10):
     mu = restarted(diameter, shifts, c, noise)
     before = restarted(diameter, shifts[:learning], c, noise)
 
-    def delta_after(e, mu=mu, before=before, k=unlearning, d=apart / noise):
+    def delta_after(
+        e: Any, mu: Any = mu, before: Any = before, k: int = unlearning, d: Any = apart / noise
+    ) -> Any:
         p = delta_of(e, before)
         for _ in range(k):
             # Far below every delta that is asked for; the difference has lost its digits there.

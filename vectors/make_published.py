@@ -7,30 +7,33 @@ Every formula is written down a second time, from the theorems and not from the 
 
 import json
 import random
+from typing import Any
 
 from mpmath import ceil, exp, log, mp, mpf, nstr, sqrt
 
 mp.dps = 60
 random.seed(47)
-cases = []
+Fields = dict[str, Any]
+cases: list[Fields] = []
+inputs: Fields
 
 
-def case(kind, inputs, **expect):
+def case(kind: str, inputs: Fields, **expect: Any) -> None:
     written = {k: v if isinstance(v, int) else str(v) for k, v in inputs.items()}
     result = {k: v if isinstance(v, int) else nstr(v, 25) for k, v in expect.items()}
     cases.append({"kind": kind, "inputs": written, "expect": result})
 
 
-def digits(low, high):
+def digits(low: float, high: float) -> float:
     """A decimal with few digits, uniform in the logarithm."""
     return float(f"{10 ** random.uniform(low, high):.6g}")
 
 
-def big(inputs):
+def big(inputs: Fields) -> list[Any]:
     return [mpf(str(value)) for value in inputs.values()]
 
 
-def whole(x):
+def whole(x: Any) -> int:
     return max(0, int(ceil(x)))
 
 
@@ -90,6 +93,19 @@ for _ in range(12):
         excess_risk=10 * kap * q * d * (group * g) ** 2 / (lam * dp * n**2),
     )
 
+
+def plan(ln_b: Any, values: list[Any]) -> tuple[Any, Any, Any, Any]:
+    lam, beta, g, _, n, d, q, dp, dd, group, replaced = values
+    share = min(dd / d, 1 / q)
+    eta = lam * share / (64 * q * exp(ln_b) * (beta + lam) ** 2)
+    unit = 2 * exp(ln_b) / (lam * eta)
+    bound = unit * log(q * ln_b / dd)
+    learn = max(mpf(0), bound)
+    remove = bound - unit * log(ln_b / (2 * (dd + replaced / n * ln_b)))
+    variance = q * (group * g) ** 2 * eta * max(learn, remove) / (dp * n**2)
+    return eta, learn, remove, variance
+
+
 for _ in range(40):
     inputs = {
         "lambda": digits(-2, 0),
@@ -104,24 +120,15 @@ for _ in range(40):
         "group": random.randint(1, 3),
         "replaced": random.randint(1, 20),
     }
-    lam, beta, g, loss, n, d, q, dp, dd, group, replaced = big(inputs)
-
-    def plan(ln_b):
-        share = min(dd / d, 1 / q)
-        eta = lam * share / (64 * q * exp(ln_b) * (beta + lam) ** 2)
-        unit = 2 * exp(ln_b) / (lam * eta)
-        bound = unit * log(q * ln_b / dd)
-        learn = max(mpf(0), bound)
-        remove = bound - unit * log(ln_b / (2 * (dd + replaced / n * ln_b)))
-        variance = q * (group * g) ** 2 * eta * max(learn, remove) / (dp * n**2)
-        return eta, learn, remove, variance
+    values = big(inputs)
+    _, _, g, loss, n, _, q, dp, _, group, _ = values
 
     low, high = mpf("1e-40"), mpf(600)
     for _ in range(190):
         middle = (low + high) / 2
-        fits = plan(middle)[3] * middle / 4 >= loss
+        fits = plan(middle, values)[3] * middle / 4 >= loss
         low, high = (low, middle) if fits else (middle, high)
-    eta, learn, remove, variance = plan(high)
+    eta, learn, remove, variance = plan(high, values)
     steps = whole(learn), whole(remove)
     # Where the steps are many the last bits of B decide the last digits of the count.
     if max(steps) > 10**10:
@@ -161,7 +168,7 @@ for _ in range(10):
     )
 
 
-def gap(start, rise):
+def gap(start: Any, rise: Any) -> Any:
     return sqrt(start + rise) - sqrt(start)
 
 
@@ -287,11 +294,7 @@ for _ in range(10):
     )
 
 for _ in range(12):
-    inputs = {
-        "epsilon": digits(-3, 1),
-        "delta": digits(-12, -2),
-        "k": random.randint(1, 12),
-    }
+    inputs = {"epsilon": digits(-3, 1), "delta": digits(-12, -2), "k": random.randint(1, 12)}
     e, d, k = big(inputs)
     case("group-privacy-noted", inputs, epsilon=e / k, delta=d * (exp(e) - 1) / (exp(k * e) - 1))
 
