@@ -587,6 +587,11 @@ class OtherAccountants(unittest.TestCase):
             found = self.bound(event, **asked)
             self.close(found["epsilon"], e + inner["epsilon"], "1e-30")
             self.assertEqual((found["group"], found["requests"]), (str(removed), "non-adaptive"))
+        # (e^(k epsilon) - 1)/(e^epsilon - 1) is k where epsilon vanishes, however it cancels.
+        tiny = {**GIVEN, "epsilon": "1.6e-79", "delta": "1e-6"}
+        event = {"kind": "composed", "given": tiny, "removed": 30, "inner": HEALTHY}
+        inner = self.bound(HEALTHY, **{**asked, "delta": delta - 3 * Decimal(float("1e-6"))})
+        self.close(self.bound(event, **asked)["epsilon"], inner["epsilon"], "1e-20")
         joint = {"kind": "composed", "removed": 30, "inner": HEALTHY}
         joint["given"] = {**GIVEN, "epsilon": None, "delta": None, "mu": "0.5"}
         inner = self.bound(HEALTHY, notion=verify.RENYI, order=Decimal(4))["mu"]
@@ -823,6 +828,18 @@ class Certificates(unittest.TestCase):
         for limit in verify.UNHIDDEN:
             forget = partial(lambda text, d: d["scope"]["does_not_cover"].remove(text), limit)
             self.breaks(base, {"scope"}, forget)
+
+    def test_what_was_given_is_given_once(self) -> None:
+        def wrap(document: dict[str, Any]) -> None:
+            inner = document["event"]
+            document["event"] = {"kind": "composed", "given": GIVEN, "removed": 9, "inner": inner}
+
+        def twice(document: dict[str, Any]) -> None:
+            wrap(document)
+            wrap(document)
+
+        for change in (wrap, twice):
+            self.fails(self.solved, "claim 1", change)
 
     def test_noise_constants_and_scope(self) -> None:
         test, seeded = put({"not_for_release": True}), {"generator": "chacha20-user-seed"}

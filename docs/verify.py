@@ -445,8 +445,10 @@ def require(holds: bool, reason: str) -> None:
 
 
 def core(event: Fields) -> Fields:
-    """The event of the mechanism itself, whatever it builds on."""
-    return event["inner"] if event["kind"] == "composed" else event
+    """The event of the mechanism itself, whatever it builds on, nested or not."""
+    while event["kind"] == "composed":
+        event = event["inner"]
+    return event
 
 
 def check_event(event: Fields) -> None:
@@ -1016,8 +1018,8 @@ def composed_bound(
             first = (gdp_epsilon(groups * given["mu"], half), half)
         else:
             each = given["epsilon"]
-            grown = Decimal(groups)
-            if each > 0:
+            grown = groups * (groups * each).exp()  # from above, and so close where digits cancel
+            if each > Decimal("1e-40"):
                 grown = ((groups * each).exp() - 1) / (each.exp() - 1)
             first = (groups * each, min(given["delta"] * grown, ONE))
         left = claim["delta"] - first[1]
