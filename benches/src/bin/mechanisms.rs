@@ -21,6 +21,8 @@ use efface_privacy::event::State;
 const DELETIONS: usize = 100;
 /// Releases covered jointly in `secret` state; then a refresh.
 const JOINT: u64 = 26;
+/// Noise on each weight where the default excess risk leaves room for more: the accuracy is the same.
+const NOISE: f64 = 0.03;
 /// The accuracy is measured after every so many deletions.
 const EVERY: usize = 20;
 
@@ -99,7 +101,36 @@ fn cases(n: usize) -> Vec<Case> {
         case("retrain", named("retrain", &base)),
         case("solve", base.clone()),
         case("solve, secret", secret.clone()),
+        case(
+            "solve, Newton memory",
+            Settings { solver: Some("newton".to_owned()), noise: Some(NOISE), ..secret.clone() },
+        ),
         case("noisy-gd", Settings { removal_steps: Some(1), ..named("noisy-gd", &base) }),
+        case("descent, perfect", named("descent-to-delete", &base)),
+        case(
+            "descent, perfect, published",
+            Settings {
+                accountant: Some("descent".to_owned()),
+                ..named("descent-to-delete", &base)
+            },
+        ),
+        case(
+            "descent, secret",
+            Settings { variant: Some("secret".to_owned()), ..named("descent-to-delete", &secret) },
+        ),
+        case(
+            "distributed-descent",
+            Settings {
+                capacity: None,
+                normalizer: Some("mean".to_owned()),
+                noise: Some(NOISE),
+                ..named("distributed-descent", &secret)
+            },
+        ),
+        case(
+            "objective-perturbation (NOT SOUND)",
+            Settings { noise: Some(10.0), ..named("objective-perturbation", &base) },
+        ),
         Case {
             name: "ridge",
             settings: Settings {

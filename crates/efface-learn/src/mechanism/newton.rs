@@ -36,7 +36,8 @@ pub fn begin(
     let zeros = vec![0.0; constants.parameters()];
     let start = Start { weights: published.unwrap_or(&zeros), factor: None };
     let found = solve(objective, Solver::Newton, stopping(plan), start, watch)?;
-    let memory = Memory::new(objective, &found.weights)?;
+    let mut memory = Memory::new(objective, &found.weights)?;
+    memory.improve(constants, stopping(plan));
     // Making the memory took a gradient pass, a pass for the curvature and a Hessian.
     let effort = Effort {
         passes: found.passes + 1,

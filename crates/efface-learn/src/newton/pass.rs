@@ -109,14 +109,22 @@ impl Memory {
             (tries, effort.passes) = (tries + 1, effort.passes + 1);
             self.rest(constants);
             tell(watch, effort.passes, self.bound.known, constants, self.records, stopping)?;
+            self.improve(constants, stopping);
             if self.bound.distance <= stopping.distance {
                 return Ok(effort);
             }
             self.settle(constants, &[], stopping);
-            if self.bound.distance <= stopping.distance {
-                return Ok(effort);
-            }
             due = tries == TRIES || self.bound.known.is_infinite();
+        }
+    }
+
+    /// Takes the step that gradient and Hessian give where it lowers the bound, without a pass: room
+    /// for the changes to come.
+    pub(crate) fn improve(&mut self, constants: &Constants, stopping: Stopping) {
+        let mut further = self.clone();
+        further.settle(constants, &[], stopping);
+        if further.bound.distance < self.bound.distance {
+            *self = further;
         }
     }
 
@@ -145,9 +153,7 @@ impl Memory {
         effort.passes += found.passes + 1;
         effort.hessians += found.hessians + 1;
         effort.products += found.hessian_products + 1;
-        if self.bound.distance > stopping.distance {
-            self.settle(objective.constants(), &[], stopping);
-        }
+        self.improve(objective.constants(), stopping);
         if self.bound.distance <= stopping.distance {
             return Ok(effort);
         }

@@ -300,15 +300,9 @@ impl Choices {
         let parts = self.mechanism == MechanismName::DistributedDescent;
         let counted = self.accountant == Accountant::Descent;
         if !parts {
-            for (name, given) in [
-                ("xi", s.xi.is_some()),
-                ("copies", s.copies.is_some()),
-                ("iterations", s.iterations.is_some()),
-            ] {
-                if given {
-                    let what = format!("`--{name}` is a setting of `distributed-descent` only");
-                    return refuse(&what, "leave it out, or use `--mechanism distributed-descent`");
-                }
+            if s.copies.is_some() {
+                let what = "`--copies` is a setting of `distributed-descent` only";
+                return refuse(what, "leave it out, or use `--mechanism distributed-descent`");
             }
             return Ok(());
         }
@@ -351,6 +345,8 @@ impl Choices {
         let steps = self.mechanism == MechanismName::NoisyGd;
         ridge::check(self)?;
         let descends = self.mechanism == MechanismName::DescentToDelete;
+        let parts = self.mechanism == MechanismName::DistributedDescent;
+        const DESCENTS: &str = "`descent-to-delete` and `distributed-descent`";
         if steps && self.state == State::Secret {
             return clash(
                 "`noisy-gd` with `--state secret`",
@@ -371,9 +367,9 @@ impl Choices {
             ("steps", s.steps.is_some(), steps || descends, "`noisy-gd` and `descent-to-delete`"),
             ("removal-steps", s.removal_steps.is_some(), steps, "`noisy-gd`"),
             ("variant", s.variant.is_some(), descends, "`descent-to-delete`"),
-            ("iterations", s.iterations.is_some(), descends, "`descent-to-delete`"),
+            ("iterations", s.iterations.is_some(), descends || parts, DESCENTS),
             ("diameter", s.diameter.is_some(), descends, "`descent-to-delete`"),
-            ("xi", s.xi.is_some(), descends, "`descent-to-delete`"),
+            ("xi", s.xi.is_some(), descends || parts, DESCENTS),
         ] {
             if given && !fits {
                 return clash(

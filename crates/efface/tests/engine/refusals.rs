@@ -25,7 +25,7 @@ fn settings_out_of_range_or_at_odds() {
         (Settings { loss: text("logit"), ..Settings::default() }, "loss"),
         (Settings { mechanism: text("sgd"), ..Settings::default() }, "mechanism"),
         (Settings { notion: text("dp"), ..Settings::default() }, "notion"),
-        (Settings { lambda: Some(0.0), ..Settings::default() }, "range"),
+        (Settings { lambda: Some(0.0), ..Settings::default() }, "lambda"),
         (Settings { lambda: Some(f64::NAN), ..Settings::default() }, "range"),
         (Settings { epsilon: Some(-1.0), ..Settings::default() }, "range"),
         (Settings { epsilon: Some(f64::INFINITY), ..Settings::default() }, "range"),

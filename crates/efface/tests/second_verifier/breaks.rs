@@ -97,7 +97,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("claim ", |c| {
         exact(c).is_some_and(|e| {
-            e.setting.lipschitz.0 = 1.0;
+            e.setting.lipschitz.0 = 0.0;
             true
         })
     }),

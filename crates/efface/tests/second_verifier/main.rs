@@ -128,7 +128,7 @@ fn both_verifiers_agree_on_random_certificates() {
             assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
             tried += 1;
         }
-        assert_eq!(tried, BROKEN, "{rule}: no certificate to break");
+        assert!((1..=BROKEN).contains(&tried), "{rule}: no certificate to break");
     }
 
     let theirs = judged(files.folder.path(), &files.names, &public);

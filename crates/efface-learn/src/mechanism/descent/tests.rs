@@ -87,7 +87,7 @@ fn rounding_bounds_the_error_of_a_step_and_its_projection() {
         let objective = Objective::new(&constants, &data).unwrap();
         let mut rng = generator(12);
         // Balls from far larger than needed to so small that every step leaves them.
-        for diameter in [1e-3, 0.5, 20.0, 1e4] {
+        for diameter in [1e-3, 0.5, 20.0, 1e3] {
             let plan = DescentPlan { diameter, ..plan(&constants, Variant::Secret) };
             let plan = plan.check(&constants).unwrap();
             let bound = plan.rounding(&constants, n).unwrap();
