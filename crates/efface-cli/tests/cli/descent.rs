@@ -68,7 +68,7 @@ fn what_cannot_be_had_is_refused_with_what_to_do() {
         ("--accountant descent --notion differential-privacy", "--accountant gdp"),
         ("--accountant descent --steps 1 --noise 100", "steps"),
         ("--eta 1e9", "eta"),
-        ("--noise 1e-9", "--noise"),
+        ("--noise 1e-9", "raise the noise"),
         ("--solver newton", "--solver"),
     ] {
         let w = workshop();

@@ -92,5 +92,6 @@ fn what_it_does_not_offer_is_refused() {
         w.efface(&format!("{TRAIN} {settings}")).fails(code, &parts);
     }
     let other = TRAIN.replace("--mechanism distributed-descent", "--xi 1.1");
-    w.efface(&other).fails(1, &["`--xi` is a setting of `distributed-descent` only"]);
+    w.efface(&other)
+        .fails(1, &["`--xi` is a setting of `descent-to-delete` and `distributed-descent` only"]);
 }

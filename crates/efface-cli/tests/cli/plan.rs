@@ -63,7 +63,8 @@ fn trainings_follow_plans_of_their_data() {
     let shown = w.efface(&format!("plan {roles} --pass-ms 1")).done();
     assert!(shown.stdout.contains("read off the data") && shown.stdout.contains("retrain: "));
     w.efface(&format!("train {roles} --plan plan.json -o first.efface")).done();
-    let ran = w.efface(&format!("train {roles} --plan plan.json --choice noisy-gd -o n.efface"));
+    let ran =
+        w.efface(&format!("train {roles} --plan plan.json --choice noisy-gd-quick -o n.efface"));
     ran.done();
     assert_eq!(w.efface("status n.efface --json").done().json()["mechanism"], "noisy-gd");
     w.efface("delete n.efface --record r3").done();

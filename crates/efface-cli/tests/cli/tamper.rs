@@ -188,15 +188,15 @@ fn a_dishonest_owner_is_caught_by_the_numbers() {
     }
 }
 
-/// An event of a kind that this program does not know, or that theory calls unsound, is refused.
+/// An event of a kind that this program does not know is refused.
 #[test]
 fn unknown_events_are_refused() {
     let (w, key, mut certificate) = vault("");
     let keyring = Keyring::load(&w.key_file()).unwrap();
-    certificate["event"]["kind"] = json!("objective-perturbation");
+    certificate["event"]["kind"] = json!("coin-toss");
     w.write("t.json", sealed(certificate, &keyring));
     let ran = w.run(&["certificate", "verify", "t.json", "--key", &key]);
-    ran.fails(2, &["not a certificate", "objective-perturbation"]);
+    ran.fails(2, &["not a certificate", "coin-toss"]);
     let (code, lines) = crate::verifier::python(&w.path("t.json"), Some(&key));
     assert_eq!(code, Some(2), "{lines}");
 }
