@@ -118,7 +118,7 @@ impl Loss {
             Self::Softmax { classes } if !(2..=65536).contains(&classes) => {
                 Err(LossError::Classes(classes))
             }
-            Self::Squared { clip } if !(clip > 0.0) => Err(LossError::Clip(clip)),
+            Self::Squared { clip } if clip.is_nan() || clip <= 0.0 => Err(LossError::Clip(clip)),
             Self::HuberHinge { width } if !(width > 0.0 && width.is_finite()) => {
                 Err(LossError::Width(width))
             }

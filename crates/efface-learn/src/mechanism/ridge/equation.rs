@@ -126,6 +126,7 @@ fn subtract(block: &mut [Lane], left: &[Lane], right: &[Lane]) {
 
 /// Column `c` of a block left of the diagonal, once those before it are done. `corner` is the
 /// block of L on the diagonal of these columns.
+#[allow(clippy::needless_range_loop, reason = "the indices are those of the formula")]
 fn eliminate(block: &mut [Lane], c: usize, corner: &[Lane]) {
     for r in 0..WIDTH {
         let mut sum = block[c][r];

@@ -1,4 +1,5 @@
 //! `ridge`: exactness whatever the history, and refusals that change nothing.
+#![allow(clippy::needless_range_loop, reason = "the indices are those of the formulas")]
 
 use std::ops::ControlFlow;
 
@@ -42,11 +43,11 @@ fn records(n: usize, cols: usize, seed: u64) -> Records {
         if norm > 1.0 {
             row.iter_mut().for_each(|x| *x = (f64::from(*x) / norm * (1.0 - 1e-6)) as f32);
         }
-        if i % 7 == 0 {
+        if i.is_multiple_of(7) {
             row.fill(0.0);
-            row[i % cols] = if i % 2 == 0 { 1.0 } else { -1.0 };
+            row[i % cols] = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         }
-        if i % 5 == 0 {
+        if i.is_multiple_of(5) {
             row[i % cols] *= 0.5;
             row[(i + 1) % cols] = 2.0_f32.powi(-23) * (i % 8) as f32;
         }
