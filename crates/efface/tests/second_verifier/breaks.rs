@@ -97,7 +97,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("claim ", |c| {
         exact(c).is_some_and(|e| {
-            e.setting.lipschitz.0 = 1.0;
+            e.setting.lipschitz.0 = 0.0;
             true
         })
     }),
@@ -455,13 +455,13 @@ fn tiny(c: &mut Certificate, number: fn(&mut NoisyGd) -> Option<&mut Decimal>) -
 
 /// Changes an event of descent-to-delete, if it is one.
 fn descent(c: &mut Certificate, change: fn(&mut Descent)) -> bool {
-    let Event::Descent(event) = &mut c.event else { return false };
+    let Event::Descent(event) = core(&mut c.event) else { return false };
     change(event);
     true
 }
 
 /// Whether descent-to-delete served two requests since learning.
 fn late(c: &Certificate) -> bool {
-    matches!(&c.event, Event::Descent(event) if event.phases.len() > 2
+    matches!(c.event.core(), Event::Descent(event) if event.phases.len() > 2
         && event.releases == event.phases.iter().map(|phase| phase.releases).sum::<u64>())
 }

@@ -234,7 +234,7 @@ impl Draw {
             joint_releases: if variant == Variant::Perfect { 1 } else { 4 + self.count(50) },
             releases: 1,
         };
-        for _ in 1..self.count(4) {
+        for _ in 1..self.count(12) {
             let updates = event.updates + self.count(3);
             let Some(steps) = event.steps_between(event.updates, updates) else { break };
             for phase in &mut event.phases {
