@@ -169,7 +169,7 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
 
 def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
     """A signed certificate with every claim the event supports."""
-    setting = event["setting"]
+    setting, touched = event["setting"], "1" if "phases" in event else "20"
     questions = [
         {**question, "adjacency": adjacency}
         if question["notion"] in (verify.DELETION, verify.PRIVACY)
@@ -204,7 +204,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
             "request": {
                 "id": "r1",
                 "kind": "delete",
-                "records": "not stated" if adjacency == "remove" else "20",
+                "records": "not stated" if adjacency == "remove" else touched,
                 "subject": None,
                 "received_at": "2026-01-02T03:04:05Z",
             },
@@ -600,6 +600,10 @@ class OtherAccountants(unittest.TestCase):
         for claim, event in (
             (asked, {**joint, "removed": None}),
             (asked, {**joint, "removed": 22}),  # learning saw 23 that are gone
+            (
+                {"notion": verify.PRIVACY, "delta": delta, "adjacency": "replace"},
+                {**joint, "removed": 22},
+            ),
             (asked, {**joint, "given": {**GIVEN, "mu": "1"}}),
             (asked, {**joint, "given": {**GIVEN, "delta": "1"}}),
             (asked, {**joint, "given": {**GIVEN, "delta": "1e-5"}}),
@@ -867,16 +871,20 @@ class Certificates(unittest.TestCase):
         private = {verify.DELETION, verify.PRIVACY}
         data, stated = put({"origin": "data"}, "constants", 0), put({"records": "20"}, "request")
         for base in (self.solved, self.descended):
-            for change in (data, stated, put({"records": "at most 20"}, "request")):
+            for change in (data, stated):
                 self.breaks(base, private, change)
+            for text in ("at most 20", "", "+20", "20 ", "1" * 17):
+                unclear = put({"records": text}, "request")
+                self.breaks(base, {*private, "consistency"}, unclear)
         for base in (self.solved_openly, self.descended_openly):
-            for change in (data, stated, put({"records": "not stated"}, "request")):
+            for change in (data, put({"records": "not stated"}, "request")):
                 self.breaks(base, set(), change)
+        self.breaks(self.solved_openly, set(), put({"records": "9999"}, "request"))
         self.breaks(self.solved, private, put({"records": 11980}, "event"))
         for phase in (0, 2):
             records = put({"records": 12000}, "event", "phases", phase)
             self.breaks(self.descended, private, records)
-        for count in ({"only_then": 14999}, {"only_now": 14999}, {"only_then": 0, "only_now": 0}):
+        for count in ({"only_then": 14999}, {"only_now": 14999}, {"only_then": 1, "only_now": 1}):
             self.breaks(self.descended, private, put(count, "event", "phases", 1))
         mean = put({"normalizer": {"kind": "mean", "minimum": 12000}}, "event", "setting")
         self.assertIn("the row count is public under `mean`", self.reasons(self.descended, mean))
@@ -973,6 +981,105 @@ class Certificates(unittest.TestCase):
             self.breaks(self.solved, {"consistency"}, put({"claims": kept}), *others)
         for chain in ({"index": 0}, {"previous": "0" * 64}):
             self.breaks(self.solved, {"consistency"}, put(chain, "chain"))
+
+    def test_the_event_shows_what_the_request_did(self) -> None:
+        base = self.descended_openly  # before the request, 5 records more and 1 less
+        for kind, most in (("delete", 5), ("add", 1), ("update", 1)):
+            only: set[str] = {verify.DELETION} if kind == "add" else set()
+            for records, broken in ((most, only), (most + 1, {*only, "consistency"})):
+                asked = put({"kind": kind, "records": str(records)}, "request")
+                self.breaks(base, broken, asked)
+        same = put({"only_then": 0, "only_now": 0}, "event", "phases", 1)
+        for kind in ("delete", "add", "update"):
+            for text in ("1", "not stated"):
+                asked = put({"kind": kind, "records": text}, "request")
+                hidden = copy.deepcopy(base)
+                same(hidden)
+                self.fails(hidden, "consistency", asked)
+        alone = put({"phases": base["event"]["phases"][-1:]}, "event")
+        self.fails(base, "consistency", alone)
+        few = put({"replaced": [30, 0]}, "event")
+        self.fails(base, "consistency", few)
+        self.fails(base, "consistency", put({"replaced": []}, "event"))
+
+    def test_sizes_under_mean_add_up(self) -> None:
+        event: dict[str, Any] = copy.deepcopy(HEALTHY)
+        event["setting"]["normalizer"] = {"kind": "mean", "minimum": 6000}
+        then = [11998 + 23 - 2, 11998 + 4 - 1, 11998]
+        for phase, records in zip(event["phases"], then, strict=True):
+            phase["records"] = records
+        verify.check_sizes(event)
+        for index in (0, 1):
+            event["phases"][index]["records"] += 1
+            with self.assertRaises(verify.Broken):
+                verify.check_sizes(event)
+            event["phases"][index]["releases"] = 2  # merged: bounds need not add up
+            verify.check_sizes(event)
+
+    def test_choices_are_not_from_the_data(self) -> None:
+        at = {c["name"]: n for n, c in enumerate(self.solved_openly["constants"])}
+        for name in ("lambda", "max-group"):
+            origin = put({"origin": "data"}, "constants", at[name])
+            self.breaks(self.solved_openly, {"assumptions"}, origin)
+        for name in (*verify.CHOICES, "given-mu", "given-group"):
+            if name in at:
+                continue
+            value = {"name": name, "value": "1", "origin": "data"}
+            said = {"name": "start", "value": "public", "evidence": "declared"}
+
+            def state(document: dict[str, Any], value: Any = value, said: Any = said) -> None:
+                document["constants"].append(value)
+                document["assumptions"].append(said)
+
+            self.breaks(self.solved_openly, {"assumptions"}, state)
+        chosen = {"event": {**DescentToDelete.LINEAR, "variant": "weak"}}
+        self.assertTrue(verify.follows_size(chosen, "lambda"))
+        chosen["event"]["variant"] = "secret"
+        self.assertFalse(verify.follows_size(chosen, "lambda"))
+
+    def test_a_start_is_vouched_for(self) -> None:
+        start = {"name": "start", "value": "ab", "origin": "user"}
+        said = {"name": "start", "value": "public", "evidence": "declared"}
+        listed = partial(lambda value, d: d["constants"].append(value), start)
+        vouched = partial(lambda value, d: d["assumptions"].append(value), said)
+        self.breaks(self.descended, {"assumptions"}, listed)
+        self.breaks(self.descended, set(), listed, vouched)
+        for what, standing in (("start", "given"), ("extractor", "start")):
+            document = copy.deepcopy(self.descended_openly)
+            inner, given = document["event"], {**GIVEN, "what": what}
+            document["event"] = {"kind": "composed", "given": given, "removed": 30, "inner": inner}
+            listed(document)
+            parsed = verify.fit(document, "certificate", "certificate")
+            if standing == "start":
+                parsed["assumptions"].append({"name": "given"})
+            with self.assertRaisesRegex(verify.Broken, f"`{standing}`"):
+                verify.check_assumptions(parsed)
+
+    def test_deleted_records_add_up(self) -> None:
+        for removed, fits in ((20, True), (19, False)):
+            document = copy.deepcopy(self.solved_openly)
+            inner = document["event"]
+            document["event"] = {
+                "kind": "composed",
+                "given": GIVEN,
+                "removed": removed,
+                "inner": inner,
+            }
+            parsed = verify.fit(document, "certificate", "certificate")
+            if fits:
+                verify.check_consistency(parsed)
+                continue
+            with self.assertRaises(verify.Broken):
+                verify.check_consistency(parsed)
+
+    def test_numbers_that_formulas_cannot_hold_are_refused(self) -> None:
+        for name in ("step", "noise", "radius"):
+            for value in ("1e-101", "1e101"):
+                self.fails(self.descended, "claim 1", put({name: value}, "event"))
+        for name in ("distance", "noise"):
+            self.fails(self.solved, "claim 1", put({name: "1e-101"}, "event"))
+        for name in ("lipschitz", "smoothness", "strong_convexity"):
+            self.fails(self.solved, "claim 1", put({name: "1e-101"}, "event", "setting"))
 
     def test_the_sentence_says_which_requests_it_holds_for(self) -> None:
         for base, requests in ((self.solved, ""), (self.descended, "for requests chosen without")):

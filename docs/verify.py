@@ -44,6 +44,7 @@ SCHEMA = "efface.certificate/0"
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
+LEAST, MOST = Decimal("1e-100"), Decimal("1e100")  # sizes at which no formula loses its digits
 TOLERANCE = Decimal("1e-12")  # stated numbers are rounded up, so none is below the exact one
 DIGITS = Context(
     prec=80, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation, DivisionByZero, Overflow]
@@ -451,11 +452,24 @@ def core(event: Fields) -> Fields:
     return event
 
 
+def check_range(part: Fields, *names: str, or_zero: bool = False) -> None:
+    """Refuse numbers of a size at which formulas lose their digits."""
+    for name in names:
+        value = part.get(name)
+        fits = value is None or LEAST <= value <= MOST or (or_zero and value == 0)
+        require(fits, f"`{name}` must be in [1e-100, 1e100]")
+
+
 def check_event(event: Fields) -> None:
     """Refuse events that no run can have, and those outside what the theorems suppose."""
     setting, norm, phases = event["setting"], event["setting"]["normalizer"], event.get("phases")
     numbers = [x for x in (*setting.values(), *event.values()) if isinstance(x, Decimal)]
     require(all(x.is_finite() and x >= 0 for x in numbers), "numbers must be finite, at least 0")
+    if event["kind"] != "objective-perturbation":
+        check_range(event, "noise", "step", "radius", "diameter")
+        check_range(setting, "lipschitz")
+        check_range(event, "distance", "rounding", or_zero=True)
+        check_range(setting, "smoothness", "strong_convexity", or_zero=True)
     noise, grid, convexity = event["noise"], event["grid"], setting["strong_convexity"]
     require(0 < grid * 2**20 <= noise, "`grid` must be above 0 and at most 2^-20 of the noise")
     counts = (setting["parameters"], setting["group"], norm.get("n", 1), event["releases"])
@@ -949,6 +963,11 @@ CONSTANTS = {
         "releases": "joint_releases",
     },
 }
+# Constants that no honest plan computes from the records or their number.
+CHOICES = (
+    *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
+    *("target-range", "given"),
+)
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
@@ -984,11 +1003,12 @@ def composed_bound(
     require(shape, "`given` needs epsilon and delta, or mu")
     require(all(x.is_finite() and x >= 0 for x in figures), "`given` has a figure out of range")
     require(pair[1] is None or pair[1] < 1, "`given.delta` must be below 1")
+    removed = event["removed"]
+    gone = max((p["only_then"] for p in inner.get("phases", [])), default=0)
+    require(removed is None or removed >= gone, "`removed` is below what a phase saw")
     if notion in (RETRAINING, RENYI):
-        require(event["removed"] is not None, "the number of deleted records is private")
-        records: int = event["removed"]
-        then = inner["phases"][0]["only_then"] if "phases" in inner else 0
-        require(records >= then, "`removed` is below what learning saw")
+        require(removed is not None, "the number of deleted records is private")
+        records: int = removed
         group, requests = str(records), "non-adaptive"
     else:
         adaptive = notion == DELETION and isinstance(claim["requests"], dict)
@@ -1626,6 +1646,13 @@ def check_constants(document: Fields) -> str:
     return f"all {len(expected)} constants of the event are listed"
 
 
+def follows_size(document: Fields, name: str) -> bool:
+    """Whether an honest plan may compute a constant from the number of records."""
+    if name == "lambda":  # by the variants that choose it
+        return core(document["event"]).get("variant") in ("regularised", "weak")
+    return name not in CHOICES and not name.startswith("given-")
+
+
 def check_assumptions(document: Fields) -> str:
     """What the claims rest on beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
@@ -1633,6 +1660,7 @@ def check_assumptions(document: Fields) -> str:
     for constant in document["constants"]:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
+            require(follows_size(document, name), f"`{name}` is a choice, and said to be data")
             needed.add(name if name in ("classes", "schema") else "row-count")
     if any(claim["adjacency"] == "replace" for claim in claims):
         needed.add("row-count")
@@ -1640,6 +1668,9 @@ def check_assumptions(document: Fields) -> str:
         needed.add("group")
     if document["event"]["kind"] == "composed":
         needed.add("given")
+    given = document["event"].get("given") or {}
+    if given.get("what") != "start" and any(c["name"] == "start" for c in document["constants"]):
+        needed.add("start")
     for name in sorted(needed):
         require(name in stated, f"the assumption `{name}` is not stated")
     return f"{len(document['assumptions'])} assumptions are stated"
@@ -1656,7 +1687,49 @@ def check_consistency(document: Fields) -> str:
     trains = document["request"]["kind"] == "train"
     require(trains == first, "the first entry, and only it, is a training")
     require((model["digest_before"] is None) == first, "only a training has no model before it")
-    return "version, releases and place in the chain agree"
+    check_request(document)
+    check_sizes(core(document["event"]))
+    return "version, releases, place in the chain and request agree"
+
+
+def check_request(document: Fields) -> None:
+    """The event shows what the request says it did; one that hides its size did something."""
+    kind, text = document["request"]["kind"], document["request"]["records"]
+    event = core(document["event"])
+    if text == "not stated":
+        least = 1
+    else:
+        require(re.fullmatch("[0-9]{1,16}", text) is not None, "`records` must be a number")
+        least = int(text)
+    counts = {"delete": ["only_then"], "add": ["only_now"], "update": ["only_then", "only_now"]}
+    changed = counts.get(kind, [])
+    removed = document["event"].get("removed")
+    fits = "only_then" not in changed or removed is None or removed >= least
+    require(fits, f"`removed` is {removed}, the request deleted {least} or more")
+    if not changed or "phases" not in event:
+        return
+    require(len(event["phases"]) > 1, "the event has no phase before the request")
+    for name in changed:  # merged phases state the larger counts
+        count = event["phases"][-2][name]
+        require(count >= least, f"`{name}` before the request is {count}, it touched {least}")
+    if (replaced := event.get("replaced")) is not None:
+        fits = replaced != [] and replaced[-1] >= least
+        require(fits, f"`replaced` ends below {least}, which the request touched")
+
+
+def check_sizes(event: Fields) -> None:
+    """Under `mean` a phase's records, less those gone, plus those come, are the records now.
+
+    A merged phase bounds several data sets, and need not add up.
+    """
+    if event["setting"]["normalizer"]["kind"] != "mean" or not event.get("phases"):
+        return
+    *earlier, latest = event["phases"]
+    for phase in earlier:
+        sizes = (latest["records"], phase["records"])
+        if None not in sizes and phase["releases"] == 1:
+            grown = phase["only_now"] - phase["only_then"]
+            require(sizes[0] - sizes[1] == grown, "the records of a phase do not lead to those now")
 
 
 def check_scope(document: Fields) -> str:

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, GENESIS, RequestKind, SCHEMA, Standing, Verdict, document_hash, key_id,
+    Certificate, GENESIS, Request, RequestKind, SCHEMA, Standing, Verdict, document_hash, key_id,
     signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
@@ -332,7 +332,8 @@ impl Walk<'_> {
             return Err("constants are fixed for the life of a model, and it has others".into());
         }
         match (&certificate.event, &before.event) {
-            (Event::Composed(now), Event::Composed(then)) if now.removed >= then.removed => {}
+            (Event::Composed(now), Event::Composed(then))
+                if removed_goes_on(&certificate.request, now.removed, then.removed) => {}
             (Event::Composed(_), _) | (_, Event::Composed(_)) => {
                 return Err(
                     "its count of deleted records does not go on from the one before".into()
@@ -342,7 +343,12 @@ impl Walk<'_> {
         }
         let refreshed = certificate.request.kind == RequestKind::Refresh;
         match (certificate.event.core(), before.event.core()) {
-            (Event::NoisyGd(now), Event::NoisyGd(then)) => go_on(&now.phases, &then.phases),
+            (Event::NoisyGd(now), Event::NoisyGd(then)) => {
+                if !replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref()) {
+                    return Err("its `replaced` does not go on from the one before".into());
+                }
+                go_on(&now.phases, &then.phases)
+            }
             (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
             (Event::Descent(now), Event::Descent(then)) if now.updates <= then.updates => {
                 Err("its updates do not go on from those before".into())
@@ -350,6 +356,28 @@ impl Walk<'_> {
             (Event::Descent(now), Event::Descent(then)) => go_on(&now.phases, &then.phases),
             _ => Ok(()),
         }
+    }
+}
+
+/// Deleted records add up; what was hidden stays hidden, what was stated stays stated.
+fn removed_goes_on(request: &Request, now: Option<u64>, then: Option<u64>) -> bool {
+    let deleted = match request.kind {
+        RequestKind::Delete | RequestKind::Update => request.records.parse().unwrap_or(0),
+        RequestKind::Train | RequestKind::Add | RequestKind::Refresh => 0,
+    };
+    match (now, then) {
+        (Some(now), Some(then)) => now >= then.saturating_add(deleted),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// One more request, or none stated any more (once phases were merged).
+fn replaced_goes_on(now: Option<&[u64]>, then: Option<&[u64]>) -> bool {
+    match (now, then) {
+        (None, _) => true,
+        (Some(now), Some(then)) => now.split_last().is_some_and(|(_, earlier)| earlier == then),
+        (Some(_), None) => false,
     }
 }
 
@@ -379,4 +407,39 @@ fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Re
         verdict.push("model", Standing::Fails, reason);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_go_on_and_what_is_hidden_stays_hidden() {
+        let request = |kind, records: &str| Request {
+            id: "r".to_owned(),
+            kind,
+            records: records.to_owned(),
+            subject: None,
+            received_at: String::new(),
+        };
+        let delete = request(RequestKind::Delete, "3");
+        let update = request(RequestKind::Update, "3");
+        for request in [&delete, &update] {
+            assert!(removed_goes_on(request, Some(8), Some(5)));
+            assert!(!removed_goes_on(request, Some(7), Some(5)));
+        }
+        assert!(removed_goes_on(&request(RequestKind::Add, "3"), Some(5), Some(5)));
+        assert!(!removed_goes_on(&request(RequestKind::Add, "3"), Some(4), Some(5)));
+        assert!(removed_goes_on(&request(RequestKind::Delete, "not stated"), None, None));
+        assert!(!removed_goes_on(&delete, Some(8), None));
+        assert!(!removed_goes_on(&delete, None, Some(5)));
+
+        assert!(replaced_goes_on(Some(&[1, 2, 3]), Some(&[1, 2])));
+        assert!(replaced_goes_on(None, Some(&[1, 2])));
+        assert!(replaced_goes_on(None, None));
+        assert!(!replaced_goes_on(Some(&[1, 2]), None));
+        assert!(!replaced_goes_on(Some(&[2, 2, 3]), Some(&[1, 2])));
+        assert!(!replaced_goes_on(Some(&[1, 2]), Some(&[1, 2])));
+        assert!(!replaced_goes_on(Some(&[]), Some(&[])));
+    }
 }

@@ -4,6 +4,7 @@
 //! strings. [`Certificate::parse`] reads one, [`verify`] recomputes all it says.
 
 mod chain;
+mod consistent;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};

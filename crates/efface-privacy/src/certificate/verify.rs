@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Certificate, GENESIS, Origin, RequestKind, document_hash, key_id, signature_holds};
+use super::consistent::{MOST, consistent};
+use super::{Certificate, Constant, Origin, RequestKind, document_hash, key_id, signature_holds};
 use crate::claim::{Claim, Notion, Requests, evaluate, in_words, scope};
-use crate::event::{Adjacency, Event, Normalizer};
+use crate::event::{Adjacency, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
 /// How one check came out.
@@ -258,11 +259,48 @@ fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, Strin
     }
 }
 
+/// Constants that no honest plan computes from the records or their number.
+const PUBLIC: [&str; 10] = [
+    "radius",
+    "start",
+    "max-group",
+    "loss",
+    "row-norm",
+    "intercept",
+    "clip",
+    "hinge-width",
+    "target-range",
+    "given",
+];
+
+/// Whether a constant may follow from the row count; lambda does where the variant chooses it.
+fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
+    match (name, certificate.event.core()) {
+        ("lambda", Event::Descent(event)) => event.variant.chooses_lambda(),
+        ("lambda", _) => false,
+        _ => !PUBLIC.contains(&name) && !name.starts_with("given-"),
+    }
+}
+
+/// Whether the claims hold for what learning started from, as far as the event says.
+fn start_is_accounted(event: &Event) -> bool {
+    matches!(event, Event::Composed(event) if event.given.what == What::Start)
+}
+
 /// What claims rest on must be stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let data = |name: &str| {
         certificate.constants.iter().any(|c| c.name == name && c.origin == Origin::Data)
     };
+    let forbidden =
+        |c: &&Constant| c.origin == Origin::Data && !may_follow_data(certificate, &c.name);
+    if let Some(constant) = certificate.constants.iter().find(forbidden) {
+        return Err(format!(
+            "`{}` is said to follow from the data, and must not: it is a choice",
+            constant.name
+        ));
+    }
+    let started = certificate.constants.iter().any(|c| c.name == "start");
     let counted = certificate
         .constants
         .iter()
@@ -280,6 +318,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("schema", data("schema")),
         ("group", private),
         ("given", matches!(certificate.event, Event::Composed(_))),
+        ("start", started && !start_is_accounted(&certificate.event)),
     ];
     for (name, needed) in needed {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
@@ -288,34 +327,6 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
     }
     Ok(format!("{} assumptions are stated", certificate.assumptions.len()))
 }
-
-/// Facts of the certificate that must agree with each other.
-fn consistent(certificate: &Certificate) -> Result<String, String> {
-    let releases = certificate.event.releases();
-    if releases != certificate.model.version {
-        return Err(format!(
-            "the event counts {releases} releases, the model is at version {}",
-            certificate.model.version
-        ));
-    }
-    let first = certificate.chain.index == 0;
-    if first != (certificate.chain.previous == GENESIS) {
-        return Err("only the first entry follows none".into());
-    }
-    if first != (certificate.request.kind == RequestKind::Train)
-        || first != certificate.model.digest_before.is_none()
-    {
-        return Err("only the first entry is a training".into());
-    }
-    // Canonical JSON writes integers as floats; beyond 2^53 two of them look the same.
-    if certificate.chain.index > MOST || certificate.model.version > MOST {
-        return Err("a count is beyond 2^53".into());
-    }
-    Ok("version, releases and position agree".into())
-}
-
-/// The largest integer canonical JSON tells from its neighbours.
-const MOST: u64 = 1 << 53;
 
 fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     let question = claim.question().map_err(|e| e.to_string())?;

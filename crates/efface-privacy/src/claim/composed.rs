@@ -144,12 +144,15 @@ impl Composed {
         if matches!(*self.inner, Event::Composed(_)) {
             return malformed("inner", "an event that is not composed itself", "composed".into());
         }
-        if let (Event::NoisyGd(inner), Some(removed)) = (&*self.inner, self.removed) {
-            let known = inner.phases.first().map_or(0, |phase| phase.only_then);
-            if removed < known {
-                let rule = "at least the deleted records that learning saw";
-                return malformed("removed", rule, removed.to_string());
-            }
+        let phases = match &*self.inner {
+            Event::NoisyGd(inner) => inner.phases.as_slice(),
+            Event::Descent(inner) => inner.phases.as_slice(),
+            _ => &[],
+        };
+        let gone = phases.iter().map(|phase| phase.only_then).max().unwrap_or(0);
+        if let Some(removed) = self.removed.filter(|removed| *removed < gone) {
+            let rule = "at least the deleted records that any phase saw";
+            return malformed("removed", rule, removed.to_string());
         }
         let finite = |x: Decimal| x.0 >= 0.0 && x.0.is_finite();
         match (given.epsilon, given.delta, given.mu) {

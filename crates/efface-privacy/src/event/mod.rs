@@ -63,7 +63,7 @@ impl Event {
     #[must_use]
     pub fn core(&self) -> &Self {
         match self {
-            Self::Composed(event) => &event.inner,
+            Self::Composed(event) => event.inner.core(),
             other => other,
         }
     }

@@ -4,7 +4,7 @@ use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
 use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
-use efface_privacy::event::{Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer};
+use efface_privacy::event::{Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer, Phase};
 use efface_privacy::quantity::Decimal;
 
 use crate::draw::constant;
@@ -163,6 +163,81 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.model.digest_before = first.then(|| "11".to_owned());
         true
     }),
+    // Requests that the event does not show.
+    ("consistency", |c| {
+        c.request.records = "three".to_owned();
+        true
+    }),
+    ("consistency", |c| {
+        c.request.records = "+3".to_owned();
+        true
+    }),
+    ("consistency", |c| ask(c, RequestKind::Delete, |before| before.only_then + 1)),
+    ("consistency", |c| ask(c, RequestKind::Add, |before| before.only_now + 1)),
+    ("consistency", |c| {
+        ask(c, RequestKind::Update, |before| before.only_then.min(before.only_now) + 1)
+    }),
+    ("consistency", |c| {
+        c.request.kind = RequestKind::Delete;
+        c.request.records = "not stated".to_owned();
+        before(c).is_some_and(|before| {
+            before.only_then = 0;
+            true
+        })
+    }),
+    ("consistency", |c| {
+        let single = phases_of(c).is_some_and(|phases| phases.len() == 1);
+        c.request.kind = RequestKind::Add;
+        single && c.chain.index > 0
+    }),
+    ("consistency", |c| {
+        if !ask(c, RequestKind::Add, |before| before.only_now) {
+            return false;
+        }
+        let Event::NoisyGd(event) = core(&mut c.event) else { return false };
+        event.replaced.as_mut().and_then(|list| list.last_mut()).is_some_and(|last| {
+            *last = 0;
+            true
+        })
+    }),
+    ("consistency", |c| {
+        let Event::Composed(event) = &c.event else { return false };
+        let Some(removed) = event.removed else { return false };
+        c.request.kind = RequestKind::Delete;
+        c.request.records = (removed + 1).to_string();
+        c.chain.index > 0
+    }),
+    ("consistency", |c| {
+        let mean = matches!(c.event.setting().normalizer, Normalizer::Mean { .. });
+        let Some([.., before, _]) = phases_of(c) else { return false };
+        let Some(records) = &mut before.records else { return false };
+        *records += 1;
+        mean && before.releases == 1
+    }),
+    // Deleted in all fewer than one phase saw.
+    ("claim ", |c| {
+        let Event::Composed(event) = &mut c.event else { return false };
+        let phases = match &mut *event.inner {
+            Event::NoisyGd(inner) => &mut inner.phases,
+            Event::Descent(inner) => &mut inner.phases,
+            _ => return false,
+        };
+        let [.., before, _] = &mut phases[..] else { return false };
+        let Some(removed) = event.removed else { return false };
+        before.only_then = removed + 1;
+        true
+    }),
+    // Choices that are said to follow from the data.
+    ("assumptions", |c| from_data(c, "lambda") && !chooses_lambda(c)),
+    ("assumptions", |c| from_data(c, "max-group")),
+    ("assumptions", |c| from_data(c, "radius")),
+    ("assumptions", |c| from_data(c, "given")),
+    ("assumptions", |c| from_data(c, "given-group")),
+    ("assumptions", |c| from_data(c, "start")),
+    ("assumptions", |c| unassume(c, "start")),
+    // Numbers at which formulas lose their digits.
+    ("claim ", |c| tiny(c, |event| event.radius.as_mut())),
+    ("claim ", |c| tiny(c, |event| Some(&mut event.step))),
     ("scope", |c| {
         c.scope.covers.push("every copy there is".to_owned());
         true
@@ -320,15 +395,73 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
+fn core(event: &mut Event) -> &mut Event {
+    match event {
+        Event::Composed(event) => core(&mut event.inner),
+        other => other,
+    }
+}
+
+fn phases_of(c: &mut Certificate) -> Option<&mut [Phase]> {
+    match core(&mut c.event) {
+        Event::NoisyGd(event) => Some(&mut event.phases),
+        Event::Descent(event) => Some(&mut event.phases),
+        _ => None,
+    }
+}
+
+/// The phase before the request.
+fn before(c: &mut Certificate) -> Option<&mut Phase> {
+    match phases_of(c) {
+        Some([.., before, _]) => Some(before),
+        _ => None,
+    }
+}
+
+/// Another request, of a number of records that follows from the phase before it.
+fn ask(c: &mut Certificate, kind: RequestKind, records: fn(&Phase) -> u64) -> bool {
+    let Some(records) = before(c).map(|before| records(before)) else { return false };
+    c.request.kind = kind;
+    c.request.records = records.to_string();
+    c.chain.index > 0
+}
+
+fn from_data(c: &mut Certificate, name: &str) -> bool {
+    for more in ["row-count", "start"] {
+        c.assumptions.push(Assumption {
+            name: more.to_owned(),
+            value: "said".to_owned(),
+            evidence: Evidence::Declared,
+        });
+    }
+    listed(c, name).is_some_and(|constant| {
+        constant.origin = Origin::Data;
+        true
+    })
+}
+
+fn chooses_lambda(c: &mut Certificate) -> bool {
+    matches!(core(&mut c.event), Event::Descent(event) if event.variant.chooses_lambda())
+}
+
+/// Makes a number of noisy gradient descent too small.
+fn tiny(c: &mut Certificate, number: fn(&mut NoisyGd) -> Option<&mut Decimal>) -> bool {
+    let Event::NoisyGd(event) = core(&mut c.event) else { return false };
+    number(event).is_some_and(|number| {
+        *number = Decimal(1e-101);
+        true
+    })
+}
+
 /// Changes an event of descent-to-delete, if it is one.
 fn descent(c: &mut Certificate, change: fn(&mut Descent)) -> bool {
-    let Event::Descent(event) = &mut c.event else { return false };
+    let Event::Descent(event) = core(&mut c.event) else { return false };
     change(event);
     true
 }
 
 /// Whether descent-to-delete served two requests since learning.
 fn late(c: &Certificate) -> bool {
-    matches!(&c.event, Event::Descent(event) if event.phases.len() > 2
+    matches!(c.event.core(), Event::Descent(event) if event.phases.len() > 2
         && event.releases == event.phases.iter().map(|phase| phase.releases).sum::<u64>())
 }

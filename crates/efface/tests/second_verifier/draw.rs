@@ -85,6 +85,8 @@ impl Draw {
         let noise = self.number(-4.0, 0.0);
         let removal = self.count(1000);
         let most = 2 * records + 200;
+        // Under `mean` a steady size: as many records gone as new.
+        let steady = mean && self.coin();
         let mut phases: Vec<Phase> = (0..self.count(12))
             .map(|position| {
                 let merged = position > 0 && self.unit() < 0.2;
@@ -95,10 +97,14 @@ impl Draw {
                     releases,
                     only_then: if private { most } else { self.count(100) - 1 },
                     only_now: if private { most } else { self.count(100) - 1 },
-                    records: (!private).then(|| records + self.count(100)),
+                    records: (!private).then(|| records + 100 + self.count(100)),
                 }
             })
             .collect();
+        touch(&mut phases);
+        if steady {
+            phases.iter_mut().for_each(|phase| phase.only_now = phase.only_then);
+        }
         if let Some(last) = phases.last_mut() {
             (last.only_then, last.only_now) = (0, 0);
         }
@@ -111,8 +117,8 @@ impl Draw {
                 .map(|request| if request + 1 == requests { most } else { self.count(50) - 1 })
                 .collect()
         });
-        if mean && self.coin() {
-            phases.iter_mut().for_each(|phase| phase.records = Some(records));
+        if mean {
+            add_up(&mut phases);
         }
         Event::NoisyGd(NoisyGd {
             setting,
@@ -134,11 +140,7 @@ impl Draw {
         if self.unit() < 0.6 {
             return inner;
         }
-        let saw = match &inner {
-            Event::NoisyGd(event) => event.phases[0].only_then,
-            Event::Descent(event) => event.phases[0].only_then,
-            _ => 0,
-        };
+        let gone = phases(&inner).iter().map(|phase| phase.only_then).max().unwrap_or(0);
         let mut given = Given {
             what: if self.coin() { What::Extractor } else { What::Start },
             epsilon: None,
@@ -152,7 +154,7 @@ impl Draw {
             given.epsilon = Some(Decimal(self.number(-3.0, 0.5)));
             given.delta = Some(Decimal(if self.coin() { 0.0 } else { self.number(-12.0, -6.0) }));
         }
-        let removed = (!private).then(|| saw + self.count(20) - 1);
+        let removed = (!private).then(|| gone + self.count(20) - 1);
         Event::Composed(Composed { given, removed, inner: Box::new(inner) })
     }
 
@@ -214,7 +216,7 @@ impl Draw {
         let far = (diameter * m * records as f64 / setting.lipschitz.0).max(1.0).ln();
         let enough = 1 + iterations + (2.0 * far / rate).ceil() as u64;
         let learning = if self.unit() < 0.8 { enough } else { 1 + iterations };
-        let now = |draw: &mut Self| mean.then(|| records + draw.count(5));
+        let now = |draw: &mut Self| mean.then(|| records + 20 + draw.count(5));
         let mut event = Descent {
             setting,
             variant,
@@ -232,7 +234,7 @@ impl Draw {
             joint_releases: if variant == Variant::Perfect { 1 } else { 4 + self.count(50) },
             releases: 1,
         };
-        for _ in 1..self.count(4) {
+        for _ in 1..self.count(12) {
             let updates = event.updates + self.count(3);
             let Some(steps) = event.steps_between(event.updates, updates) else { break };
             for phase in &mut event.phases {
@@ -241,6 +243,9 @@ impl Draw {
             }
             let records = now(self);
             event.phases.push(phase(steps, records));
+            if mean {
+                add_up(&mut event.phases);
+            }
             event.updates = updates;
             event.longest = event.longest.max(steps);
             event.releases += 1;
@@ -290,7 +295,7 @@ impl Draw {
             let event = self.built_on(event, private);
             let mut claims = self.claims(&event, delta, private);
             let first = self.unit() < 0.2;
-            if first {
+            if first || changes_nothing(&event) {
                 claims.retain(|claim| claim.notion != Notion::DeletionPrivacy);
             }
             if !claims.is_empty() {
@@ -311,6 +316,52 @@ impl Draw {
         };
         number.0 *= 1.0 - LIE;
         claim.words = in_words(claim);
+    }
+}
+
+/// The phases of an event that has some.
+pub(super) fn phases(event: &Event) -> &[Phase] {
+    match event.core() {
+        Event::NoisyGd(event) => &event.phases,
+        Event::Descent(event) => &event.phases,
+        _ => &[],
+    }
+}
+
+/// The phase before the request: its data differ from the latest in both directions.
+fn touch(phases: &mut [Phase]) {
+    if let [.., before, _] = phases {
+        before.only_then = before.only_then.max(1);
+        before.only_now = before.only_now.max(1);
+    }
+}
+
+/// Makes each phase's records lead to those of the last.
+fn add_up(phases: &mut [Phase]) {
+    let now = phases.last().unwrap().records.unwrap();
+    for phase in phases {
+        phase.records = Some(now + phase.only_then - phase.only_now);
+    }
+}
+
+/// Whether no request was served, as far as the event tells.
+fn changes_nothing(event: &Event) -> bool {
+    let removed = match event {
+        Event::Composed(event) => event.removed,
+        _ => None,
+    };
+    phases(event).len() == 1 || removed == Some(0)
+}
+
+/// Records that the last request may have deleted and added.
+fn touched(event: &Event) -> u64 {
+    let most = match event {
+        Event::Composed(event) => event.removed.unwrap_or(3),
+        _ => 3,
+    };
+    match phases(event) {
+        [.., before, _] => most.min(before.only_then).min(before.only_now),
+        _ => most,
     }
 }
 
@@ -339,6 +390,9 @@ fn certificate(
         let removal = if e.phases.len() > 1 { latest.steps / latest.releases } else { 7 };
         constants.push(constant("removal-steps", removal.to_string()));
     }
+    if index % 4 == 0 {
+        constants.push(constant("start", "00".to_owned()));
+    }
     let about_records = |c: &Claim| c.adjacency.is_some();
     let mut assumptions = vec!["rows"];
     if grid.is_some() {
@@ -353,6 +407,10 @@ fn certificate(
     if let Event::Composed(_) = event {
         assumptions.push("given");
     }
+    let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);
+    if index % 4 == 0 && !vouched {
+        assumptions.push("start");
+    }
     let (covers, does_not_cover) = scope(&event);
     let first = index == 0;
     Certificate {
@@ -364,11 +422,15 @@ fn certificate(
         request: Request {
             id: "escapes: \u{1f600} \u{7f} \u{2028} \" \\ \u{1}".to_owned(),
             kind: match index % 3 {
-                0 if first => RequestKind::Train,
+                _ if first => RequestKind::Train,
+                _ if changes_nothing(&event) => RequestKind::Refresh,
                 0 => RequestKind::Update,
+                1 if !claims.iter().any(|claim| claim.notion == Notion::DeletionPrivacy) => {
+                    RequestKind::Add
+                }
                 _ => RequestKind::Delete,
             },
-            records: if private { "not stated" } else { "3" }.to_owned(),
+            records: if private { "not stated".to_owned() } else { touched(&event).to_string() },
             subject: None,
             received_at: "2026-01-02T03:04:05Z".to_owned(),
         },

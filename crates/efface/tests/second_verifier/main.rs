@@ -19,7 +19,7 @@ use breaks::BREAKS;
 use draw::Draw;
 
 /// Honest certificates; each has up to five claims.
-const CERTIFICATES: u64 = 90;
+const CERTIFICATES: u64 = 120;
 
 /// Honest certificates that each rule is broken in.
 const BROKEN: usize = 2;

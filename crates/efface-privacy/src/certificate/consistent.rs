@@ -1,0 +1,123 @@
+//! Facts of a certificate that must agree with each other.
+
+use super::{Certificate, GENESIS, RequestKind};
+use crate::event::{Event, Normalizer, Phase};
+
+/// The largest integer canonical JSON tells from its neighbours.
+pub(super) const MOST: u64 = 1 << 53;
+
+pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
+    let releases = certificate.event.releases();
+    if releases != certificate.model.version {
+        return Err(format!(
+            "the event counts {releases} releases, the model is at version {}",
+            certificate.model.version
+        ));
+    }
+    let first = certificate.chain.index == 0;
+    if first != (certificate.chain.previous == GENESIS) {
+        return Err("only the first entry follows none".into());
+    }
+    if first != (certificate.request.kind == RequestKind::Train)
+        || first != certificate.model.digest_before.is_none()
+    {
+        return Err("only the first entry is a training".into());
+    }
+    // Canonical JSON writes integers as floats; beyond 2^53 two of them look the same.
+    if certificate.chain.index > MOST || certificate.model.version > MOST {
+        return Err("a count is beyond 2^53".into());
+    }
+    request_fits(certificate)?;
+    sizes_fit(certificate)?;
+    Ok("version, releases, position and request agree".into())
+}
+
+/// The number of records a request states; none where it is private.
+fn records(certificate: &Certificate) -> Result<Option<u64>, String> {
+    let text = certificate.request.records.as_str();
+    if text == "not stated" {
+        return Ok(None);
+    }
+    let digits = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    match text.parse() {
+        Ok(count) if digits => Ok(Some(count)),
+        _ => Err("`records` of the request must be a number or `not stated`".into()),
+    }
+}
+
+/// The event must show what the request says it did. A request that hides its size touched one
+/// record at least.
+fn request_fits(certificate: &Certificate) -> Result<(), String> {
+    let least = records(certificate)?.unwrap_or(1);
+    let (deletes, adds) = match certificate.request.kind {
+        RequestKind::Delete => (true, false),
+        RequestKind::Add => (false, true),
+        RequestKind::Update => (true, true),
+        RequestKind::Train | RequestKind::Refresh => return Ok(()),
+    };
+    if let Event::Composed(event) = &certificate.event
+        && deletes
+        && let Some(removed) = event.removed.filter(|removed| *removed < least)
+    {
+        return Err(format!(
+            "the request deleted {least} records or more, `removed` counts {removed} in all"
+        ));
+    }
+    let core = certificate.event.core();
+    let Some(phases) = phases(core) else { return Ok(()) };
+    // That phase's data are those before the request. An engine that merges phases bounds each by
+    // the larger counts, so the rule holds for a merged phase too.
+    let Some(before) = phases.iter().rev().nth(1) else {
+        return Err("the event has no phase before the request".into());
+    };
+    for (did, name, count) in
+        [(deletes, "only_then", before.only_then), (adds, "only_now", before.only_now)]
+    {
+        if did && count < least {
+            return Err(format!(
+                "the request touched {least} records or more, `{name}` of the phase before it is \
+                 {count}"
+            ));
+        }
+    }
+    if let Event::NoisyGd(event) = core
+        && let Some(list) = &event.replaced
+        && list.last().is_none_or(|last| *last < least)
+    {
+        return Err(format!(
+            "the request touched {least} records or more, `replaced` ends in less"
+        ));
+    }
+    Ok(())
+}
+
+/// Under `mean`, where sizes are stated, a phase's records less those gone, plus those come, are
+/// the records now. A merged phase states bounds on several data sets, which need not add up.
+fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
+    let Normalizer::Mean { .. } = certificate.event.setting().normalizer else { return Ok(()) };
+    let Some((last, earlier)) = phases(certificate.event.core()).and_then(<[Phase]>::split_last)
+    else {
+        return Ok(());
+    };
+    let Some(now) = last.records else { return Ok(()) };
+    let wide = i128::from;
+    for phase in earlier.iter().filter(|phase| phase.releases == 1) {
+        let Some(then) = phase.records else { continue };
+        if wide(now) - wide(then) != wide(phase.only_now) - wide(phase.only_then) {
+            return Err(format!(
+                "a phase of {then} records, {} of which are gone and {} are new, does not lead to \
+                 {now}",
+                phase.only_then, phase.only_now
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn phases(core: &Event) -> Option<&[Phase]> {
+    match core {
+        Event::NoisyGd(event) => Some(&event.phases),
+        Event::Descent(event) => Some(&event.phases),
+        _ => None,
+    }
+}
