@@ -14,8 +14,6 @@ use crate::settings::Settings;
 /// The most steps one command may be asked for.
 const MOST_STEPS: u64 = 10_000_000_000;
 
-/// The mechanisms by name.
-
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
 pub struct Choices {

@@ -70,7 +70,7 @@ fn choices_are_ranked_by_accuracy_and_then_by_time() {
     for pair in keys.windows(2) {
         let equal = pair.iter().all(|(_, time)| *time <= 100.0 * 0.02);
         assert!(
-            pair[0].0 < pair[1].0 || pair[0].0 == pair[1].0 && (equal || pair[0].1 <= pair[1].1)
+            !pair[0].0 && pair[1].0 || pair[0].0 == pair[1].0 && (equal || pair[0].1 <= pair[1].1)
         );
     }
     // Enough regularisation that small noise still has a grid that holds every weight.
