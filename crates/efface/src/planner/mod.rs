@@ -1,7 +1,7 @@
 //! The planner: which mechanism, with which settings, for sizes and a workload known beforehand.
 //!
 //! Each candidate is a set of settings that goes through the same checks and the same search for
-//! noise, distance and steps as a training would ([`Plan`]); what is printed is what training
+//! noise, distance and steps as a training would ([`Plan`](crate::Plan)); what is printed is what training
 //! fixes, claims come from the event that the plan implies, and refusals are the engine's own.
 //! Nothing here reads a record: with a table, its sizes alone are used, and said to come from it.
 

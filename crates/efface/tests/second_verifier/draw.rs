@@ -390,7 +390,7 @@ fn certificate(
         let removal = if e.phases.len() > 1 { latest.steps / latest.releases } else { 7 };
         constants.push(constant("removal-steps", removal.to_string()));
     }
-    if index % 4 == 0 {
+    if index.is_multiple_of(4) {
         constants.push(constant("start", "00".to_owned()));
     }
     let about_records = |c: &Claim| c.adjacency.is_some();
@@ -408,7 +408,7 @@ fn certificate(
         assumptions.push("given");
     }
     let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);
-    if index % 4 == 0 && !vouched {
+    if index.is_multiple_of(4) && !vouched {
         assumptions.push("start");
     }
     let (covers, does_not_cover) = scope(&event);
