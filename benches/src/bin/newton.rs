@@ -98,7 +98,10 @@ fn measure(train: &Rows, test: &Rows, multiple: usize) -> Result<Measured, Failu
     let mut rival = factor(data.cols());
     let mut gone: Vec<usize> = Vec::new();
     for k in 0..DELETIONS {
-        let row = 7919 * (k + 1) % n;
+        let mut row = 7919 * (k + 1) % data.rows();
+        while gone.contains(&row) {
+            row = (row + 1) % data.rows();
+        }
         let Row::Dense(x) = data.x().row(row) else { return Err("rows are dense".into()) };
         let mut removed = Dataset::new(Matrix::dense(x.len()), Vec::new())?;
         removed.push(Row::Dense(x), data.y()[row])?;
