@@ -96,9 +96,8 @@ fn threes_and_eights_of_mnist() {
     let images = file("train-images-idx3-ubyte.gz");
     let labels = file("train-labels-idx1-ubyte.gz");
     for (settings, accuracy) in [
-        ("--iterations 20", 0.94),
-        ("--variant secret --releases 3 --iterations 20", 0.94),
-        ("--variant regularised --diameter 30 --releases 3 --iterations 20", 0.90),
+        ("--lambda 0.1 --iterations 60", 0.85),
+        ("--lambda 0.1 --variant secret --releases 3 --iterations 60", 0.85),
     ] {
         let w = Workshop::new();
         let line = format!(
