@@ -202,6 +202,11 @@ pub fn next_event(
     let now = public_records(constants, records);
     let last = Phase { steps, releases: 1, only_then: 0, only_now: 0, records: now };
     let (before, count) = (&previous.phases, records as u64);
+    // The phases begin with the last refresh, whose data held every record added before it.
+    let begun = previous.releases.saturating_sub(spent);
+    let since: Vec<u64> =
+        change.deleted_since.iter().map(|since| since.saturating_sub(begun)).collect();
+    let change = &Change { deleted_since: &since, added: change.added };
     let phases = history::request(before, change, last, count, capacity, MOST_PHASES)?;
     Ok(Descent {
         rounding: Decimal(previous.rounding.0.max(plan.rounding(constants, records)?)),

@@ -197,7 +197,16 @@ fn joint_releases_run_out_and_a_refresh_counts_anew() {
             .unwrap();
     let now = event(&fresh);
     assert_eq!((now.releases, now.updates, now.phases.len()), (3, 0, 1));
-    assert_eq!(fresh.kept.unwrap().releases, 1);
+    assert_eq!(fresh.kept.as_ref().unwrap().releases, 1);
+    // What was added before the refresh was in its data, whichever release it was added after.
+    for since in [0, 1, 2] {
+        let change = Change { deleted_since: &[since], added: 0 };
+        let next = next_event(&constants, &plan, event(&fresh), &change, 59).unwrap();
+        assert_eq!((next.phases[0].only_then, next.phases[0].only_now), (1, 0), "{since}");
+    }
+    let change = Change { deleted_since: &[3], added: 0 };
+    let refused = next_event(&constants, &plan, event(&fresh), &change, 59);
+    assert!(matches!(refused, Err(DescentError::History(_))), "{refused:?}");
 }
 
 #[test]
