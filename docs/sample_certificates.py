@@ -1,0 +1,396 @@
+"""What the tests of `verify.py` share: honest certificates, and ways to break them."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import unittest
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import verify
+
+SEED = bytes(range(32))
+SETTING: dict[str, Any] = {
+    "parameters": 785,
+    "normalizer": {"kind": "fixed", "n": 12000, "capacity": 15000},
+    "lipschitz": "1.4142135623730951",
+    "smoothness": "0.625",
+    "strong_convexity": "0.001",
+    "group": 20,
+}
+SOLVED = {
+    "kind": "output-noise",
+    "setting": SETTING,
+    "procedure": "solve",
+    "distance": "0.0015",
+    "noise": "0.01",
+    "grid": "7.275957614183426e-12",
+    "state": "perfect",
+    "joint_releases": 1,
+    "releases": 4,
+    "records": None,
+}
+SOLVED_OPENLY = {**SOLVED, "records": 11980}  # where the row count is public
+DESCENDED = {
+    "kind": "noisy-gd",
+    "setting": {**SETTING, "strong_convexity": "0.05"},
+    "step": "2.5",
+    "noise": "0.03125",
+    "grid": "2.9103830456733704e-11",
+    "rounding": "1e-13",
+    "phases": [
+        {"steps": 300, "releases": 1, "only_then": 15000, "only_now": 15000, "records": None},
+        {"steps": 30, "releases": 2, "only_then": 15000, "only_now": 15000, "records": None},
+        {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
+    ],
+    "longest": 300,
+    "learning": 300,
+    "releases": 4,
+}
+DESCENDED_OPENLY = {
+    **DESCENDED,
+    "phases": [
+        {"steps": 300, "releases": 1, "only_then": 23, "only_now": 2, "records": None},
+        {"steps": 30, "releases": 2, "only_then": 5, "only_now": 1, "records": 12000},
+        {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": None},
+    ],
+}
+HEALTHY = {  # what every accountant of noisy gradient descent takes
+    **DESCENDED_OPENLY,
+    "step": "1.25",
+    "radius": "0.0625",
+    "replaced": [25, 4],
+    "phases": [
+        {"steps": 300, "releases": 1, "only_then": 23, "only_now": 2, "records": 12002},
+        {"steps": 30, "releases": 1, "only_then": 4, "only_now": 1, "records": 12000},
+        {"steps": 15, "releases": 1, "only_then": 0, "only_now": 0, "records": 11998},
+    ],
+    "releases": 3,
+}
+# Descent-to-delete with slope 1 for every record, so that a step contracts by exactly 0.9.
+LINEAR: dict[str, Any] = {
+    "kind": "descent",
+    "setting": {
+        **SETTING,
+        "parameters": 1,
+        "normalizer": {"kind": "fixed", "n": 1000, "capacity": 1000},
+        "lipschitz": "1",
+        "smoothness": "0",
+        "strong_convexity": "0.05",
+        "group": 1,
+    },
+    "variant": "secret",
+    "xi": None,
+    "tail": None,
+    "iterations": 7,
+    "step": "2",
+    "diameter": "40",
+    "noise": "0.001",
+    "grid": "1e-30",
+    "rounding": "0",
+    "phases": [{"steps": 900, "releases": 1, "only_then": 2, "only_now": 0, "records": None}],
+    "updates": 0,
+    "longest": 900,
+    "joint_releases": 9,
+    "releases": 1,
+}
+AVERAGED: dict[str, Any] = {
+    "kind": "distributed-descent",
+    "setting": {**SETTING, "normalizer": {"kind": "mean", "minimum": 6000}},
+    "sample": 12000,
+    "parts": 110,
+    "copies": 2,
+    "distance": "0.0001",
+    "iterations": 3,
+    "noise": "0.01",
+    "grid": "7.275957614183426e-12",
+    "state": "secret",
+    "joint_releases": 9,
+    "releases": 4,
+    "records": 11980,
+}
+GIVEN = {"what": "start", "epsilon": "0.25", "delta": "1e-8", "mu": None, "group": 10}
+DELTA = "0.00001"
+QUESTIONS: list[dict[str, Any]] = [
+    {"notion": verify.RETRAINING, "delta": DELTA},
+    {"notion": verify.RENYI, "order": "8"},
+    {"notion": verify.DELETION, "order": "8", "requests": "non-adaptive"},
+    {"notion": verify.DELETION, "order": "8", "requests": {"p-adaptive": 3}},
+    {"notion": verify.PRIVACY, "delta": DELTA},
+]
+AVERAGES: list[dict[str, Any]] = [
+    {"notion": verify.RETRAINING, "delta": DELTA},
+    {"notion": verify.RENYI, "order": "8"},
+    {"notion": verify.RETRAINING, "delta": DELTA, "accountant": "descent"},
+]
+
+
+def clamp(seed: bytes) -> tuple[int, bytes]:
+    """Secret scalar and nonce prefix of a seed."""
+    digest = hashlib.sha512(seed).digest()
+    scalar = int.from_bytes(digest[:32], "little")
+    return scalar & ~7 & (2**254 - 1) | 2**254, digest[32:]
+
+
+def encode(point: verify.Point) -> bytes:
+    """A point as 32 bytes."""
+    return (point[1] | (point[0] & 1) << 255).to_bytes(32, "little")
+
+
+def sign(seed: bytes, message: bytes) -> tuple[bytes, bytes]:
+    """Public key and signature: for tests only, it leaks the key through its timing."""
+    scalar, prefix = clamp(seed)
+    key = encode(verify.times(scalar, verify.BASE))
+    nonce = int.from_bytes(hashlib.sha512(prefix + message).digest(), "little") % verify.ORDER
+    commitment = encode(verify.times(nonce, verify.BASE))
+    k = int.from_bytes(hashlib.sha512(commitment + key + message).digest(), "little")
+    s = (nonce + k * scalar) % verify.ORDER
+    return key, commitment + s.to_bytes(32, "little")
+
+
+KEY = sign(SEED, b"")[0]
+
+
+def seal(document: dict[str, Any]) -> dict[str, Any]:
+    """Hash and sign a document in place."""
+    document["chain"].pop("hash", None)
+    document["chain"]["hash"] = verify.document_hash(document)
+    key, value = sign(SEED, b"efface ledger entry 0\n" + document["chain"]["hash"].encode())
+    document["signature"] = {
+        "key_id": hashlib.sha256(key).hexdigest()[:16],
+        "public_key": key.hex(),
+        "value": value.hex(),
+    }
+    return document
+
+
+def rounded_up(value: Decimal, digits: int) -> str:
+    """As certificates show numbers to people."""
+    if value == 0:
+        return "0"
+    step = Decimal(1).scaleb(value.adjusted() - digits + 1)
+    return str(float((value / step).to_integral_value("ROUND_CEILING") * step))
+
+
+def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
+    """A claim as an honest engine would state it."""
+    form = {"requests": "any", "order": None, "delta": None, "adjacency": None, **question}
+    form.setdefault("accountant", "gdp")
+    asked = {name: form[name] for name in ("notion", "requests", "adjacency", "accountant")}
+    for name in ("order", "delta"):
+        asked[name] = None if form[name] is None else verify.number(form[name])
+    found = verify.supported(verify.fit(event, "event", "event"), asked)
+    claim = {**form, **found}
+    asked["requests"] = found["requests"]
+    for name in ("mu", "epsilon", "advantage"):
+        claim[name] = repr(float(found[name] * (1 + Decimal("2e-9"))))
+    parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
+    text, _ = verify.sentence(parsed)
+    chance = Decimal(100) * (50 + 50 * parsed["advantage"])
+    delta = form["delta"] and rounded_up(Decimal(form["delta"]), 4)
+    shown = [rounded_up(parsed["epsilon"], 4), delta or form["order"]]
+    shown.append(f"{min(chance.to_integral_value('ROUND_CEILING') / 100, Decimal(100)):.2f}")
+    for number in shown:
+        text = text.replace("#", number, 1)
+    return {**claim, "words": text}
+
+
+def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
+    """A signed certificate with every claim the event supports."""
+    setting, touched = event["setting"], "1" if "phases" in event else "20"
+    questions = [
+        {**question, "adjacency": adjacency}
+        if question["notion"] in (verify.DELETION, verify.PRIVACY)
+        else question
+        for question in (AVERAGES if event["kind"] == "distributed-descent" else QUESTIONS)
+    ]
+    constants = {
+        "parameters": setting["parameters"],
+        "lipschitz": setting["lipschitz"],
+        "smoothness": setting["smoothness"],
+        "lambda": setting["strong_convexity"],
+        "max-group": setting["group"],
+        "delta": DELTA,
+        **{k: v for k, v in setting["normalizer"].items() if k != "kind"},
+    }
+    if event["kind"] != "noisy-gd":
+        own = ("sample", "parts", "copies", "iterations")
+        constants |= {name: event[name] for name in own if name in event}
+        constants |= {"distance": event["distance"], "noise": event["noise"]}
+        constants["releases"] = event["joint_releases"]
+    else:
+        constants |= {"eta": event["step"], "step-noise": event["noise"]}
+        constants["steps"] = event["learning"]
+        constants["removal-steps"] = event["phases"][-1]["steps"]
+    return seal(
+        {
+            "schema": verify.SCHEMA,
+            "id": "v/4",
+            "vault": "v",
+            "issued_at": "2026-01-02T03:04:05Z",
+            "not_for_release": False,
+            "request": {
+                "id": "r1",
+                "kind": "delete",
+                "records": "not stated" if adjacency == "remove" else touched,
+                "subject": None,
+                "received_at": "2026-01-02T03:04:05Z",
+            },
+            "model": {"digest_before": "00", "digest_after": "11", "version": 4},
+            "claims": [claim_for(event, question) for question in questions],
+            "event": copy.deepcopy(event),
+            "constants": [
+                {"name": name, "value": str(value), "origin": "user"}
+                for name, value in constants.items()
+            ],
+            "assumptions": [
+                {"name": name, "value": "b", "evidence": "declared"}
+                for name in ("rows", "randomness", "row-count", "group")
+            ],
+            "noise": {"sampler": "exact-grid", "generator": "chacha20", "grid": event["grid"]},
+            "scope": {"covers": [], "does_not_cover": [*verify.LIMITS, "é\u2028"]},
+            "annex": "22",
+            "chain": {"index": 4, "previous": "33" * 32},
+        }
+    )
+
+
+def exact(base: dict[str, Any]) -> dict[str, Any]:
+    """A certificate of a model without noise, from one with."""
+    document = copy.deepcopy(base)
+    event = {
+        "kind": "exact-removal",
+        "setting": {**document["event"]["setting"], "lipschitz": "inf"},
+        "row_bound": "2",
+        "row_grid": "4.76837158203125e-7",  # 2^-21
+        "target_bound": "1",
+        "target_grid": "2.384185791015625e-7",  # 2^-22
+        "releases": document["event"]["releases"],
+    }
+    claim = {
+        **document["claims"][0],
+        "notion": verify.EXACT,
+        "epsilon": "0",
+        "delta": None,
+        "mu": None,
+        "group": "any",
+        "reference": verify.ANEW,
+        "requests": "any",
+        "releases": 1,
+        "accountant": "exact",
+        "theorem": verify.THEOREMS["exact-removal"],
+        "advantage": "0",
+    }
+    claim["words"] = verify.sentence(claim)[0]
+    constants = [c for c in document["constants"] if c["name"] != "lipschitz"]
+    added = {"lipschitz": "inf"}
+    for name in ("row_bound", "row_grid", "target_bound", "target_grid"):
+        added[name.replace("_", "-")] = event[name]
+    constants += [{"name": n, "value": v, "origin": "default"} for n, v in added.items()]
+    assumptions = [a for a in document["assumptions"] if a["name"] != "randomness"]
+    scope = {"covers": [], "does_not_cover": [*verify.LIMITS, *verify.UNHIDDEN]}
+    return seal(
+        {
+            **document,
+            "event": event,
+            "claims": [claim],
+            "constants": constants,
+            "assumptions": assumptions,
+            "noise": {"sampler": "none", "generator": "none", "grid": None},
+            "scope": scope,
+        }
+    )
+
+
+def put(change: dict[str, Any], *path: str | int) -> Callable[[dict[str, Any]], None]:
+    """A change of some fields of the object at that path of a document."""
+
+    def apply(document: dict[str, Any]) -> None:
+        part: Any = document
+        for name in path:
+            part = part[name]
+        part.update(change)
+
+    return apply
+
+
+def judge(document: dict[str, Any], key: bytes | None = KEY) -> dict[str, str]:
+    """Standing of each check."""
+    verdict = verify.verify(json.dumps(document).encode(), key)
+    return {name: standing for standing, name, _ in verdict}
+
+
+@cache
+def samples() -> dict[str, dict[str, Any]]:
+    """Honest certificates by name; whoever changes one copies it first."""
+    return {
+        "solved": certificate(SOLVED, "remove"),
+        "descended": certificate(DESCENDED, "remove"),
+        "solved_openly": certificate(SOLVED_OPENLY, "replace"),
+        "descended_openly": certificate(DESCENDED_OPENLY, "replace"),
+        "averaged": certificate(AVERAGED, "replace"),
+    }
+
+
+class CertificateCase(unittest.TestCase):
+    """A test that breaks honest certificates one rule at a time."""
+
+    solved: dict[str, Any]
+    descended: dict[str, Any]
+    solved_openly: dict[str, Any]
+    descended_openly: dict[str, Any]
+    averaged: dict[str, Any]
+    all: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Take the certificates; `all` leaves out the averages of parts, which claim less."""
+        for name, document in samples().items():
+            setattr(cls, name, document)
+        cls.all = (cls.solved, cls.descended, cls.solved_openly, cls.descended_openly)
+
+    def fails(
+        self, base: dict[str, Any], check: str, change: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        """A dishonest signer changes one thing: that check, and no check of the seal, fails."""
+        document = copy.deepcopy(base)
+        change(document)
+        verdict = judge(seal(document))
+        failing = [name for name, standing in verdict.items() if standing != "holds"]
+        self.assertTrue(any(name.startswith(check) for name in failing), (check, verdict))
+        self.assertEqual(verdict["hash"], "holds")
+        self.assertEqual(verdict["signature"], "holds")
+
+    def breaks(
+        self, base: dict[str, Any], checks: set[str], *changes: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        """A dishonest signer makes some changes: exactly those checks fail.
+
+        A notion stands for all claims of it.
+        """
+        document = copy.deepcopy(base)
+        for change in changes:
+            change(document)
+        failing = [name for name, standing in judge(seal(document)).items() if standing != "holds"]
+        names = {name.rpartition(": ")[2] for name in failing}
+        self.assertEqual(names, checks, failing)
+        claims = [n for n, c in enumerate(document["claims"], 1) if c["notion"] in checks]
+        self.assertEqual(
+            [n for n in failing if ": " in n], [self.name(document, n) for n in claims]
+        )
+
+    def reasons(self, base: dict[str, Any], change: Callable[[dict[str, Any]], Any]) -> set[str]:
+        """Why a change makes checks fail."""
+        document = copy.deepcopy(base)
+        change(document)
+        verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
+        return {reason for standing, _, reason in verdict if standing == "fails"}
+
+    @staticmethod
+    def name(document: dict[str, Any], number: int) -> str:
+        """The check of a claim, counted from 1."""
+        return f"claim {number}: {document['claims'][number - 1]['notion']}"

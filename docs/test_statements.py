@@ -1,0 +1,188 @@
+"""Tests of what a certificate states beside its claims: constants, assumptions, scope, request."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import verify
+from sample_certificates import GIVEN, HEALTHY, LINEAR, CertificateCase, put
+
+
+class Statements(CertificateCase):
+    def test_noise_constants_and_scope(self) -> None:
+        test, seeded = put({"not_for_release": True}), {"generator": "chacha20-user-seed"}
+        self.breaks(self.solved, {"release", "noise"}, test)
+        self.breaks(self.solved, {"release"}, test, put(seeded, "noise"))
+        for change in (
+            {"sampler": "continuous-float64"},
+            {"grid": "1e-12"},
+            {"generator": "xorshift"},
+            seeded,
+        ):
+            self.breaks(self.solved, {"noise"}, put(change, "noise"))
+        self.fails(self.solved, "constants", lambda d: d["constants"].pop(0))
+        self.fails(self.solved, "constants", lambda d: d["constants"].append(d["constants"][0]))
+        self.fails(self.solved, "constants", put({"value": "1.4"}, "constants", 1))
+        for limit in range(len(verify.LIMITS)):
+            drop = partial(lambda at, d: d["scope"]["does_not_cover"].pop(at), limit)
+            self.breaks(self.solved, {"scope"}, drop)
+        for more in ("every copy", verify.COVERS[2]):  # the latter is for secret state
+            self.breaks(self.solved, {"scope"}, put({"covers": [more]}, "scope"))
+        self.breaks(self.solved, set(), put({"covers": [*verify.COVERS[:2]]}, "scope"))
+        self.breaks(self.solved, {"claims"}, lambda d: d["claims"].clear())
+
+    def test_every_constant_a_claim_rests_on_is_listed_once(self) -> None:
+        at = next(n for n, c in enumerate(self.solved["constants"]) if c["name"] == "delta")
+        changes: list[Callable[[dict[str, Any]], Any]] = [
+            lambda d: d["constants"].pop(at),
+            lambda d: d["constants"].append(d["constants"][at]),
+            put({"value": "0.00002"}, "constants", at),
+            put({"value": "small"}, "constants", at),
+        ]
+        for change in changes:
+            self.breaks(self.solved, {verify.RETRAINING, verify.PRIVACY}, change)
+
+    def test_choices_are_not_from_the_data(self) -> None:
+        at = {c["name"]: n for n, c in enumerate(self.solved_openly["constants"])}
+        for name in ("lambda", "max-group"):
+            origin = put({"origin": "data"}, "constants", at[name])
+            self.breaks(self.solved_openly, {"assumptions"}, origin)
+        for name in (*verify.CHOICES, "given-mu", "given-group"):
+            if name in at:
+                continue
+            value = {"name": name, "value": "1", "origin": "data"}
+            said = {"name": "start", "value": "public", "evidence": "declared"}
+
+            def state(document: dict[str, Any], value: Any = value, said: Any = said) -> None:
+                document["constants"].append(value)
+                document["assumptions"].append(said)
+
+            self.breaks(self.solved_openly, {"assumptions"}, state)
+        chosen = {"event": {**LINEAR, "variant": "weak"}}
+        self.assertTrue(verify.follows_size(chosen, "lambda"))
+        chosen["event"]["variant"] = "secret"
+        self.assertFalse(verify.follows_size(chosen, "lambda"))
+
+    def test_assumptions_are_stated(self) -> None:
+        def without(name: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                stated = document["assumptions"]
+                document["assumptions"] = [a for a in stated if a["name"] != name]
+
+            return apply
+
+        def claims(*notions: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                kept = [c for c in document["claims"] if c["notion"] in notions]
+                document["claims"] = kept
+
+            return apply
+
+        for base in self.all:
+            for name in ("rows", "randomness", "group"):
+                self.breaks(base, {"assumptions"}, without(name))
+        count, retraining = without("row-count"), claims(verify.RETRAINING, verify.RENYI)
+        self.breaks(self.solved_openly, {"assumptions"}, count)
+        self.breaks(self.solved, set(), count)
+        self.breaks(self.solved, set(), retraining, count, without("group"))
+        for name in ("n", "capacity", "delta"):
+            at = next(i for i, c in enumerate(self.solved["constants"]) if c["name"] == name)
+            data = put({"origin": "data"}, "constants", at)
+            self.breaks(self.solved, {"assumptions"}, retraining, data, count)
+            self.breaks(self.solved, set(), retraining, data)
+        for name in ("classes", "schema"):
+            value = {"name": name, "value": "no,yes", "origin": "data"}
+            taken = partial(lambda value, d: d["constants"].append(value), value)
+            self.breaks(self.solved_openly, {"assumptions"}, taken)
+            said = {"name": name, "value": "read off the data", "evidence": "assumed"}
+            say = partial(lambda said, d: d["assumptions"].append(said), said)
+            self.breaks(self.solved_openly, set(), taken, say)
+
+    def test_a_start_is_vouched_for(self) -> None:
+        start = {"name": "start", "value": "ab", "origin": "user"}
+        said = {"name": "start", "value": "public", "evidence": "declared"}
+        listed = partial(lambda value, d: d["constants"].append(value), start)
+        vouched = partial(lambda value, d: d["assumptions"].append(value), said)
+        self.breaks(self.descended, {"assumptions"}, listed)
+        self.breaks(self.descended, set(), listed, vouched)
+        for what, standing in (("start", "given"), ("extractor", "start")):
+            document = copy.deepcopy(self.descended_openly)
+            inner, given = document["event"], {**GIVEN, "what": what}
+            document["event"] = {"kind": "composed", "given": given, "removed": 30, "inner": inner}
+            listed(document)
+            parsed = verify.fit(document, "certificate", "certificate")
+            if standing == "start":
+                parsed["assumptions"].append({"name": "given"})
+            with self.assertRaisesRegex(verify.Broken, f"`{standing}`"):
+                verify.check_assumptions(parsed)
+
+    def test_version_releases_and_place_agree(self) -> None:
+        for version in (3, 5):
+            self.breaks(self.solved, {"consistency"}, put({"version": version}, "model"))
+        kept = [c for c in self.solved["claims"] if c["notion"] != verify.DELETION]
+        first = {
+            "chain": put({"index": 0, "previous": "0" * 64}, "chain"),
+            "kind": put({"kind": "train"}, "request"),
+            "model": put({"digest_before": None}, "model"),
+        }
+        self.breaks(self.solved, set(), put({"claims": kept}), *first.values())
+        for name in first:  # all of them, or none
+            others = [change for other, change in first.items() if other != name]
+            self.breaks(self.solved, {"consistency"}, put({"claims": kept}), first[name])
+            self.breaks(self.solved, {"consistency"}, put({"claims": kept}), *others)
+        for chain in ({"index": 0}, {"previous": "0" * 64}):
+            self.breaks(self.solved, {"consistency"}, put(chain, "chain"))
+
+    def test_the_event_shows_what_the_request_did(self) -> None:
+        base = self.descended_openly  # before the request, 5 records more and 1 less
+        for kind, most in (("delete", 5), ("add", 1), ("update", 1)):
+            only: set[str] = {verify.DELETION} if kind == "add" else set()
+            for records, broken in ((most, only), (most + 1, {*only, "consistency"})):
+                asked = put({"kind": kind, "records": str(records)}, "request")
+                self.breaks(base, broken, asked)
+        same = put({"only_then": 0, "only_now": 0}, "event", "phases", 1)
+        for kind in ("delete", "add", "update"):
+            for text in ("1", "not stated"):
+                asked = put({"kind": kind, "records": text}, "request")
+                hidden = copy.deepcopy(base)
+                same(hidden)
+                self.fails(hidden, "consistency", asked)
+        alone = put({"phases": base["event"]["phases"][-1:]}, "event")
+        self.fails(base, "consistency", alone)
+        few = put({"replaced": [30, 0]}, "event")
+        self.fails(base, "consistency", few)
+        self.fails(base, "consistency", put({"replaced": []}, "event"))
+
+    def test_sizes_under_mean_add_up(self) -> None:
+        event: dict[str, Any] = copy.deepcopy(HEALTHY)
+        event["setting"]["normalizer"] = {"kind": "mean", "minimum": 6000}
+        then = [11998 + 23 - 2, 11998 + 4 - 1, 11998]
+        for phase, records in zip(event["phases"], then, strict=True):
+            phase["records"] = records
+        verify.check_sizes(event)
+        for index in (0, 1):
+            event["phases"][index]["records"] += 1
+            with self.assertRaises(verify.Broken):
+                verify.check_sizes(event)
+            event["phases"][index]["releases"] = 2  # merged: bounds need not add up
+            verify.check_sizes(event)
+
+    def test_deleted_records_add_up(self) -> None:
+        for removed, fits in ((20, True), (19, False)):
+            document = copy.deepcopy(self.solved_openly)
+            inner = document["event"]
+            document["event"] = {
+                "kind": "composed",
+                "given": GIVEN,
+                "removed": removed,
+                "inner": inner,
+            }
+            parsed = verify.fit(document, "certificate", "certificate")
+            if fits:
+                verify.check_consistency(parsed)
+                continue
+            with self.assertRaises(verify.Broken):
+                verify.check_consistency(parsed)
