@@ -180,6 +180,17 @@ impl Constants {
         outward::add(self.smoothness(), self.declared.lambda)
     }
 
+    /// Upper bound on the trace of a matrix H, the same at all weights, with
+    /// F(w* + v) - F(w*) <= v^T H v/2: far below P L for rows of many columns, because the trace of
+    /// x x^T is r^2, not P r^2.
+    #[must_use]
+    pub fn curvature_trace(&self) -> f64 {
+        let square = outward::mul(self.declared.row_bound, self.declared.row_bound);
+        let data = outward::mul(self.declared.loss.curvature_trace(), square);
+        let ridge = outward::mul(self.declared.lambda, self.parameters() as f64);
+        outward::add(outward::mul(self.load(), data), ridge)
+    }
+
     /// c: Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
     #[must_use]
     pub fn contraction(&self, step: f64) -> f64 {

@@ -6,9 +6,9 @@ use crate::constants::Constants;
 /// noise of standard deviation `noise` on a grid of spacing `grid`.
 #[must_use]
 pub fn output_noise(constants: &Constants, distance: f64, noise: f64, grid: f64) -> f64 {
-    let parameters = constants.parameters() as f64;
-    let off = distance + grid * parameters.sqrt() / 2.0;
-    of_square(constants, off * off + parameters * (noise + grid / 2.0).powi(2))
+    let off = distance + grid * (constants.parameters() as f64).sqrt() / 2.0;
+    let spread = constants.curvature_trace() * (noise + grid / 2.0).powi(2);
+    (constants.total_smoothness() * off * off + spread) / 2.0
 }
 
 /// Noisy gradient descent, as far as its excess risk depends on it.
@@ -67,9 +67,8 @@ mod tests {
     #[test]
     fn output_noise_is_the_second_moment() {
         let c = constants(Loss::Logistic, 100, 9, 0.5);
-        let l = c.total_smoothness();
         let got = output_noise(&c, 0.5, 0.25, 0.0);
-        let want = l / 2.0 * (0.25 + 9.0 * 0.0625);
+        let want = (c.total_smoothness() * 0.25 + c.curvature_trace() * 0.0625) / 2.0;
         assert!((got / want - 1.0).abs() < 1e-12);
         assert!(output_noise(&c, 0.5, 0.25, 1e-3) > got);
     }

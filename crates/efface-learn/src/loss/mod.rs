@@ -204,6 +204,16 @@ impl Loss {
         }
     }
 
+    /// Upper bound on the trace of a matrix that lies above the link's second derivative everywhere:
+    /// what isotropic noise on the margins meets. k1 for scalar links; softmax has
+    /// (I - 11^T/C)/2 above it, of trace (C - 1)/2.
+    pub(crate) fn curvature_trace(self) -> f64 {
+        match self {
+            Self::Softmax { classes } => (classes as f64 - 1.0) / 2.0,
+            scalar => scalar.curvature_bound(),
+        }
+    }
+
     /// Bound on the rounding error of the computed link derivative, given its computed margin, in
     /// units of 2^-53 times `derivative_bound` (margin errors are counted elsewhere).
     pub(crate) fn link_error(self) -> f64 {

@@ -2,6 +2,7 @@
 
 use efface_learn::Constants;
 use efface_learn::mechanism::NoisyGdPlan;
+use efface_learn::risk::output_noise;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::objective::residual_budget;
 use efface_privacy::certificate::Origin;
@@ -110,8 +111,9 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
         None => {
             let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
             let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
-            let parameters = public.setting.parameters as f64;
-            (2.0 * risk / (public.smooth() * (parameters + unit * unit))).sqrt() * (1.0 - 1e-6)
+            // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
+            let fine = 0.5_f64.powi(FINENESS as i32);
+            (risk / output_noise(public.constants, unit, 1.0, fine)).sqrt() * (1.0 - 1e-6)
         }
     };
     let spacing = grid(sigma)?;
