@@ -19,7 +19,8 @@ class DescentToDelete(unittest.TestCase):
         for k in range(requests):
             steps = (k + 1) ** 3 * 7 if event["variant"] == "weak" else 7
             event["phases"].append({**event["phases"][0], "steps": steps, "only_then": 1})
-        event["phases"][-1]["only_then"] = 0
+        for k, phase in enumerate(event["phases"]):
+            phase["only_then"] = requests - k
         event["updates"] += requests
         event["releases"] += requests
         parsed: dict[str, Any] = verify.fit(event, "event", "event")
@@ -32,7 +33,6 @@ class DescentToDelete(unittest.TestCase):
         exact = 3 * q / (1 - q) / 50 / Decimal("0.001")
         self.assertLess(abs(secret / exact - 1), Decimal("1e-12"))
         perfect = self.event(1, variant="perfect", joint_releases=1)
-        perfect["phases"][0]["only_then"] = 1
         one = verify.descent_mu(perfect, verify.RETRAINING, "")
         exact = q / 50 / Decimal("0.001") / (1 + q * q).sqrt()
         self.assertLess(abs(one / exact - 1), Decimal("1e-12"))
@@ -58,6 +58,8 @@ class DescentToDelete(unittest.TestCase):
         reach = q / (1 - q) / 50
         noise = 4 * Decimal(2).sqrt() * reach / ((log + epsilon).sqrt() - log.sqrt())
         event = {**self.event(1), "noise": noise, "joint_releases": 1}
+        # Curved enough that no step contracts more than the one of 0.9.
+        event["setting"] = {**event["setting"], "smoothness": Decimal("0.9")}
         found = verify.descent_published(event, claim)["epsilon"]
         self.assertLess(abs(found / epsilon - 1), Decimal("1e-12"))
         start = 2 * (2 / delta).ln()
@@ -68,7 +70,9 @@ class DescentToDelete(unittest.TestCase):
         event["grid"] = event["noise"] / 2**100
         found = verify.descent_published(event, claim)["epsilon"]
         self.assertLess(abs(found / epsilon - 1), Decimal("1e-12"))
-        for wrong in ({"tail": delta * 2}, {"tail": None}):
+        slower = {**event, "step": event["step"] / 2}
+        slower["phases"] = [{**p, "steps": 9000} for p in event["phases"]]
+        for wrong in ({"tail": delta * 2}, {"tail": None}, slower):
             with self.assertRaises(verify.Broken):
                 verify.descent_published({**event, **wrong}, claim)
         with self.assertRaises(verify.Broken):
@@ -92,6 +96,41 @@ class DescentToDelete(unittest.TestCase):
         ):
             with self.subTest(changes), self.assertRaises((verify.Broken, verify.Refused)):
                 self.event(3, **changes)
+
+    def test_a_request_makes_the_steps_of_its_own_updates(self) -> None:
+        event = self.event(2)
+        group = event["setting"]["group"]
+        for phases in (
+            [{}, {"steps": 6}, {"steps": 8}],
+            [{"only_then": group + 2}, {}, {}],
+            [{"only_now": group + 1}, {}, {}],
+            [{"only_then": 0}, {"only_then": group + 1}, {}],
+        ):
+            changed = [{**old, **new} for old, new in zip(event["phases"], phases, strict=True)]
+            with self.subTest(phases), self.assertRaises(verify.Broken):
+                verify.check_event({**event, "phases": changed})
+        grown = {**event, "variant": "weak", "xi": Decimal("1.3")}
+        self.assertEqual(verify.steps_of_updates(grown, 1, 3), 43 + 122)
+        slow = {**event, "variant": "perfect", "tail": Decimal("1e-5")}
+        slow["setting"] = {**event["setting"], "smoothness": Decimal("0.25")}
+        self.assertEqual(verify.steps_of_updates(slow, 0, 2), 2 * 15)
+        many = {**grown, "updates": 2**40}
+        with self.assertRaises(verify.Broken):
+            verify.check_event(many)
+
+    def test_inner_releases_of_a_merged_phase_round_too(self) -> None:
+        event = self.event(2, variant="perfect", joint_releases=1, grid="9.5e-10")
+        first, inner, last = event["phases"]
+        event["phases"] = [first, {**inner, "releases": 30, "steps": 210}, last]
+        event |= {"releases": 32, "updates": 31}
+        verify.check_event(event)
+        merged = verify.descent_mu(event, verify.RETRAINING, "")
+        inner = event["phases"][1]
+        alone = {**event, "phases": [first, {**inner, "releases": 1}, last]}
+        without = verify.descent_mu(alone, verify.RETRAINING, "")
+        q, spread = Decimal("0.9") ** 7, event["grid"]
+        added = q * q * (1 - q**29) / (1 - q) * spread / (Decimal("0.001") * (1 + q * q).sqrt())
+        self.assertLess(abs((merged - without) / added - 1), Decimal("1e-3"))
 
     def test_a_private_row_count_is_refused(self) -> None:
         question = {"notion": verify.PRIVACY, "delta": DELTA, "adjacency": "remove"}

@@ -629,20 +629,49 @@ def contraction(event: Fields) -> Decimal:
     return c
 
 
-def least_steps(event: Fields) -> Decimal:
-    """The steps that all updates so far need together, by the schedule of the variant."""
-    first = Decimal(event["iterations"])
-    updates: int = event["updates"]
-    if event["variant"] == "weak":
-        grown = (Decimal(i) ** (2 * event["xi"]) for i in range(1, updates + 1))
-        return first * sum(grown, ZERO)
-    if event["tail"] is None:
-        return first * updates
-    setting = event["setting"]
+def steps_of_updates(event: Fields, first: int, last: int) -> int:
+    """The least steps that updates `first` + 1 to `last` make together, each rounded up.
+
+    In float64, so that a long history takes no hours; the rounding goes in the event's favour.
+    """
+    start: int = event["iterations"]
+    if event["variant"] != "weak" and event["tail"] is None:
+        return start * (last - first)
+    require(last - first <= 2**24, "`updates` must be at most 2^24 of growing length")
+    setting, xi, tail = event["setting"], event["xi"], event["tail"]
     beta, m = setting["smoothness"], setting["strong_convexity"]
-    rate = (1 + 2 * m / beta).ln()
-    logs = (4 * setting["parameters"] * Decimal(i) / event["tail"] for i in range(1, updates + 1))
-    return first * updates + sum((max(x.ln().ln() / rate, ZERO) for x in logs), ZERO)
+    rate = math.inf if beta == 0 else math.log1p(2 * m / beta)
+
+    def least(update: int) -> float:
+        if xi is not None:
+            return start * math.pow(update, 2 * xi)
+        logs = math.log(4 * setting["parameters"] * update) - math.log(tail)
+        return start + max(math.log(logs) / rate, 0.0)
+
+    return sum(math.ceil(least(i) * (1 - 1e-9)) for i in range(first + 1, last + 1))
+
+
+def check_updates(event: Fields) -> None:
+    """Each request made the steps of as many updates as its phases show.
+
+    Deleted records raise what the phase before has and the latest lacks, added ones what it lacks,
+    or lower the former if they left again. A merged phase shows its number of requests.
+    """
+    updates, phases = 0, event["phases"]
+    for before, phase in pairwise(phases):
+        shown = phase["releases"]
+        if before["releases"] == phase["releases"] == 1:
+            gone = before["only_then"] - phase["only_then"]
+            come = before["only_now"] - phase["only_now"]
+            touched = max(max(gone, 0) + max(come, 0), -gone, -come)
+            shown = max(shown, -(-touched // event["setting"]["group"]))
+        least = steps_of_updates(event, updates, updates + shown)
+        require(phase["steps"] >= least, "fewer steps than the updates of a request need")
+        updates += shown
+    require(event["updates"] >= updates, "`updates` are fewer than the phases show")
+    made = sum(phase["steps"] for phase in phases[1:])
+    least = steps_of_updates(event, 0, event["updates"])
+    require(made >= least, "fewer steps than the updates need")
 
 
 def check_descent(event: Fields) -> None:
@@ -666,10 +695,7 @@ def check_descent(event: Fields) -> None:
     else:
         require(releases <= min(joint, event["releases"]), "`releases` beyond those covered")
     require(phases[0]["releases"] == 1, "the first phase is one release")
-    require(event["updates"] >= releases - 1, "a request is at least one update")
-    made = sum(p["steps"] for p in phases[1:])
-    enough = made >= least_steps(event) * (1 - Decimal("1e-9"))
-    require(enough, "fewer steps than the updates need")
+    check_updates(event)
     learnt = phases[0]["records"]
     if event["setting"]["normalizer"]["kind"] == "mean":
         require(learnt is not None, "`mean` needs the records of every phase")
@@ -723,9 +749,10 @@ def descent_mu(event: Fields, world: str, adjacency: str) -> Decimal:
         mu: Decimal = distance * Decimal(seen).sqrt() / noise
         return mu
 
-    def shift(steps: int, gap: Decimal) -> Decimal:
+    def shift(steps: int, gap: Decimal, inner: int = 0) -> Decimal:
         moved = geometric(c, steps) * (eta * gap + 2 * rho)
-        total: Decimal = moved + (1 + power(c, steps)) * rounded
+        merged = q * geometric(q, inner)  # inner releases round too, then at least I steps follow
+        total: Decimal = moved + (1 + power(c, steps) + merged) * rounded
         return total
 
     if world in (RETRAINING, DELETION):
@@ -733,7 +760,10 @@ def descent_mu(event: Fields, world: str, adjacency: str) -> Decimal:
         if world == DELETION:
             require(len(phases) > 1, "nothing was deleted: there is only learning")
             gaps = [protected(setting, adjacency)] * (len(phases) - 1) + [ZERO]
-        parts = [(p["steps"], shift(p["steps"], gap)) for p, gap in zip(phases, gaps, strict=True)]
+        parts = [
+            (p["steps"], shift(p["steps"], gap, p["releases"] - 1))
+            for p, gap in zip(phases, gaps, strict=True)
+        ]
         return compose(c, noise, parts)
     gap = protected(setting, adjacency)
     if world == ONE_RELEASE:
@@ -758,6 +788,14 @@ def compose(c: Decimal, noise: Decimal, parts: list[tuple[int, Decimal]]) -> Dec
     return minorant(points)
 
 
+def takes_printed_step(event: Fields) -> bool:
+    """Whether a step contracts as one of length 2/(L + m) does."""
+    setting = event["setting"]
+    beta, m = setting["smoothness"], setting["strong_convexity"]
+    gamma = beta / (beta + 2 * m)
+    return bool(contraction(event).ln() <= gamma.ln() * (1 - Decimal("1e-8")))
+
+
 def descent_published(event: Fields, claim: Fields) -> Fields:
     """The theorems of Neel, Roth and Sharifi-Malvajerdi (2020), with grid and float64 added."""
     delta, variant, setting = claim["delta"], event["variant"], event["setting"]
@@ -776,6 +814,7 @@ def descent_published(event: Fields, claim: Fields) -> Fields:
     )
     if variant == "perfect":
         require(event["tail"] is not None and event["tail"] <= delta, "`tail` is above delta")
+        require(takes_printed_step(event), "Theorem 3.2 supposes eta = 2/(L + m)")
         start = 2 * (2 / delta).ln()
         steps = (2 * Decimal(setting["parameters"])).sqrt() * q / rest
         masked = (strong * g + q / (1 - q) * rounded + extra) / event["noise"]
@@ -786,9 +825,7 @@ def descent_published(event: Fields, claim: Fields) -> Fields:
     else:
         distance = strong * (g if variant == "secret" else steep)
         if variant == "weak" and event["xi"] <= 2:
-            gamma = beta / (beta + 2 * m)
-            eta = contraction(event).ln() <= gamma.ln() * (1 - Decimal("1e-8"))
-            require(eta, "Theorem 3.5 supposes eta = 2/(L + m)")
+            require(takes_printed_step(event), "Theorem 3.5 supposes eta = 2/(L + m)")
             slow = (beta / (m * event["iterations"])) ** (1 / (2 * event["xi"]))
             distance = 4 * steep * unit * slow
         b = Decimal(event["joint_releases"]).sqrt() * (distance + extra) / event["noise"]

@@ -32,6 +32,9 @@ pub fn epsilon_descent(event: &Descent, delta: Delta) -> Result<Epsilon, Account
                      updates: a `tail` of at most delta",
                 ));
             }
+            if !run.takes_the_printed_step() {
+                return Err(refused("Theorem 3.2 supposes eta = 2/(L + m)"));
+            }
             let start = 2.0 * (ln + std::f64::consts::LN_2);
             let parameters = setting.parameters as f64;
             let steps = (2.0 * parameters).sqrt() * q / run.fall(1);
@@ -50,12 +53,11 @@ pub fn epsilon_descent(event: &Descent, delta: Delta) -> Result<Epsilon, Account
             let distance = if xi > 2.0 {
                 8.0 * g * unit * q / rest
             } else {
-                let beta = setting.smoothness.0;
-                let gamma = -libm::log1p(2.0 * m / beta);
-                if libm::log(run.decay(1)) > gamma * (1.0 - outward::MARGIN) {
+                if !run.takes_the_printed_step() {
                     return Err(refused("Theorem 3.5 supposes eta = 2/(L + m)"));
                 }
-                let root = libm::pow(beta / (m * event.iterations as f64), 0.5 / xi);
+                let relative = setting.smoothness.0 / (m * event.iterations as f64);
+                let root = libm::pow(relative, 0.5 / xi);
                 4.0 * g * unit * root
             };
             lemma(distance + arithmetic, &run, event, ln)

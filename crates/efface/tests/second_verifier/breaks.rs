@@ -286,6 +286,22 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     ("claim ", |c| descent(c, |event| event.updates += 1 << 20)),
     ("claim ", |c| descent(c, |event| event.updates = event.releases.saturating_sub(2)) && late(c)),
     ("claim ", |c| descent(c, |event| event.phases[0].releases = 2)),
+    // The steps of one request lent to another; more records touched than steps were made for.
+    ("claim ", |c| {
+        let Event::Descent(event) = core(&mut c.event) else { return false };
+        let [_, .., before, last] = &mut event.phases[..] else { return false };
+        last.steps -= 1;
+        before.steps += 1;
+        event.longest = event.longest.max(before.steps);
+        event.phases.len() > 2 && event.iterations > 1
+    }),
+    ("claim ", |c| {
+        let Event::Descent(event) = core(&mut c.event) else { return false };
+        let [.., before, _] = &mut event.phases[..] else { return false };
+        before.only_then += 2 * event.setting.group;
+        before.records = None;
+        matches!(event.setting.normalizer, Normalizer::Fixed { .. })
+    }),
     ("claim ", |c| descent(c, |event| event.longest = event.phases[0].steps - 1)),
     ("claim ", |c| descent(c, |event| event.xi = event.xi.xor(Some(Decimal(1.0))))),
     ("claim ", |c| descent(c, |event| event.tail = Some(Decimal(1.5)))),

@@ -235,11 +235,12 @@ impl Draw {
             releases: 1,
         };
         for _ in 1..self.count(12) {
-            let updates = event.updates + self.count(3);
+            let (deleted, added) = (self.count(10), self.count(3));
+            let updates = event.updates + (deleted + added).div_ceil(event.setting.group);
             let Some(steps) = event.steps_between(event.updates, updates) else { break };
             for phase in &mut event.phases {
-                phase.only_then += self.count(10);
-                phase.only_now += self.count(3);
+                phase.only_then += deleted;
+                phase.only_now += added;
             }
             let records = now(self);
             event.phases.push(phase(steps, records));

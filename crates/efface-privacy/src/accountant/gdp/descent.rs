@@ -129,6 +129,13 @@ impl<'a> Run<'a> {
         libm::exp(steps as f64 * self.ln_contraction)
     }
 
+    /// Whether a step contracts as one of length 2/(L + m) does, which is the best there is.
+    pub(in crate::accountant) fn takes_the_printed_step(&self) -> bool {
+        let setting = &self.event.setting;
+        let printed = -libm::log1p(2.0 * setting.strong_convexity.0 / setting.smoothness.0);
+        self.ln_contraction <= printed * (1.0 - outward::MARGIN)
+    }
+
     /// 1 - c^n.
     pub(in crate::accountant) fn fall(&self, steps: u64) -> f64 {
         -libm::expm1(steps as f64 * self.ln_contraction)
@@ -194,12 +201,19 @@ impl<'a> Run<'a> {
             + (1.0 + self.decay(steps)) * self.spread
     }
 
-    /// One release: so many noiseless steps, then noise.
-    fn composite(&self, steps: u64, shift: f64) -> Stretch {
+    /// The steps of a phase, then noise; the noise of inner releases is not counted, and the grid
+    /// they were rounded to is.
+    fn composite(&self, phase: &Phase, shift: f64) -> Stretch {
+        let (inner, update) = (phase.releases - 1, self.event.iterations);
+        let faded = if inner > 0 {
+            self.decay(update) * self.fall(update.saturating_mul(inner)) / self.fall(update)
+        } else {
+            0.0
+        };
         Stretch {
             steps: 1,
-            ln_contraction: steps as f64 * self.ln_contraction,
-            shift: self.composite_shift(steps, shift),
+            ln_contraction: phase.steps as f64 * self.ln_contraction,
+            shift: self.composite_shift(phase.steps, shift) + faded * self.spread,
             noise: self.noise,
         }
     }
@@ -216,7 +230,7 @@ impl<'a> Run<'a> {
             .event
             .phases
             .iter()
-            .map(|phase| Ok(self.composite(phase.steps, self.gap(phase)?)))
+            .map(|phase| Ok(self.composite(phase, self.gap(phase)?)))
             .collect::<Result<Vec<_>, AccountantError>>()?;
         Self::interpolate(&stretches)
     }
@@ -229,8 +243,8 @@ impl<'a> Run<'a> {
             });
         };
         let mut stretches: Vec<_> =
-            earlier.iter().map(|phase| self.composite(phase.steps, shift)).collect();
-        stretches.push(self.composite(last.steps, 0.0));
+            earlier.iter().map(|phase| self.composite(phase, shift)).collect();
+        stretches.push(self.composite(last, 0.0));
         Self::interpolate(&stretches)
     }
 
@@ -290,6 +304,7 @@ fn phases(event: &Descent) -> Result<(Phase, Phase), AccountantError> {
     if event.updates < releases - 1 {
         return Err(malformed("updates", "at least one for each request", event.updates));
     }
+    served(event)?;
     let needed = least_total(event)
         .ok_or_else(|| malformed("updates", "at most 2^24 of growing length", event.updates))?;
     let made: f64 = event.phases.iter().skip(1).map(|phase| phase.steps as f64).sum();
@@ -306,6 +321,42 @@ fn phases(event: &Descent) -> Result<(Phase, Phase), AccountantError> {
         }
     }
     Ok((first, last))
+}
+
+/// Each request must have made the steps of as many updates as its phases show.
+fn served(event: &Descent) -> Result<(), AccountantError> {
+    let group = check::count("group", event.setting.group)? as u64;
+    let mut updates = 0_u64;
+    for pair in event.phases.windows(2) {
+        let [before, phase] = pair else { continue };
+        let shown = touched(before, phase).div_ceil(group).max(phase.releases);
+        let last = updates.saturating_add(shown);
+        let steps = event
+            .steps_between(updates, last)
+            .ok_or_else(|| malformed("steps", "at most 2^53 for a request's updates", last))?;
+        if phase.steps < steps {
+            return Err(malformed("steps", "at least those of the request's updates", phase.steps));
+        }
+        updates = last;
+    }
+    if event.updates < updates {
+        return Err(malformed("updates", "at least those the phases show", event.updates));
+    }
+    Ok(())
+}
+
+/// The fewest records that lead from one phase's data to those of the next: deleted ones raise what
+/// the earlier has and the latest lacks, added ones what it lacks, or lower the former if they left
+/// again. Nothing where one of the phases bounds several data sets.
+fn touched(before: &Phase, phase: &Phase) -> u64 {
+    if before.releases > 1 || phase.releases > 1 {
+        return 0;
+    }
+    let gone = before.only_then.saturating_sub(phase.only_then);
+    let come = before.only_now.saturating_sub(phase.only_now);
+    let left = phase.only_then.saturating_sub(before.only_then);
+    let back = phase.only_now.saturating_sub(before.only_now);
+    gone.saturating_add(come).max(left).max(back)
 }
 
 /// The sum of the least steps of all updates.

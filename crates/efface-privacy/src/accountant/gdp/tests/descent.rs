@@ -275,6 +275,16 @@ fn what_contradicts_itself_is_refused() {
     assert_eq!(refuse(&|e| e.updates = 9), "steps");
     assert_eq!(refuse(&|e| e.phases[1].steps = 1), "steps");
     assert_eq!(refuse(&|e| e.joint_releases = 2), "joint_releases");
+    // The steps of one request cannot stand for those of another.
+    let exchanged = |e: &mut Descent| (e.phases[1].steps, e.phases[2].steps) = (4, 11);
+    assert_eq!(refuse(&exchanged), "steps");
+    let exchanged = |e: &mut Descent| (e.phases[1].steps, e.phases[2].steps) = (6, 9);
+    assert_eq!(refuse(&exchanged), "steps");
+    // A request of two records where the steps are those of one.
+    assert_eq!(refuse(&|e| e.phases[0].only_then = 4), "steps");
+    assert_eq!(refuse(&|e| e.phases[0].only_now = 1), "steps");
+    let returned = |e: &mut Descent| (e.phases[0].only_then, e.phases[1].only_then) = (0, 2);
+    assert_eq!(refuse(&returned), "steps");
     assert_eq!(refuse(&|e| e.releases = 2), "releases");
     assert_eq!(refuse(&|e| e.diameter = Decimal(0.0)), "diameter");
     assert_eq!(refuse(&|e| e.step = Decimal(9.0)), "step");
@@ -299,4 +309,35 @@ fn what_contradicts_itself_is_refused() {
     let flat = epsilon_descent(&perfect, delta());
     assert!(matches!(flat, Err(AccountantError::Unsupported { .. })), "{flat:?}");
     assert_eq!(perfect.variant.state(), State::Perfect);
+    // The logarithms in the steps of `perfect` are for the step that contracts most.
+    perfect.tail = Some(Decimal(DELTA));
+    perfect.phases[0].steps = 5000;
+    perfect.longest = 5000;
+    assert!(epsilon_descent(&perfect, delta()).is_ok());
+    perfect.step.0 *= 0.5;
+    let slow = epsilon_descent(&perfect, delta());
+    assert!(matches!(slow, Err(AccountantError::Unsupported { .. })), "{slow:?}");
+}
+
+#[test]
+fn merged_phases_count_the_grid_of_every_release() {
+    // Runs that differ by nothing but what the grid does to them, followed release by release.
+    let (m, iterations, releases) = (0.01, 3, 60);
+    let mut event = learnt(Variant::Perfect, 1_000_000_000, m, iterations, 0.1);
+    event.tail = None;
+    event.setting.lipschitz = Decimal(1e-6);
+    event.grid = Decimal(0.1 / f64::from(1 << 20) * 0.99);
+    let learning = event.phases[0].steps;
+    let inner = Phase { releases, ..phase(iterations * releases, 0) };
+    event.phases = vec![phase(learning, 1), Phase { only_then: 1, ..inner }, phase(iterations, 0)];
+    (event.updates, event.releases) = (releases + 1, releases + 2);
+    let c = 1.0 - event.step.0 * m;
+    let q = c.powi(iterations as i32);
+    let spread = event.grid.0 * 10.0;
+    let apart = (0..releases).fold(0.0, |apart, _| q * (apart + spread)) + spread;
+    // One release of noise hides it, then q of both is left, and the grid twice more.
+    let (variance, left) = (0.01 * (q * q + 1.0), q * apart + (1.0 + q) * spread);
+    let mu = mu_descent(&event, World::Retraining).unwrap().get();
+    assert!(mu >= left / variance.sqrt(), "{mu} {}", left / variance.sqrt());
+    assert!(mu <= left / variance.sqrt() * 1.01);
 }
