@@ -145,8 +145,9 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     xi: Option<f64>,
 
-    /// `descent-to-delete`: steps for each `--max-group` records deleted or added [default: 10, or
-    /// the fewest of the published theorem]; `distributed-descent` with `--accountant descent`:
+    /// `descent-to-delete`: steps for each `--max-group` records deleted or added [default: the
+    /// fewest that the noise or the published theorem allows; 10 where the variant chooses lambda];
+    /// `distributed-descent` with `--accountant descent`:
     /// iterations per update, from which noise and steps follow [default: the fewest that the
     /// excess risk allows]
     #[arg(long, value_name = "COUNT")]

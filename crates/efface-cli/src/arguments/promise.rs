@@ -56,7 +56,7 @@ pub(crate) struct PromiseArguments {
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
     noise: Option<f64>,
 
-    /// `solve`, `retrain`: the excess risk that the noise may cost, from which sigma follows
+    /// The excess risk that output noise may cost, from which sigma follows (not `noisy-gd`)
     #[arg(long, value_name = "NUMBER", conflicts_with = "noise", allow_negative_numbers = true)]
     excess_risk: Option<f64>,
 

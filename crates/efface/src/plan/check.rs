@@ -388,10 +388,10 @@ impl Choices {
                 "leave it out",
             );
         }
-        if steps && s.excess_risk.is_some() {
+        if s.excess_risk.is_some() && self.mechanism == MechanismName::NoisyGd {
             return clash(
                 "`--excess-risk`",
-                "is a setting of `solve` and `retrain` only",
+                "is no setting of `noisy-gd`",
                 "give `--noise`, or leave it to the engine",
             );
         }

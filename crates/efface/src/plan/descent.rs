@@ -11,13 +11,13 @@ use efface_privacy::event::{Descent, Event, Normalizer, Phase, State, Variant};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 use efface_privacy::{gaussian, rdp};
 
-use super::calibrate::least;
+use super::calibrate::{least, least_steps};
 use super::constants::{Constants as List, origin};
 use super::schedule::{Public, grid};
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
-/// Steps of one update unless the user says otherwise or the published theorem asks for more.
+/// Steps of one update of the variants that choose lambda, unless the user says otherwise.
 const ITERATIONS: u64 = 10;
 
 /// Under the tight accountant learning goes on until what is left of its start is a part like this
@@ -89,20 +89,15 @@ pub(super) fn schedule(
     };
     let tail = (published && choices.variant == Variant::Perfect)
         .then_some(Decimal(public.target.delta.0));
-    let iterations = match (s.iterations, tail) {
-        (Some(iterations), _) => iterations,
-        (None, Some(_)) => theorem.perfect_iterations().map_err(refused)?,
-        (None, None) => ITERATIONS,
-    };
-    let learning = match s.steps {
-        Some(steps) => steps,
-        None => {
-            let reach = if published { diameter } else { diameter / START };
-            theorem.learning_steps(iterations, reach).map_err(refused)?.max(iterations) + 1
+    let learning = |iterations: u64| -> Result<u64> {
+        if let Some(steps) = s.steps {
+            return Ok(steps);
         }
+        let reach = if published { diameter } else { diameter / START };
+        Ok(theorem.learning_steps(iterations, reach).map_err(refused)?.max(iterations) + 1)
     };
     let xi = (choices.variant == Variant::Weak).then(|| s.xi.unwrap_or(1.0));
-    let template = |sigma: f64| -> Result<Descent> {
+    let template = |sigma: f64, iterations: u64| -> Result<Descent> {
         let grid = grid(sigma)?;
         let refused = |error: efface_learn::mechanism::DescentError| {
             Error::refused("descent-to-delete", error.to_string())
@@ -112,7 +107,7 @@ pub(super) fn schedule(
             xi,
             tail: tail.map(|tail| tail.0),
             iterations,
-            learning_steps: learning,
+            learning_steps: learning(iterations)?,
             diameter,
             step,
             noise: grid.noise,
@@ -124,20 +119,44 @@ pub(super) fn schedule(
         let records = public.records as usize;
         first_event(public.constants, &plan, records, 1).map_err(refused)
     };
-    let ok = |sigma: f64| meets(choices, public, &template(sigma)?);
-    let sigma = match s.noise {
-        Some(sigma) if ok(sigma)? => sigma,
-        Some(sigma) => {
-            return Err(public.infeasible(&format!("with noise {sigma}")).hint(
-                "raise `--noise`, `--iterations` or `--epsilon`, or leave `--noise` to the engine",
-            ));
+    let ok = |sigma: f64, iterations| meets(choices, public, &template(sigma, iterations)?);
+    let fewest = |sigma: f64| {
+        least_steps(|iterations| ok(sigma, iterations))?.ok_or_else(|| {
+            public
+                .infeasible(&format!("with noise {sigma}"))
+                .hint("raise `--noise` or `--epsilon`, or leave `--noise` to the engine")
+        })
+    };
+    // Iterations that something other than the noise settles.
+    let settled = match (s.iterations, tail) {
+        (Some(iterations), _) => Some(iterations),
+        (None, Some(_)) => Some(theorem.perfect_iterations().map_err(refused)?),
+        (None, None) if choices.variant.chooses_lambda() => Some(ITERATIONS),
+        (None, None) => None,
+    };
+    if let (Some(iterations), Some(_)) = (settled, s.excess_risk) {
+        let what = format!("`--excess-risk` cannot choose the noise: {iterations} iterations do");
+        return Err(Error::refused("settings", what).hint("leave out one of the two"));
+    }
+    let (sigma, iterations) = match (s.noise, settled) {
+        (Some(sigma), Some(iterations)) if ok(sigma, iterations)? => (sigma, iterations),
+        (Some(sigma), Some(iterations)) => {
+            return Err(public
+                .infeasible(&format!("with noise {sigma} and {iterations} iterations"))
+                .hint("raise `--noise`, `--iterations` or `--epsilon`, or leave `--noise` to the engine"));
         }
-        None => {
+        (Some(sigma), None) => (sigma, fewest(sigma)?),
+        (None, None) => {
+            // A run ends well within its noise of the optimum, or it would promise nothing.
+            let sigma = public.affordable(s.excess_risk, 1.0);
+            (sigma, fewest(sigma)?)
+        }
+        (None, Some(iterations)) => {
             let moved = public.setting.lipschitz.0 / (lambda * theorem.records);
             let most = moved * 1e9;
             // What is wrong with the most noise is no matter of noise.
-            template(most)?;
-            least(moved * 1e-9, most, |sigma| match template(sigma) {
+            template(most, iterations)?;
+            let sigma = least(moved * 1e-9, most, |sigma| match template(sigma, iterations) {
                 Ok(event) => meets(choices, public, &event),
                 // Too little for its grid to hold the weights.
                 Err(_) => Ok(false),
@@ -146,9 +165,11 @@ pub(super) fn schedule(
                 public
                     .infeasible("with any noise")
                     .hint("raise `--iterations`, `--epsilon` or `--lambda`")
-            })?
+            })?;
+            (sigma, iterations)
         }
     };
+    let learning = learning(iterations)?;
     let spacing = grid(sigma)?;
     let size = public.size_origin;
     let eta_origin = origin(s.eta.is_some(), &[size]);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibrate::{largest, least_steps};
 use super::constants::{Constants as List, origin};
-use super::schedule::{EXCESS_RISK, Public, grid};
+use super::schedule::{Public, grid};
 use super::{Choices, Schedule};
 use crate::error::{Error, Result};
 
@@ -81,12 +81,7 @@ pub(super) fn parts(choices: &Choices, public: &Public<'_>, list: &mut List) -> 
         largest(sigma * 1e-9, sigma * 1e3, ok)?
             .ok_or_else(|| public.infeasible(&format!("with noise {sigma}")))
     };
-    // The noise whose excess risk, the distance's included, is what it may cost.
-    let affordable = |unit: f64| {
-        let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
-        let spread = public.setting.parameters as f64 + unit * unit;
-        (2.0 * risk / (public.constants.total_smoothness() * spread)).sqrt() * (1.0 - 1e-6)
-    };
+    let affordable = |unit| public.affordable(s.excess_risk, unit);
     let (sigma, iterations) = match (published, s.noise) {
         (true, _) => {
             let most = affordable(0.0);

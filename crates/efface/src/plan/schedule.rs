@@ -65,6 +65,15 @@ impl Public<'_> {
         Ok(per * g * self.setting.group as f64 / (m * n as f64))
     }
 
+    /// The most output noise whose bound on the excess risk is what it may cost, for a distance of
+    /// `unit` times the noise.
+    pub(super) fn affordable(&self, risk: Option<f64>, unit: f64) -> f64 {
+        // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
+        let fine = 0.5_f64.powi(FINENESS as i32);
+        let per_square = output_noise(self.constants, unit, 1.0, fine);
+        (risk.unwrap_or(EXCESS_RISK) / per_square).sqrt() * (1.0 - 1e-6)
+    }
+
     pub(super) fn infeasible(&self, what: &str) -> Error {
         let t = self.target;
         Error::refused(
@@ -109,11 +118,8 @@ pub(super) fn output(choices: &Choices, public: &Public<'_>, list: &mut List) ->
                 .ok_or_else(|| public.infeasible("with any noise"))?
         }
         None => {
-            let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
             let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
-            // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
-            let fine = 0.5_f64.powi(FINENESS as i32);
-            (risk / output_noise(public.constants, unit, 1.0, fine)).sqrt() * (1.0 - 1e-6)
+            public.affordable(s.excess_risk, unit)
         }
     };
     let spacing = grid(sigma)?;
