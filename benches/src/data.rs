@@ -13,9 +13,9 @@ use crate::Failure;
 #[derive(Debug, Clone)]
 pub struct Split {
     /// What is learnt from.
-    pub train: Source,
+    pub train: Source<'static>,
     /// What it is measured on.
-    pub test: Source,
+    pub test: Source<'static>,
 }
 
 /// The folder that `EFFACE_DATA` names.
@@ -133,7 +133,7 @@ pub fn parkinsons(scratch: &Path) -> Result<Split, Failure> {
     })
 }
 
-fn sparse(path: PathBuf, width: u32) -> Source {
+fn sparse(path: PathBuf, width: u32) -> Source<'static> {
     Source {
         path: Some(path),
         format: Some("libsvm".to_owned()),

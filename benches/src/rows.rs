@@ -27,7 +27,7 @@ impl Rows {
     ///
     /// # Errors
     /// A table that cannot be read.
-    pub fn read(source: &Source) -> Result<Self, Failure> {
+    pub fn read(source: &Source<'_>) -> Result<Self, Failure> {
         let mut rows = Self { x: None, y: Vec::new(), positions: Vec::new() };
         let input = Input {
             path: match &source.path {
@@ -100,7 +100,7 @@ impl Rows {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn as_numbers(&self, path: &Path) -> Result<Source, Failure> {
+    pub fn as_numbers(&self, path: &Path) -> Result<Source<'static>, Failure> {
         let x = self.x.as_ref().ok_or("the table is empty")?;
         let mut out = BufWriter::new(File::create(path)?);
         let names: Vec<String> = (0..x.cols()).map(|c| format!("x{c}")).collect();

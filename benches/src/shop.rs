@@ -142,7 +142,12 @@ impl Shop {
     ///
     /// # Errors
     /// Those of the engine.
-    pub fn train(&self, name: &str, source: &Source, settings: Settings) -> Result<Run, Failure> {
+    pub fn train(
+        &self,
+        name: &str,
+        source: &Source<'_>,
+        settings: Settings,
+    ) -> Result<Run, Failure> {
         let path = self.path(name);
         observed(&self.keyring, |around| efface::train(source, settings, &path, around))
     }
@@ -180,7 +185,7 @@ impl Shop {
     ///
     /// # Errors
     /// Those of the engine.
-    pub fn evaluate(&self, name: &str, source: &Source) -> Result<Evaluation, Failure> {
+    pub fn evaluate(&self, name: &str, source: &Source<'_>) -> Result<Evaluation, Failure> {
         // A model that exists has its classes and its schema; neither may be given again.
         let source = Source { classes: None, schema: None, ..source.clone() };
         Ok(efface::evaluate(&self.path(name), &source)?)

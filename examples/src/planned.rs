@@ -10,7 +10,7 @@ use crate::clock::timed;
 use crate::wine::{Tables, schema};
 
 /// The plan for settings, a pass taken to last a twentieth of a millisecond.
-fn planned(wines: &Source, settings: Settings) -> Advice {
+fn planned(wines: &Source<'_>, settings: Settings) -> Advice {
     let workload = Workload { deletions_per_month: 30.0, groups: vec![1, 8], pass_ms: Some(0.05) };
     let mut machine = Machine { seconds: &mut || 0.0, watch: &mut |_| ControlFlow::Continue(()) };
     plan(&About::Table(wines), workload, settings, &mut machine).unwrap()

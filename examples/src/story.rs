@@ -144,7 +144,7 @@ fn afresh(
     folder: &Path,
     tables: &Tables,
     keyring: &Keyring,
-    holdout: &Source,
+    holdout: &Source<'_>,
 ) -> Outcome<(f64, u64, f64)> {
     let gone: Vec<&String> = tables.ids.iter().step_by(60).take(20).collect();
     let cellar = &tables.cellars[20];

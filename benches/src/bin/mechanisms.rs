@@ -169,7 +169,7 @@ struct Story {
 
 fn serve(
     shop: &Shop,
-    source: &Source,
+    source: &Source<'_>,
     train: &Rows,
     test: &Rows,
     case: &Case,

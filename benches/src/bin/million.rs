@@ -121,7 +121,7 @@ fn plain(seconds: f64) -> (String, String) {
     (format!("{}|||", ms(seconds)), String::new())
 }
 
-fn source(folder: &Path) -> Source {
+fn source(folder: &Path) -> Source<'static> {
     let array = |name: &str| Some(folder.join(name));
     Source { path: array("x.npy"), labels: array("y.npy"), ..Source::default() }
 }

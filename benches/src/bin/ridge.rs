@@ -50,9 +50,9 @@ fn ridge() -> Settings {
 fn row(
     shop: &Shop,
     name: &str,
-    source: &Source,
+    source: &Source<'_>,
     settings: Settings,
-    test: Option<&Source>,
+    test: Option<&Source<'_>>,
 ) -> Result<Vec<String>, Failure> {
     let trained = shop.train(name, source, settings)?;
     let rmse = match test {
@@ -72,7 +72,7 @@ fn row(
     Ok(cells.chain([rmse]).collect())
 }
 
-fn made(folder: &Path) -> Source {
+fn made(folder: &Path) -> Source<'static> {
     let array = |name: &str| Some(folder.join(name));
     Source { path: array("x.npy"), labels: array("y.npy"), ..Source::default() }
 }

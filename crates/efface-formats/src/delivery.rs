@@ -125,9 +125,9 @@ impl<'a> Delivery<'a> {
     }
 
     /// What was read.
-    pub(crate) fn finish(self, format: Format, schema: Schema) -> Summary {
+    pub(crate) fn finish(self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
         Summary {
-            format,
+            format: format.into(),
             rows_read: self.position,
             rows_kept: self.kept,
             rows_left_out: self.left_out,

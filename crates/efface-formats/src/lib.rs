@@ -2,7 +2,7 @@
 //! other row.
 //!
 //! CSV, NPY, NPZ, IDX and LIBSVM, plain or gzipped, from a file or a stream; Parquet and Arrow
-//! IPC with the cargo feature `parquet`. Rows go one at a time to a [`Sink`]. A malformed file
+//! IPC with the cargo feature `parquet`; and tables in memory. Rows go one at a time to a [`Sink`]. A malformed file
 //! gives an error that names the file, the place and the rule; limits are checked before memory
 //! is taken.
 //!
@@ -46,6 +46,7 @@ mod label;
 mod limits;
 mod lines;
 mod matrix;
+mod memory;
 mod options;
 mod read;
 mod record;
@@ -69,6 +70,7 @@ pub use format::npy::NpyFault;
 pub use format::npz::NpzFault;
 pub use input::{Format, Input, PathOrStdin};
 pub use limits::Limits;
+pub use memory::{MemoryFault, MemoryRows, MemoryTable, Numbers, Values, read_memory};
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink, SinkError};

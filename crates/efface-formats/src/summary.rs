@@ -6,8 +6,8 @@ use crate::schema::{Origin, Schema};
 /// What was read, in the data owner's hands; `private` must not enter anything published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// The format that was read.
-    pub format: Format,
+    /// The format that was read; `None` for a table in memory.
+    pub format: Option<Format>,
     /// Rows of the input.
     pub rows_read: u64,
     /// Rows given to the sink.

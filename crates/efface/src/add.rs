@@ -25,7 +25,7 @@ use crate::train::{check_ids, insert_rows_as};
 /// capacity, a vault in use, an interruption.
 pub fn add(
     path: &Path,
-    source: &Source,
+    source: &Source<'_>,
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
@@ -39,7 +39,7 @@ pub fn add(
 /// As [`add`]; also ids that the model does not have.
 pub fn update(
     path: &Path,
-    source: &Source,
+    source: &Source<'_>,
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
@@ -48,7 +48,7 @@ pub fn update(
 
 fn bring(
     path: &Path,
-    source: &Source,
+    source: &Source<'_>,
     kind: RequestKind,
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
@@ -164,7 +164,7 @@ fn bring(
     serve(transaction, &current, named, effect, surroundings)
 }
 
-fn read(source: &Source, plan: &Plan, surroundings: &mut Surroundings<'_>) -> Result<Table> {
+fn read(source: &Source<'_>, plan: &Plan, surroundings: &mut Surroundings<'_>) -> Result<Table> {
     let options = source.options_for(plan, true)?;
     let range = match &plan.task {
         Task::Range(low, high) => Some((low.0, high.0)),

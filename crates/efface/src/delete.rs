@@ -35,6 +35,14 @@ impl Which {
         }
     }
 
+    /// The code of the error that says that one of the names is unknown.
+    fn unknown(&self) -> &'static str {
+        match self {
+            Self::Ids(_) => "unknown-record",
+            Self::Subjects(_) => "unknown-subject",
+        }
+    }
+
     /// The label its tombstones are made under.
     fn label(&self) -> &'static str {
         match self {
@@ -273,7 +281,7 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
     let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
     Err(Error::refused(
-        "unknown-record",
+        which.unknown(),
         format!(
             "{count} of {} {}s are unknown: {}{more}; nothing was deleted",
             which.names().len(),

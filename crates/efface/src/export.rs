@@ -78,15 +78,15 @@ pub fn export(
 }
 
 /// Coefficients and intercepts apart: outputs x features, and outputs.
-struct Weights {
-    outputs: usize,
-    features: usize,
-    coef: Vec<f64>,
-    intercept: Vec<f64>,
+pub(crate) struct Parts {
+    pub(crate) outputs: usize,
+    pub(crate) features: usize,
+    pub(crate) coef: Vec<f64>,
+    pub(crate) intercept: Vec<f64>,
 }
 
 /// The stored weight of the intercept's column times the constant is what is added to a margin.
-fn split(plan: &Plan, weights: &[f64]) -> Weights {
+pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
     let outputs = weights.len() / columns.max(1);
     let (mut coef, mut intercept) = (Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ fn split(plan: &Plan, weights: &[f64]) -> Weights {
         coef.extend_from_slice(&block[..features]);
         intercept.push(block.get(features).map_or(0.0, |w| w * plan.rows.intercept.0));
     }
-    Weights { outputs, features, coef, intercept }
+    Parts { outputs, features, coef, intercept }
 }
 
 fn rendered(current: &Current, format: ExportFormat) -> Result<Vec<u8>> {
@@ -108,7 +108,7 @@ fn rendered(current: &Current, format: ExportFormat) -> Result<Vec<u8>> {
     }
 }
 
-fn json_bytes(current: &Current, weights: &Weights) -> Result<Vec<u8>> {
+fn json_bytes(current: &Current, weights: &Parts) -> Result<Vec<u8>> {
     let plan = &current.plan;
     let task = match &plan.task {
         Task::Classes(names) => json!({ "classes": names }),
@@ -132,7 +132,7 @@ fn json_bytes(current: &Current, weights: &Weights) -> Result<Vec<u8>> {
         .map_err(|error| Error::storage("export", error.to_string()))
 }
 
-fn npz(weights: &Weights) -> std::io::Result<Vec<u8>> {
+fn npz(weights: &Parts) -> std::io::Result<Vec<u8>> {
     let mut archive = NpzWriter::new(Cursor::new(Vec::new()));
     let (outputs, features) = (weights.outputs as u64, weights.features as u64);
     let arrays: [(&str, &[u64], &[f64]); 2] = [
@@ -149,7 +149,7 @@ fn npz(weights: &Weights) -> std::io::Result<Vec<u8>> {
 }
 
 /// The safetensors container: length of the header, header, tensors, all little-endian.
-fn safetensors(current: &Current, weights: &Weights) -> Vec<u8> {
+fn safetensors(current: &Current, weights: &Parts) -> Vec<u8> {
     let first = 8 * weights.coef.len();
     let end = first + 8 * weights.intercept.len();
     let header = json!({

@@ -35,11 +35,13 @@ mod store;
 mod surroundings;
 mod train;
 mod verify;
+mod weights;
 
 pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use delete::{Delete, Which, delete, delete_dry_run};
+pub use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
@@ -61,6 +63,7 @@ pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
 pub use train::{train, train_as_planned};
 pub use verify::{verify, verify_ledger};
+pub use weights::{Weights, weights};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
 pub mod accounting {

@@ -16,7 +16,7 @@ use crate::store::{Current, open_for_reading};
 /// A table that cannot be read as the model's schema says, or what `each` returns.
 pub fn predict(
     path: &Path,
-    source: &Source,
+    source: &Source<'_>,
     each: &mut dyn FnMut(Prediction) -> Result<()>,
 ) -> Result<()> {
     let (plan, model) = open(path)?;
@@ -52,7 +52,7 @@ pub fn predict(
 ///
 /// # Errors
 /// A table that cannot be read as the model's schema says, or has no row of its classes.
-pub fn evaluate(path: &Path, source: &Source) -> Result<Evaluation> {
+pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
     let (plan, model) = open(path)?;
     let table = read(source, &plan, true)?;
     let scores = model.evaluate(table.data.x(), table.data.y()).map_err(failed)?;
@@ -89,7 +89,7 @@ pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
     Ok((current.plan, model))
 }
 
-fn read(source: &Source, plan: &Plan, labels: bool) -> Result<Table> {
+fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     let options = source.options_for(plan, labels)?;
     let range = match &plan.task {
         Task::Range(low, high) => Some((low.0, high.0)),

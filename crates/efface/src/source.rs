@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    ClassTable, Features, Format, Input, LabelRef, Layout, PathOrStdin, PrivateEvidence, ReadError,
-    ReadOptions, Record, RowMap, RowMapMode, Schema, Sink, SinkError,
+    ClassTable, Features, Format, Input, LabelRef, Layout, MemoryTable, PathOrStdin,
+    PrivateEvidence, ReadError, ReadOptions, Record, RowMap, RowMapMode, Schema, Sink, SinkError,
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
@@ -15,7 +15,9 @@ use crate::surroundings::Progress;
 
 /// A table to read: where it is and which columns play which part.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Source {
+pub struct Source<'a> {
+    /// The table itself, where it is in memory; then only `schema` and `classes` apply beside it.
+    pub memory: Option<MemoryTable<'a>>,
     /// The file; none for standard input.
     pub path: Option<PathBuf>,
     /// A separate file of labels.
@@ -38,7 +40,7 @@ pub struct Source {
     pub width: Option<u32>,
 }
 
-impl Source {
+impl Source<'_> {
     pub(crate) fn input(&self) -> Result<Input> {
         let format = match self.format.as_deref() {
             None => None,
@@ -58,6 +60,23 @@ impl Source {
             labels: self.labels.clone(),
             format,
         })
+    }
+
+    fn read(&self, options: &ReadOptions, sink: &mut dyn Sink) -> Result<efface_formats::Summary> {
+        let Some(table) = &self.memory else {
+            return efface_formats::read(&self.input()?, options, sink).map_err(unreadable);
+        };
+        for (name, given) in [
+            ("path", self.path.is_some()),
+            ("labels", self.labels.is_some()),
+            ("format", self.format.is_some()),
+        ] {
+            if given {
+                let message = format!("`{name}` does not apply to a table in memory");
+                return Err(Error::input("data", message));
+            }
+        }
+        efface_formats::read_memory(table, options, sink).map_err(unreadable)
     }
 
     fn options(&self) -> Result<ReadOptions> {
@@ -117,18 +136,21 @@ impl Source {
 ///
 /// # Errors
 /// When the table cannot be read.
-pub fn schema(source: &Source, regression: bool) -> Result<String> {
+pub fn schema(source: &Source<'_>, regression: bool) -> Result<String> {
     let task = if regression {
         efface_formats::Task::Regression { range: None }
     } else {
         efface_formats::Task::Classification
     };
     let options = ReadOptions { task, ..source.options()? };
+    if source.memory.is_some() {
+        return Err(Error::input("data", "a schema is drafted from a file, not from memory"));
+    }
     let draft = efface_formats::draft(&source.input()?, &options).map_err(unreadable)?;
     Ok(draft.to_toml())
 }
 
-fn schema_of(text: &str) -> Result<Schema> {
+pub(crate) fn schema_of(text: &str) -> Result<Schema> {
     Schema::from_toml(text).map_err(|error| Error::input("schema", error.to_string()))
 }
 
@@ -170,7 +192,7 @@ pub(crate) struct Table {
 
 /// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended.
 pub(crate) fn read_table(
-    source: &Source,
+    source: &Source<'_>,
     options: &ReadOptions,
     intercept: f64,
     range: Option<(f64, f64)>,
@@ -196,7 +218,7 @@ pub(crate) fn read_table(
             format!("`intercept` must be a 32-bit float such as 1 or 0.5, got {intercept}"),
         ));
     }
-    let summary = efface_formats::read(&source.input()?, options, &mut sink).map_err(unreadable)?;
+    let summary = source.read(options, &mut sink)?;
     let Collector { x, mut y, ids, subjects, positions, width, sparse, .. } = sink;
     if let Some(table) = &summary.classes {
         for target in &mut y {

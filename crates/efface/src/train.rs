@@ -30,7 +30,7 @@ use crate::surroundings::{Progress, Surroundings};
 /// Settings or data that break a rule, a target that cannot be met, a name that is taken, an
 /// interruption.
 pub fn train(
-    source: &Source,
+    source: &Source<'_>,
     settings: Settings,
     output: &Path,
     surroundings: &mut Surroundings<'_>,
@@ -46,7 +46,7 @@ pub fn train(
 /// As [`train`]; data that contradict the plan, or a choice whose settings do not lead to what it
 /// says training would fix.
 pub fn train_as_planned(
-    source: &Source,
+    source: &Source<'_>,
     chosen: &Chosen,
     seed: Option<u64>,
     output: &Path,
@@ -57,7 +57,7 @@ pub fn train_as_planned(
 }
 
 fn trained(
-    source: &Source,
+    source: &Source<'_>,
     settings: Settings,
     chosen: Option<&Chosen>,
     output: &Path,
@@ -170,13 +170,13 @@ fn free_name(output: &Path) -> Result<()> {
     if let Some(folder) = folder
         && !folder.is_dir()
     {
-        return Err(Error::storage("not-found", format!("{} is not a folder", folder.display())));
+        return Err(Error::storage("no-folder", format!("{} is not a folder", folder.display())));
     }
     Ok(())
 }
 
 /// What the data decide.
-pub(crate) fn facts_of(source: &Source, table: &Table, ids: Ids) -> Result<Facts> {
+pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<Facts> {
     let classes_given = source.classes.is_some();
     let from_data = table
         .schema

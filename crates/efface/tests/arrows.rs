@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["efface-vault", "efface-learn", "efface-formats", "efface-privacy", "efface-matrix"],
     ),
     ("efface-cli", &["efface"]),
+    ("efface-python", &["efface"]),
     ("efface-demo", &["efface"]),
     (
         "efface-bench",
@@ -147,7 +148,7 @@ fn mechanisms_do_not_know_accountants() {
 #[test]
 fn long_files_say_why() {
     let mut files = Vec::new();
-    for folder in ["crates", "docs", "examples", "benches", "vectors", "fuzz"] {
+    for folder in ["crates", "docs", "examples", "benches", "python", "vectors", "fuzz"] {
         let folder = root().join(folder);
         if folder.is_dir() {
             sources(&folder, &[".rs", ".py"], &mut files);

@@ -23,7 +23,7 @@ pub(crate) struct TableArguments {
 
 impl TableArguments {
     /// The source the engine reads.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> Source<'static> {
         self.roles.source(&self.data)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct RoleArguments {
 
 impl RoleArguments {
     /// The source the engine reads.
-    pub(crate) fn source(&self, data: &Path) -> Source {
+    pub(crate) fn source(&self, data: &Path) -> Source<'static> {
         Source {
             path: Some(data.to_owned()).filter(|path| path != Path::new("-")),
             labels: self.labels.clone(),
@@ -100,7 +100,7 @@ impl ColumnArguments {
     }
 
     /// Adds what was given to a source; reads the schema.
-    pub(crate) fn add_to(&self, source: &mut Source) -> Result<()> {
+    pub(crate) fn add_to(&self, source: &mut Source<'_>) -> Result<()> {
         if let Some(path) = &self.schema {
             let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
             source.schema = Some(text);

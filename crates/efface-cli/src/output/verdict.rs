@@ -1,7 +1,7 @@
 //! The outcome of a verification: one line for each check.
 
 use efface::{Standing, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Output;
 use crate::failure::{Outcome, Result};
@@ -11,20 +11,7 @@ impl Output {
     pub(crate) fn verdict(&mut self, verdict: &Verdict) -> Result<Outcome> {
         let standing = verdict.standing();
         if self.is_json() {
-            let checks: Vec<Value> = verdict
-                .checks
-                .iter()
-                .map(|check| {
-                    json!({
-                        "name": check.name,
-                        "standing": word(check.standing).to_ascii_lowercase(),
-                        "reason": check.reason,
-                    })
-                })
-                .collect();
-            self.value(
-                &json!({ "standing": word(standing).to_ascii_lowercase(), "checks": checks }),
-            )?;
+            self.value(&json!({ "standing": standing, "checks": verdict.checks }))?;
         } else {
             for check in &verdict.checks {
                 let word = word(check.standing);

@@ -49,6 +49,12 @@ pub enum OptionFault {
         /// The format.
         format: Format,
     },
+    /// An option for files, and a table in memory.
+    #[error("`{option}` does not apply to a table in memory")]
+    NotForMemory {
+        /// The option.
+        option: &'static str,
+    },
     /// One column in two roles.
     #[error("column `{column}` is named as {first} and as {second}")]
     TwoRoles {

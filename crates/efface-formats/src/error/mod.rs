@@ -20,6 +20,7 @@ use crate::format::libsvm::LibsvmFault;
 use crate::format::npy::NpyFault;
 use crate::format::npz::NpzFault;
 use crate::input::Format;
+use crate::memory::MemoryFault;
 use crate::record::SinkError;
 use crate::schema::SchemaError;
 
@@ -119,6 +120,9 @@ pub enum Fault {
     /// The syntax of LIBSVM.
     #[error(transparent)]
     Libsvm(#[from] LibsvmFault),
+    /// The layout of a table in memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryFault),
     /// Parquet and Arrow.
     #[error(transparent)]
     Columnar(#[from] ColumnarFault),

@@ -75,6 +75,21 @@ impl Row {
             }
         }
     }
+
+    /// Takes the entries of one sparse row of an array, each divided by `divide`, from left to
+    /// right. Errs with the column at fault.
+    pub(crate) fn fill<'n>(
+        &mut self,
+        entries: impl Iterator<Item = (u32, &'n f64)>,
+        divide: f64,
+    ) -> Result<(), (u32, CellFault)> {
+        self.clear(0);
+        for (index, &value) in entries {
+            let stored = number(Cell::Number(value)).and_then(|value| single(value / divide));
+            self.put(index, stored.map_err(|fault| (index, fault))?);
+        }
+        Ok(())
+    }
 }
 
 /// A schema ready to encode rows.

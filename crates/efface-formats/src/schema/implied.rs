@@ -17,6 +17,15 @@ impl Schema {
         Self::new(csv, Body::Columns { storage: Storage::Dense, columns })
     }
 
+    /// Named columns of numbers, taken as they are.
+    pub(crate) fn numbers(storage: Storage, names: &[String]) -> Result<Self, SchemaError> {
+        let column = |name: &String| {
+            Column::new(name.as_str(), Kind::Numeric(Scaling::AsIs), Origin::Default)
+        };
+        let columns = names.iter().map(column).collect();
+        Self::new(CsvShape::default(), Body::Columns { storage, columns })
+    }
+
     /// An array of numbers.
     pub(crate) fn matrix(matrix: Matrix) -> Result<Self, SchemaError> {
         Self::new(CsvShape::default(), Body::Matrix(matrix))

@@ -77,7 +77,7 @@ fn numbers_in_every_container() {
         assert_eq!(read.rows, [[0.5, -3.0, 1.0], [1.5, 4.0, 0.0]]);
         assert_eq!(read.ids, ["18446744073709551615", "1"]);
         assert_eq!(summary.classes.unwrap().names, ["no", "yes"]);
-        assert_eq!(summary.format, format);
+        assert_eq!(summary.format, Some(format));
     }
 }
 
@@ -94,7 +94,7 @@ fn files_are_recognised_and_read_in_place() {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         let summary = read(&Input::file(&path), &keyed(), &mut Collected::default()).unwrap();
-        assert_eq!((summary.format, summary.rows_kept), (format, 2));
+        assert_eq!((summary.format, summary.rows_kept), (Some(format), 2));
     }
 }
 

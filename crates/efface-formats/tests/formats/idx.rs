@@ -50,7 +50,7 @@ fn images_and_labels() {
     let summary = read(&input, &options, &mut collected).unwrap();
     assert_eq!(collected.labels, [1.0, 0.0]);
     assert_eq!(collected.positions, [1, 3]);
-    assert_eq!((summary.rows_left_out, summary.format), (1, Format::Idx));
+    assert_eq!((summary.rows_left_out, summary.format), (1, Some(Format::Idx)));
 
     fs::write(&labels, idx(0x08, &[2], &[8, 5])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();

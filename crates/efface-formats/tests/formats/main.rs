@@ -11,6 +11,7 @@ mod encoding;
 mod gzip;
 mod idx;
 mod libsvm;
+mod memory;
 mod mutation;
 mod npy;
 mod npz;

@@ -78,7 +78,7 @@ fn formats_are_recognised_by_content_where_names_do_not_tell() {
         let label_required = format != Format::Idx;
         let options = ReadOptions { label, label_required, ..options.clone() };
         let summary = read(&Input::file(&path), &options, &mut Collected::default()).unwrap();
-        assert_eq!(summary.format, format);
+        assert_eq!(summary.format, Some(format));
     }
     fs::write(&path, "one word").unwrap();
     let message = read(&Input::file(&path), &options, &mut Collected::default()).unwrap_err();

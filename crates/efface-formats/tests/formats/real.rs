@@ -44,7 +44,7 @@ fn mnist_mean_pixel() {
     let Some(images) = data("mnist/t10k-images-idx3-ubyte.gz") else { return };
     let mut read_in = Collected::default();
     let summary = read(&Input::file(images), &unlabelled(), &mut read_in).unwrap();
-    assert_eq!((summary.rows_kept, summary.format), (10_000, Format::Idx));
+    assert_eq!((summary.rows_kept, summary.format), (10_000, Some(Format::Idx)));
     let sum: f64 = read_in.rows.iter().flatten().map(|&v| f64::from(v)).sum();
     assert!((sum / 7_840_000.0 - 0.1325).abs() < 1e-3);
 }
@@ -60,7 +60,7 @@ fn a9a_and_w8a() {
         let options = ReadOptions { label: None, ..plain() };
         let mut read_in = Collected::default();
         let summary = read(&Input::file(path), &options, &mut read_in).unwrap();
-        assert_eq!(summary.format, Format::Libsvm);
+        assert_eq!(summary.format, Some(Format::Libsvm));
         assert_eq!((summary.rows_kept, summary.width, read_in.entries), (rows, width, entries));
         let classes = summary.classes.unwrap();
         assert_eq!(classes.names, ["-1", "1"]);

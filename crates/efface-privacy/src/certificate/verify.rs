@@ -1,5 +1,6 @@
 //! Verification: every number recomputed from the event alone.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
@@ -9,7 +10,8 @@ use crate::event::{Adjacency, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
 /// How one check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It holds.
     Holds,
@@ -20,7 +22,7 @@ pub enum Standing {
 }
 
 /// One line of a verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What was checked.
     pub name: String,

@@ -17,7 +17,7 @@ use crate::train::facts_of;
 #[derive(Debug, Clone)]
 pub enum About<'a> {
     /// A table: its sizes are read off it, no more.
-    Table(&'a Source),
+    Table(&'a Source<'a>),
     /// Sizes as public knowledge.
     Sizes(Sizes),
 }
@@ -143,7 +143,7 @@ impl About<'_> {
 }
 
 fn of_table(
-    source: &Source,
+    source: &Source<'_>,
     settings: &Settings,
     machine: &mut Machine<'_>,
 ) -> Result<(Sizes, Facts)> {

@@ -20,7 +20,7 @@ type Record = (usize, usize);
 const FIRST: usize = 60;
 
 /// A table of records whose contents follow from number and revision.
-fn table(world: &World, name: &str, records: impl IntoIterator<Item = Record>) -> Source {
+fn table(world: &World, name: &str, records: impl IntoIterator<Item = Record>) -> Source<'static> {
     let mut text = String::from("id,y,a,b,c\n");
     for (id, revision) in records {
         let k = (id + 1000 * revision) as f64;

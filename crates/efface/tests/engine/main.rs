@@ -3,6 +3,7 @@
 
 mod claims;
 mod histories;
+mod in_memory;
 mod life;
 mod memory;
 mod perturbed;

@@ -50,7 +50,13 @@ impl World {
 
     /// Writes a table: `rows` records of `classes` classes (or a regression target for 0), with
     /// ids `id-K` and subjects `who-J` of three records each.
-    pub(crate) fn table(&self, name: &str, first: usize, rows: usize, classes: usize) -> Source {
+    pub(crate) fn table(
+        &self,
+        name: &str,
+        first: usize,
+        rows: usize,
+        classes: usize,
+    ) -> Source<'static> {
         let mut text = String::from("id,who,y,a,b,c\n");
         for row in first..first + rows {
             let (s, t) = ((row as f64 * 0.7).sin(), (row as f64 * 1.3).cos());

@@ -68,7 +68,7 @@ impl Bench {
         &self,
         text: &str,
         name: &str,
-        source: &Source,
+        source: &Source<'_>,
     ) -> Result<(PathBuf, Served)> {
         let vault = self.path(&format!("{name}.efface"));
         let choice = chosen(text, Some(name))?;

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::source::Source;
 
 /// `rows` records of two classes and two features.
-fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source {
+fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source<'static> {
     let mut text = String::from(if wide { "y,a,b,c\n" } else { "y,a,b\n" });
     for row in 0..rows {
         let (s, t) = ((row as f64 * 0.7).sin(), (row as f64 * 1.3).cos());
@@ -18,7 +18,7 @@ fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source {
     Source { path, label: Some("y".into()), ..Source::default() }
 }
 
-fn plan_of(source: &Source) -> Advice {
+fn plan_of(source: &Source<'_>) -> Advice {
     let settings = Settings { lambda: Some(0.0123456789), ..Settings::default() };
     planned(&About::Table(source), settings, 10.0, &[1, 3]).unwrap()
 }

@@ -46,7 +46,7 @@ fn kinds(records: u64) -> [Settings; 4] {
 }
 
 /// Follows every choice of a plan and holds it to what was planned; how many settings that were.
-fn measure(bench: &Bench, source: &Source, settings: Settings, prefix: &str) -> usize {
+fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str) -> usize {
     let advice = planned(&About::Table(source), settings, 3.0, &GROUPS).unwrap();
     let text = advice.to_json().unwrap();
     for choice in &advice.choices {
@@ -106,7 +106,7 @@ fn told(planned: &Count, work: Option<&Work>) -> String {
 
 /// What the advice rests on, in work really done: `retrain` comes first where its passes take no
 /// time, and something else, which then really takes less, where they do.
-fn retraining_is_right(bench: &Bench, source: &Source, prefix: &str) {
+fn retraining_is_right(bench: &Bench, source: &Source<'_>, prefix: &str) {
     let work_of = |advice: &Advice, name: &str| {
         let (vault, _) = bench.train(&advice.to_json().unwrap(), name, source).unwrap();
         let work = bench.delete(&vault, &[5]).unwrap().work.unwrap();
@@ -185,7 +185,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
 }
 
 /// MNIST, 3 against 8, the first of them, each picture averaged to 7 x 7.
-fn digits(bench: &Bench, folder: &Path) -> (Source, u64) {
+fn digits(bench: &Bench, folder: &Path) -> (Source<'static>, u64) {
     let images = unpacked(&folder.join("mnist/t10k-images-idx3-ubyte.gz"));
     let labels = unpacked(&folder.join("mnist/t10k-labels-idx1-ubyte.gz"));
     let mut text = String::from("digit");
@@ -212,7 +212,7 @@ fn digits(bench: &Bench, folder: &Path) -> (Source, u64) {
 }
 
 /// a9a: every hundredth row, sparse.
-fn income(bench: &Bench, folder: &Path) -> Source {
+fn income(bench: &Bench, folder: &Path) -> Source<'static> {
     let bytes = unpacked(&folder.join("libsvm/a9a.gz"));
     let lines: Vec<String> =
         BufReader::new(&bytes[..]).lines().step_by(100).take(ROWS).map(Result::unwrap).collect();
@@ -227,7 +227,7 @@ fn income(bench: &Bench, folder: &Path) -> Source {
 }
 
 /// Parkinson's telemonitoring: motor UPDRS by voice, every nineteenth row.
-fn voices(bench: &Bench, folder: &Path) -> Source {
+fn voices(bench: &Bench, folder: &Path) -> Source<'static> {
     let bytes = unpacked(&folder.join("parkinsons-telemonitoring/parkinsons_updrs.data.gz"));
     let mut lines = BufReader::new(&bytes[..]).lines().map(Result::unwrap);
     let head = lines.next().unwrap();

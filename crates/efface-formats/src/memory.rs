@@ -1,0 +1,381 @@
+//! A table in memory: rows, labels, ids and subjects in slices that belong to the caller.
+//!
+//! It goes through the same checks and the same encoder as a file of the same numbers, row by
+//! row, and no copy of the whole is made.
+
+use crate::cell::Cell;
+use crate::delivery::{Admission, Delivery, Keys};
+use crate::error::{ColumnFault, LabelFault, OptionFault, Place, ReadError, Spot};
+use crate::format::arrays::ArrayFault;
+use crate::matrix;
+use crate::options::ReadOptions;
+use crate::record::{FeatureNames, Sink};
+use crate::schema::{Body, Row, RowEncoder, Schema, Storage};
+use crate::summary::Summary;
+
+/// What the rows are called in messages.
+const ROWS: &str = "X";
+
+/// A table in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryTable<'a> {
+    /// The features.
+    pub rows: MemoryRows<'a>,
+    /// One for each row; none where labels are not read.
+    pub labels: Option<Values<'a>>,
+    /// One for each row: what names the record.
+    pub ids: Option<Values<'a>>,
+    /// One for each row: whom the record belongs to.
+    pub subjects: Option<Values<'a>>,
+    /// One for each column; none takes `x0`, `x1` and so on, as for NPY files.
+    pub names: Option<&'a [String]>,
+}
+
+/// The features of a table in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MemoryRows<'a> {
+    /// Row after row, `width` numbers each.
+    Dense {
+        /// Every number.
+        numbers: Numbers<'a>,
+        /// Columns.
+        width: u32,
+    },
+    /// Compressed sparse rows: row i has the entries from `starts[i]` to `starts[i + 1]`.
+    Sparse {
+        /// One more than rows, not descending.
+        starts: &'a [i64],
+        /// The column of each entry counted from 0, ascending within a row.
+        indices: &'a [i32],
+        /// The number of each entry.
+        numbers: Numbers<'a>,
+        /// Columns.
+        width: u32,
+    },
+}
+
+/// Numbers in single or double precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Numbers<'a> {
+    /// 32 bits each.
+    Single(&'a [f32]),
+    /// 64 bits each; stored as the nearest 32 bits.
+    Double(&'a [f64]),
+}
+
+/// One value for each row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Values<'a> {
+    /// Texts, as in CSV: spaces around them do not count.
+    Texts(&'a [String]),
+    /// Whole numbers.
+    Integers(&'a [i64]),
+    /// Numbers.
+    Numbers(&'a [f64]),
+}
+
+/// A table in memory that breaks a rule of its layout.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryFault {
+    /// Numbers that do not make whole rows.
+    #[error("{numbers} numbers do not make rows of {width}")]
+    Ragged {
+        /// How many there are.
+        numbers: usize,
+        /// Columns.
+        width: u32,
+    },
+    /// Row limits of a sparse table that do not divide its entries.
+    #[error("the starts of sparse rows must ascend from 0 to at most the {entries} entries")]
+    Starts {
+        /// How many entries there are.
+        entries: usize,
+    },
+    /// Sparse entries without a column each.
+    #[error("{indices} column indices for {entries} entries")]
+    Entries {
+        /// Indices given.
+        indices: usize,
+        /// Entries given.
+        entries: usize,
+    },
+    /// A column that is not there, or columns out of order.
+    #[error("column indices of a sparse row must ascend from 0 and stay below {width}, got {got}")]
+    Index {
+        /// The index.
+        got: i32,
+        /// Columns.
+        width: u32,
+    },
+    /// Not one name for each column.
+    #[error("{got} names for {width} columns")]
+    Names {
+        /// Names given.
+        got: usize,
+        /// Columns.
+        width: u32,
+    },
+    /// Columns other than the schema's, or in another order.
+    #[error("column {position} is named `{got}`, the schema has `{expected}` there")]
+    OtherName {
+        /// Counted from 1.
+        position: usize,
+        /// The name given.
+        got: String,
+        /// The name declared.
+        expected: String,
+    },
+}
+
+impl<'a> Numbers<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Single(all) => all.len(),
+            Self::Double(all) => all.len(),
+        }
+    }
+
+    /// Part of them, in double precision; nothing beyond the end.
+    fn copy(&self, from: usize, to: usize, out: &mut Vec<f64>) {
+        out.clear();
+        match self {
+            Self::Single(all) => {
+                let part = all.get(from..to).unwrap_or_default();
+                out.extend(part.iter().map(|&value| f64::from(value)));
+            }
+            Self::Double(all) => out.extend_from_slice(all.get(from..to).unwrap_or_default()),
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(all) => all.len(),
+            Self::Integers(all) => all.len(),
+            Self::Numbers(all) => all.len(),
+        }
+    }
+
+    fn cell(&self, row: usize) -> Cell<'a> {
+        let cell = match self {
+            Self::Texts(all) => all.get(row).map(|text| Cell::Text(text)),
+            Self::Integers(all) => all.get(row).map(|&value| Cell::Integer(value.into())),
+            Self::Numbers(all) => all.get(row).map(|&value| Cell::Number(value)),
+        };
+        cell.unwrap_or(Cell::Null)
+    }
+}
+
+impl MemoryRows<'_> {
+    fn width(&self) -> u32 {
+        match *self {
+            Self::Dense { width, .. } | Self::Sparse { width, .. } => width,
+        }
+    }
+
+    /// How many rows there are, once the layout is whole.
+    fn count(&self) -> Result<usize, MemoryFault> {
+        match *self {
+            Self::Dense { numbers, width } => {
+                let all = numbers.len();
+                let rows = all.checked_div(width as usize).unwrap_or(0);
+                if rows * width as usize == all {
+                    Ok(rows)
+                } else {
+                    Err(MemoryFault::Ragged { numbers: all, width })
+                }
+            }
+            Self::Sparse { starts, indices, numbers, .. } => {
+                let entries = numbers.len();
+                if indices.len() != entries {
+                    return Err(MemoryFault::Entries { indices: indices.len(), entries });
+                }
+                let ascend = starts.is_sorted();
+                let first = starts.first().is_some_and(|&first| first == 0);
+                let last = starts.last().and_then(|&last| usize::try_from(last).ok());
+                if ascend && first && last.is_some_and(|last| last <= entries) {
+                    Ok(starts.len() - 1)
+                } else {
+                    Err(MemoryFault::Starts { entries })
+                }
+            }
+        }
+    }
+}
+
+/// Reads a table in memory row by row into `sink`.
+///
+/// Options that name columns of a file do not apply, and neither does `width`. Without a schema,
+/// every column is a number and is taken as it is.
+///
+/// # Errors
+/// As [`crate::read`]; messages call the parts `X`, `y`, `ids` and `subjects` and count rows from 1.
+pub fn read_memory(
+    table: &MemoryTable<'_>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Summary, ReadError> {
+    let mut delivery = Delivery::new(ROWS, options, sink)?;
+    check_options(options)?;
+    let width = table.rows.width();
+    if width == 0 {
+        return Err(ReadError::at(Place::file(ROWS), ColumnFault::NoFeatures));
+    }
+    let count = table.rows.count().map_err(|fault| ReadError::at(Place::file(ROWS), fault))?;
+    let labels = if options.label_required { table.labels } else { None };
+    if options.label_required && labels.is_none() {
+        return Err(ReadError::at(Place::file("y"), LabelFault::Missing));
+    }
+    for (part, values) in [("y", &labels), ("ids", &table.ids), ("subjects", &table.subjects)] {
+        if let Some(got) = values.map(|values| values.len())
+            && got != count
+        {
+            let (got, expected) = (got as u64, count as u64);
+            return Err(ReadError::at(Place::file(part), ArrayFault::Rows { got, expected }));
+        }
+    }
+    let schema = schema_of(table, options)?;
+    let mut encoding = Encoding::new(&schema, &table.rows);
+    delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
+    for at in 0..count {
+        let spot = Spot::Row(at as u64 + 1);
+        let label = labels.map(|values| ("y", values.cell(at)));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        encoding.encode(&table.rows, at, spot)?;
+        let keys = Keys {
+            id: table.ids.map(|values| values.cell(at)),
+            subject: table.subjects.map(|values| values.cell(at)),
+        };
+        delivery.deliver(spot, &mut encoding.row, label, &keys)?;
+    }
+    Ok(delivery.finish(None, schema))
+}
+
+/// Refuses options that only files have a use for.
+fn check_options(options: &ReadOptions) -> Result<(), OptionFault> {
+    let refused = [
+        ("label", options.label.is_some()),
+        ("id", options.id.is_some()),
+        ("subject", options.subject.is_some()),
+        ("ignore", !options.ignore.is_empty()),
+        ("width", options.width.is_some()),
+    ];
+    match refused.into_iter().find(|(_, refused)| *refused) {
+        Some((option, _)) => Err(OptionFault::NotForMemory { option }),
+        None => Ok(()),
+    }
+}
+
+/// The schema given, if the table's columns are its columns; else the implied one.
+fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, ReadError> {
+    let fault = |fault: MemoryFault| ReadError::at(Place::file(ROWS), fault);
+    let width = table.rows.width();
+    if let Some(got) = table.names.map(<[String]>::len)
+        && got != width as usize
+    {
+        return Err(fault(MemoryFault::Names { got, width }));
+    }
+    let Some(schema) = &options.schema else {
+        return Ok(match table.names {
+            None => Schema::matrix(matrix::implied(width as usize, 1.0))?,
+            Some(names) => {
+                let storage = match table.rows {
+                    MemoryRows::Dense { .. } => Storage::Dense,
+                    MemoryRows::Sparse { .. } => Storage::Sparse,
+                };
+                Schema::numbers(storage, names)?
+            }
+        });
+    };
+    let columns = RowEncoder::new(schema).columns();
+    if columns.len() != width as usize {
+        let (got, expected) = (u64::from(width), columns.len() as u64);
+        return Err(ReadError::at(Place::file(ROWS), ColumnFault::Width { got, expected }));
+    }
+    match (table.names, columns) {
+        (None, _) => {}
+        (Some(_), FeatureNames::Numbered { .. }) => {
+            let (schema, file) = ("an array without names", "named columns");
+            return Err(ReadError::at(
+                Place::file(ROWS),
+                ColumnFault::SchemaShape { schema, file },
+            ));
+        }
+        (Some(names), FeatureNames::Listed(expected)) => {
+            let pairs = names.iter().zip(expected).enumerate();
+            for (at, (got, expected)) in pairs {
+                if *got != expected {
+                    let got = crate::cell::quoted(got);
+                    let position = at + 1;
+                    return Err(fault(MemoryFault::OtherName { position, got, expected }));
+                }
+            }
+        }
+    }
+    Ok(schema.clone())
+}
+
+/// The encoder and its buffers.
+struct Encoding {
+    encoder: RowEncoder,
+    row: Row,
+    /// For sparse rows of an array without names: what each number is divided by.
+    direct: Option<f64>,
+    numbers: Vec<f64>,
+    entries: Vec<f64>,
+}
+
+impl Encoding {
+    fn new(schema: &Schema, rows: &MemoryRows<'_>) -> Self {
+        let encoder = RowEncoder::new(schema);
+        let direct = match (schema.body(), rows) {
+            (Body::Matrix(matrix), MemoryRows::Sparse { .. }) => Some(matrix.divide),
+            _ => None,
+        };
+        let row = if direct.is_some() { Row::new(Storage::Sparse) } else { encoder.buffer() };
+        Self { encoder, row, direct, numbers: Vec::new(), entries: Vec::new() }
+    }
+
+    /// Encodes one row, counted from 0.
+    fn encode(&mut self, rows: &MemoryRows<'_>, at: usize, spot: Spot) -> Result<(), ReadError> {
+        let place = || Place::new(ROWS, spot);
+        let named = |encoder: &RowEncoder, column: usize| {
+            place().column(encoder.columns().name(column).unwrap_or_default())
+        };
+        match *rows {
+            MemoryRows::Dense { numbers, width } => {
+                let start = at * width as usize;
+                numbers.copy(start, start + width as usize, &mut self.numbers);
+            }
+            MemoryRows::Sparse { starts, indices, numbers, width } => {
+                let limit = |at: usize| starts.get(at).map_or(0, |&start| start as usize);
+                let (from, to) = (limit(at), limit(at + 1));
+                let indices = indices.get(from..to).unwrap_or_default();
+                numbers.copy(from, to, &mut self.entries);
+                let mut least = 0_i64;
+                for &got in indices {
+                    if i64::from(got) < least || got.cast_unsigned() >= width {
+                        return Err(ReadError::at(place(), MemoryFault::Index { got, width }));
+                    }
+                    least = i64::from(got) + 1;
+                }
+                let pairs = indices.iter().map(|&index| index.cast_unsigned()).zip(&self.entries);
+                if let Some(divide) = self.direct {
+                    return self.row.fill(pairs, divide).map_err(|(column, fault)| {
+                        ReadError::at(named(&self.encoder, column as usize), fault)
+                    });
+                }
+                self.numbers.clear();
+                self.numbers.resize(width as usize, 0.0);
+                for (index, &value) in pairs {
+                    self.numbers[index as usize] = value;
+                }
+            }
+        }
+        self.encoder
+            .encode_numbers(&self.numbers, &mut self.row)
+            .map_err(|(column, fault)| ReadError::at(named(&self.encoder, column), fault))
+    }
+}

@@ -1,0 +1,294 @@
+//! Tables in memory: the same rows as from a file of the same numbers, and one test per
+//! malformation.
+
+use efface_formats::{
+    Format, MemoryRows, MemoryTable, Numbers, ReadOptions, RowMap, RowMapMode, Summary, Task,
+    Values, read_memory,
+};
+use proptest::prelude::*;
+
+use super::collect::{Collected, collect, plain, unlabelled};
+
+fn in_memory(
+    table: &MemoryTable<'_>,
+    options: &ReadOptions,
+) -> Result<(Collected, Summary), String> {
+    let mut collected = Collected::default();
+    read_memory(table, options, &mut collected)
+        .map(|summary| (collected, summary))
+        .map_err(|error| error.to_string())
+}
+
+fn dense(numbers: &[f64], width: u32) -> MemoryTable<'_> {
+    let rows = MemoryRows::Dense { numbers: Numbers::Double(numbers), width };
+    MemoryTable { rows, labels: None, ids: None, subjects: None, names: None }
+}
+
+fn sparse<'a>(starts: &'a [i64], indices: &'a [i32], numbers: &'a [f64]) -> MemoryTable<'a> {
+    let numbers = Numbers::Double(numbers);
+    MemoryTable { rows: MemoryRows::Sparse { starts, indices, numbers, width: 3 }, ..dense(&[], 1) }
+}
+
+fn refused(table: &MemoryTable<'_>, options: &ReadOptions) -> String {
+    in_memory(table, options).unwrap_err()
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn labelled() -> ReadOptions {
+    ReadOptions { label: None, ..plain() }
+}
+
+#[test]
+fn a_table_reads_as_the_same_csv() {
+    let names = owned(&["a", "b"]);
+    let (ids, who) = (owned(&["i1", " i2 ", "i3"]), [7, 7, 8]);
+    let table = MemoryTable {
+        labels: Some(Values::Numbers(&[3.0, 10.0, 9.0])),
+        ids: Some(Values::Texts(&ids)),
+        subjects: Some(Values::Integers(&who)),
+        names: Some(&names),
+        ..dense(&[0.1, -2.0, 3e-7, 4.0, 0.0, 0.5], 2)
+    };
+    let csv = b"a,b,y,id,who\n0.1,-2,3,i1,7\n3e-7,4,10,i2,7\n0,0.5,9,i3,8\n";
+    for mode in [RowMapMode::Clip, RowMapMode::Unit] {
+        let row_map = RowMap { mode, norm: 1.0 };
+        let from_memory =
+            in_memory(&table, &ReadOptions { row_map, ..ReadOptions::default() }).unwrap();
+        let options = ReadOptions {
+            row_map,
+            label: Some("y".into()),
+            id: Some("id".into()),
+            subject: Some("who".into()),
+            ..ReadOptions::default()
+        };
+        let from_file = collect(Format::Csv, csv, &options).unwrap();
+        assert_eq!(from_memory.0, from_file.0);
+        assert_eq!(from_memory.1.classes, from_file.1.classes);
+        assert_eq!(from_memory.1.private, from_file.1.private);
+        assert_eq!(from_memory.1.rows_kept, 3);
+        assert_eq!(from_memory.1.format, None);
+    }
+}
+
+#[test]
+fn sparse_rows_read_as_the_same_libsvm() {
+    let table = MemoryTable {
+        labels: Some(Values::Integers(&[1, -1, 1])),
+        ..sparse(&[0, 2, 2, 4], &[0, 2, 1, 2], &[0.25, -0.5, 1.5, 0.0])
+    };
+    let from_memory = in_memory(&table, &labelled()).unwrap();
+    let options = ReadOptions { width: Some(3), ..labelled() };
+    let file = b"1 1:0.25 3:-0.5\n-1\n1 2:1.5 3:0\n";
+    let from_file = collect(Format::Libsvm, file, &options).unwrap();
+    assert!(from_memory.0.sparse);
+    assert_eq!(from_memory.0.names, ["x0", "x1", "x2"]);
+    assert_eq!(from_memory.0.rows, from_file.0.rows);
+    assert_eq!(from_memory.0.entries, from_file.0.entries);
+    assert_eq!(from_memory.0.labels, from_file.0.labels);
+    assert_eq!(from_memory.1.classes, from_file.1.classes);
+}
+
+#[test]
+fn sparse_rows_may_have_names() {
+    let names = owned(&["a", "b", "c"]);
+    let table = MemoryTable { names: Some(&names), ..sparse(&[0, 1, 2], &[2, 0], &[5.0, 6.0]) };
+    let (read, summary) = in_memory(&table, &unlabelled()).unwrap();
+    assert!(read.sparse);
+    assert_eq!(read.names, names);
+    assert_eq!(read.rows, [[0.0, 0.0, 5.0], [6.0, 0.0, 0.0]]);
+    // The schema that is kept reads the next table, with or without zeros.
+    let options = ReadOptions { schema: Some(summary.schema), ..unlabelled() };
+    let again = dense(&[0.0, 0.0, 5.0, 6.0, 0.0, 0.0], 3);
+    let (again, _) = in_memory(&again, &options).unwrap();
+    assert_eq!((again.rows, again.sparse), (read.rows, true));
+}
+
+#[test]
+fn single_precision_is_taken_as_it_is() {
+    let numbers = [0.1_f32, f32::MIN_POSITIVE / 2.0, f32::MAX, -1.0];
+    let rows = MemoryRows::Dense { numbers: Numbers::Single(&numbers), width: 2 };
+    let table = MemoryTable { rows, ..dense(&[], 1) };
+    assert_eq!(in_memory(&table, &unlabelled()).unwrap().0.rows.concat(), numbers);
+}
+
+#[test]
+fn no_rows_are_a_table() {
+    let (read, summary) = in_memory(&dense(&[], 2), &unlabelled()).unwrap();
+    assert_eq!((read.names.len(), summary.rows_kept), (2, 0));
+    assert_eq!(in_memory(&sparse(&[0], &[], &[]), &unlabelled()).unwrap().1.rows_kept, 0);
+}
+
+#[test]
+fn rows_of_other_classes_are_left_out() {
+    let labels = owned(&["cat", "dog", "cow"]);
+    let options = ReadOptions { classes: Some(owned(&["dog", "cat"])), ..labelled() };
+    let table = MemoryTable { labels: Some(Values::Texts(&labels)), ..dense(&[1.0, 2.0, 3.0], 1) };
+    let (read, summary) = in_memory(&table, &options).unwrap();
+    assert_eq!((read.labels, read.positions), (vec![1.0, 0.0], vec![1, 2]));
+    assert_eq!(summary.rows_left_out, 1);
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused() {
+    let row = |value| refused(&dense(&[0.0, 1.0, 2.0, value], 2), &unlabelled());
+    assert_eq!(row(f64::NAN), "X, row 2, column `x1`: numbers must be finite, got NaN");
+    assert_eq!(row(f64::INFINITY), "X, row 2, column `x1`: numbers must be finite, got inf");
+    assert_eq!(
+        row(1e300),
+        "X, row 2, column `x1`: numbers must be at most 3.4e38 in size after encoding, got 1e300"
+    );
+    assert_eq!(
+        refused(&sparse(&[0, 1], &[2], &[f64::NAN]), &unlabelled()),
+        "X, row 1, column `x2`: numbers must be finite, got NaN"
+    );
+}
+
+#[test]
+fn labels_are_judged_as_those_of_files() {
+    let table = |labels| MemoryTable { labels: Some(labels), ..dense(&[1.0, 2.0], 1) };
+    assert_eq!(
+        refused(&table(Values::Numbers(&[1.0, f64::NAN])), &labelled()),
+        "X, row 2, column `y`: the label must be finite, got NaN"
+    );
+    let task = Task::Regression { range: Some((0.0, 1.0)) };
+    let options = ReadOptions { task, ..labelled() };
+    assert_eq!(
+        refused(&table(Values::Numbers(&[1.0, 2.0])), &options),
+        "X, row 2, column `y`: the label must be in [0, 1], the declared range, got 2"
+    );
+    assert_eq!(refused(&dense(&[1.0], 1), &labelled()), "y: the label is missing");
+}
+
+#[test]
+fn parts_of_other_lengths_are_refused() {
+    let two = dense(&[1.0, 2.0], 1);
+    let one = Some(Values::Integers(&[1]));
+    assert_eq!(
+        refused(&MemoryTable { labels: one, ..two }, &labelled()),
+        "y: 1 rows, but the features have 2"
+    );
+    assert_eq!(
+        refused(&MemoryTable { ids: one, ..two }, &unlabelled()),
+        "ids: 1 rows, but the features have 2"
+    );
+    assert_eq!(
+        refused(&MemoryTable { subjects: one, ..two }, &unlabelled()),
+        "subjects: 1 rows, but the features have 2"
+    );
+    let empty = owned(&["", "b"]);
+    assert_eq!(
+        refused(&MemoryTable { ids: Some(Values::Texts(&empty)), ..two }, &unlabelled()),
+        "X, row 1: the id is empty"
+    );
+}
+
+#[test]
+fn layouts_that_do_not_fit_are_refused() {
+    let bad = |table: &MemoryTable<'_>| refused(table, &unlabelled());
+    assert_eq!(bad(&dense(&[1.0, 2.0, 3.0], 2)), "X: 3 numbers do not make rows of 2");
+    assert_eq!(bad(&dense(&[], 0)), "X: no feature columns are left");
+    let starts = "X: the starts of sparse rows must ascend from 0 to at most the 1 entries";
+    for wrong in [&[][..], &[1, 1], &[0, 1, 0], &[0, 2], &[-1, 1], &[0, i64::MAX]] {
+        assert_eq!(bad(&sparse(wrong, &[0], &[1.0])), starts, "{wrong:?}");
+    }
+    assert_eq!(bad(&sparse(&[0, 1], &[0, 1], &[1.0])), "X: 2 column indices for 1 entries");
+    for (indices, got) in [([0, 3], 3), ([1, 0], 0), ([1, 1], 1), ([-1, 0], -1)] {
+        assert_eq!(
+            bad(&sparse(&[0, 2], &indices, &[1.0, 2.0])),
+            format!(
+                "X, row 1: column indices of a sparse row must ascend from 0 and stay below 3, \
+                 got {got}"
+            )
+        );
+    }
+}
+
+#[test]
+fn names_must_be_those_of_the_schema() {
+    let (names, turned) = (owned(&["a", "b"]), owned(&["b", "a"]));
+    let named = MemoryTable { names: Some(&names), ..dense(&[1.0, 2.0], 2) };
+    let schema = in_memory(&named, &unlabelled()).unwrap().1.schema;
+    let options = ReadOptions { schema: Some(schema), ..unlabelled() };
+    assert_eq!(
+        refused(&MemoryTable { names: Some(&turned), ..named }, &options),
+        "X: column 1 is named `b`, the schema has `a` there"
+    );
+    assert_eq!(
+        refused(&dense(&[1.0, 2.0, 3.0], 3), &options),
+        "X: rows have 3 features, 2 are declared"
+    );
+    assert_eq!(
+        refused(&MemoryTable { names: Some(&names[..1]), ..named }, &unlabelled()),
+        "X: 1 names for 2 columns"
+    );
+    let twice = owned(&["a", "a"]);
+    assert_eq!(
+        refused(&MemoryTable { names: Some(&twice), ..named }, &unlabelled()),
+        "schema: column `a` is declared twice"
+    );
+    let unnamed = in_memory(&dense(&[1.0, 2.0], 2), &unlabelled()).unwrap().1.schema;
+    assert_eq!(
+        refused(&named, &ReadOptions { schema: Some(unnamed), ..unlabelled() }),
+        "X: the schema describes an array without names, the file holds named columns"
+    );
+}
+
+#[test]
+fn options_for_files_are_refused() {
+    let table = dense(&[1.0], 1);
+    let name = Some("y".to_owned());
+    for (option, options) in [
+        ("label", ReadOptions { label: name.clone(), ..unlabelled() }),
+        ("id", ReadOptions { id: name.clone(), ..unlabelled() }),
+        ("subject", ReadOptions { subject: name, ..unlabelled() }),
+        ("ignore", ReadOptions { ignore: vec!["y".into()], ..unlabelled() }),
+        ("width", ReadOptions { width: Some(1), ..unlabelled() }),
+    ] {
+        let message = format!("`{option}` does not apply to a table in memory");
+        assert_eq!(refused(&table, &options), message);
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let mut options = unlabelled();
+    options.limits.rows = 1;
+    assert_eq!(refused(&dense(&[1.0, 2.0], 1), &options), "X, row 2: more than 1 rows, the limit");
+    let mut options = unlabelled();
+    options.limits.columns = 1;
+    assert_eq!(refused(&dense(&[1.0, 2.0], 2), &options), "X: more than 1 features, the limit");
+}
+
+proptest! {
+    /// Whatever is said of a sparse table, reading it ends in rows or in an error.
+    #[test]
+    fn no_layout_panics(
+        starts in prop::collection::vec(-2_i64..9, 0..5),
+        indices in prop::collection::vec(-2_i32..5, 0..9),
+        entries in 0_usize..9,
+    ) {
+        let numbers = vec![1.0; entries];
+        let _ = in_memory(&sparse(&starts, &indices, &numbers), &unlabelled());
+    }
+
+    /// A sparse table reads as the dense one it stands for.
+    #[test]
+    fn sparse_and_dense_agree(
+        cells in prop::collection::vec(prop_oneof![Just(0.0), -1e3_f64..1e3], 12),
+    ) {
+        let (mut starts, mut indices, mut numbers) = (vec![0], Vec::new(), Vec::new());
+        for row in cells.chunks(3) {
+            for (at, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                indices.push(at as i32);
+                numbers.push(value);
+            }
+            starts.push(numbers.len() as i64);
+        }
+        let whole = in_memory(&dense(&cells, 3), &unlabelled()).unwrap().0.rows;
+        let thin = in_memory(&sparse(&starts, &indices, &numbers), &unlabelled()).unwrap().0.rows;
+        prop_assert_eq!(whole, thin);
+    }
+}

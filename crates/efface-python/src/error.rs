@@ -1,0 +1,32 @@
+//! The engine's error as an exception of `efface._errors`.
+
+use efface::{Error, Kind};
+use pyo3::prelude::*;
+
+/// The exception to raise.
+pub(crate) fn raised(error: &Error) -> PyErr {
+    Python::attach(|py| made(py, error).unwrap_or_else(|failed| failed))
+}
+
+fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let kind = match error.kind() {
+        Kind::Refused => "refused",
+        Kind::Input => "input",
+        Kind::Storage => "storage",
+        Kind::Interrupted => "interrupted",
+    };
+    let parts = (kind, error.code(), error.message(), error.what_to_do());
+    let exception = py.import("efface._errors")?.call_method1("of_engine", parts)?;
+    Ok(PyErr::from_value(exception))
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| raised(&Error::storage("json", error.to_string())))
+}
+
+/// A value from JSON; `what` names it in messages.
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text)
+        .map_err(|error| raised(&Error::input("usage", format!("{what}: {error}"))))
+}

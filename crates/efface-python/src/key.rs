@@ -1,0 +1,45 @@
+//! Key files.
+
+use std::path::{Path, PathBuf};
+
+use efface::{Error, Keyring};
+use pyo3::prelude::*;
+use zeroize::Zeroizing;
+
+use crate::error::raised;
+
+/// Makes a key file where there is none and returns its public key, 64 hexadecimal digits.
+#[pyfunction]
+pub(crate) fn create_key(path: PathBuf) -> PyResult<String> {
+    let mut seed = Zeroizing::new([0u8; 32]);
+    let mut secret = Zeroizing::new([0u8; 32]);
+    for bytes in [&mut seed, &mut secret] {
+        random(&mut bytes[..]).map_err(|error| {
+            let message = format!("the operating system gave no randomness: {error}");
+            raised(&Error::storage("randomness", message))
+        })?;
+    }
+    Keyring::create(&path, &seed, &secret)
+        .map(|keyring| digits(&keyring))
+        .map_err(|error| raised(&Error::storage("key", error.to_string())))
+}
+
+/// The public key of a key file, 64 hexadecimal digits.
+#[pyfunction]
+pub(crate) fn public_key(path: PathBuf) -> PyResult<String> {
+    read(&path).map(|keyring| digits(&keyring))
+}
+
+/// Reads a key file.
+pub(crate) fn read(path: &Path) -> PyResult<Keyring> {
+    Keyring::load(path).map_err(|error| raised(&Error::input("key", error.to_string())))
+}
+
+/// Randomness of the operating system.
+pub(crate) fn random(bytes: &mut [u8]) -> Result<(), String> {
+    getrandom::fill(bytes).map_err(|error| error.to_string())
+}
+
+fn digits(keyring: &Keyring) -> String {
+    keyring.public_key().iter().map(|byte| format!("{byte:02x}")).collect()
+}

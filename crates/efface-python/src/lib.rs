@@ -1,0 +1,34 @@
+//! The extension module `efface._engine`: the engine's operations for Python.
+//!
+//! It is a face: it takes rows as NumPy arrays and everything structured as JSON of the engine's
+//! own types, calls the engine with the interpreter's lock released, and raises the exceptions of
+//! `efface._errors`. What users see is written in Python (`python/src/efface`).
+#![forbid(unsafe_code)]
+
+mod accounting;
+mod error;
+mod key;
+mod pool;
+mod reading;
+mod requests;
+mod table;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The engine of efface.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use super::accounting::{account, kinds};
+    #[pymodule_export]
+    use super::key::{create_key, public_key};
+    #[pymodule_export]
+    use super::reading::{
+        bounds, certificate, entries, report, show, status, verify, verify_ledger, weights,
+    };
+    #[pymodule_export]
+    use super::requests::{add, delete, delete_dry_run, export, refresh, train, update};
+    #[pymodule_export]
+    use super::table::Table;
+}

@@ -1,0 +1,111 @@
+//! What a vault or a certificate says; nothing here changes one.
+
+use std::path::PathBuf;
+
+use efface::{Error, Verdict};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::error::{json, raised};
+
+/// What a vault holds, what is spent, what can be served, as JSON.
+#[pyfunction]
+pub(crate) fn status(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
+    json(&py.detach(|| efface::status(&vault)).map_err(|error| raised(&error))?)
+}
+
+/// Arrays of weights: `coef` (outputs x features), `intercept` (outputs), and JSON of the rest.
+type WeightArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
+
+/// The published weights and what is needed to use them.
+#[pyfunction]
+pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'_>> {
+    let weights = py.detach(|| efface::weights(&vault)).map_err(|error| raised(&error))?;
+    let rest = json(&weights)?;
+    let shape = [weights.outputs as usize, weights.features as usize];
+    let coef = PyArray1::from_vec(py, weights.coef).reshape(shape)?;
+    Ok((coef, PyArray1::from_vec(py, weights.intercept), rest))
+}
+
+/// Every entry of the ledger, oldest first, as JSON.
+#[pyfunction]
+pub(crate) fn entries(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
+    json(&py.detach(|| efface::entries(&vault)).map_err(|error| raised(&error))?)
+}
+
+/// One certificate, canonical JSON: by its index, its request's id, or `latest`.
+#[pyfunction]
+#[pyo3(signature = (vault, which="latest"))]
+pub(crate) fn certificate(py: Python<'_>, vault: PathBuf, which: &str) -> PyResult<String> {
+    py.detach(|| efface::certificate(&vault, which)).map_err(|error| raised(&error))
+}
+
+/// Checks a certificate by itself, and against a vault and a remembered head where given; the
+/// verdict as JSON. `key` is the public key that is trusted, 64 hexadecimal digits.
+#[pyfunction]
+#[pyo3(signature = (certificate, *, key=None, vault=None, head=None))]
+pub(crate) fn verify(
+    py: Python<'_>,
+    certificate: &str,
+    key: Option<&str>,
+    vault: Option<PathBuf>,
+    head: Option<&str>,
+) -> PyResult<String> {
+    let key = key.map(trusted).transpose()?;
+    let verdict = py.detach(|| efface::verify(certificate, key.as_ref(), vault.as_deref(), head));
+    judged(verdict)
+}
+
+/// Checks every entry of a vault's ledger; the verdict as JSON.
+#[pyfunction]
+#[pyo3(signature = (vault, *, key=None, head=None))]
+pub(crate) fn verify_ledger(
+    py: Python<'_>,
+    vault: PathBuf,
+    key: Option<&str>,
+    head: Option<&str>,
+) -> PyResult<String> {
+    let key = key.map(trusted).transpose()?;
+    let verdict = py.detach(|| efface::verify_ledger(&vault, key.as_ref(), head));
+    judged(verdict)
+}
+
+/// A certificate as a page of plain text.
+#[pyfunction]
+pub(crate) fn show(certificate: &str) -> PyResult<String> {
+    efface::show(certificate).map_err(|error| raised(&error))
+}
+
+/// What every accountant says about a certificate's event, as JSON.
+#[pyfunction]
+#[pyo3(signature = (certificate, *, delta=None))]
+pub(crate) fn bounds(py: Python<'_>, certificate: &str, delta: Option<f64>) -> PyResult<String> {
+    json(&py.detach(|| efface::bounds(certificate, delta)).map_err(|error| raised(&error))?)
+}
+
+/// A vault's history as one self-contained HTML page.
+#[pyfunction]
+pub(crate) fn report(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
+    py.detach(|| efface::report(&vault)).map_err(|error| raised(&error))
+}
+
+fn judged(verdict: efface::Result<Verdict>) -> PyResult<String> {
+    let verdict = verdict.map_err(|error| raised(&error))?;
+    json(&json!({ "standing": verdict.standing(), "checks": verdict.checks }))
+}
+
+fn trusted(digits: &str) -> PyResult<[u8; 32]> {
+    let mut key = [0u8; 32];
+    let pairs = digits.as_bytes().as_chunks::<2>();
+    let whole = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if whole {
+        for (byte, pair) in key.iter_mut().zip(pairs.0) {
+            let pair = std::str::from_utf8(pair).unwrap_or_default();
+            *byte = u8::from_str_radix(pair, 16).unwrap_or_default();
+        }
+        return Ok(key);
+    }
+    let message = "a public key must be 64 hexadecimal digits";
+    Err(raised(&Error::input("key", message)))
+}

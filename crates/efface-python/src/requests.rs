@@ -1,0 +1,145 @@
+//! Requests: each changes a vault in one transaction and returns what was served and the
+//! certificate, both as JSON.
+
+use std::path::PathBuf;
+
+use efface::{Delete, Error, ExportFormat, Served, Settings, Which};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{json, parsed, raised};
+use crate::key;
+use crate::table::Table;
+use crate::watch::{Callback, serve};
+
+/// Trains a model on a table and makes its vault; `settings` is JSON of the engine's settings.
+#[pyfunction]
+#[pyo3(signature = (table, settings, vault, key, *, start=None, progress=None))]
+pub(crate) fn train(
+    py: Python<'_>,
+    table: &Table,
+    settings: &str,
+    vault: PathBuf,
+    key: PathBuf,
+    start: Option<Vec<u8>>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let settings = Settings { start, ..parsed("settings", settings)? };
+    let served = table.lend(py, |source| {
+        serve(py, &key, &progress, |around| efface::train(source, settings, &vault, around))
+    })?;
+    told(&served)
+}
+
+/// Deletes the records of these ids, or all records of these subjects.
+#[pyfunction]
+#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, progress=None))]
+pub(crate) fn delete(
+    py: Python<'_>,
+    vault: PathBuf,
+    key: PathBuf,
+    ids: Option<Vec<String>>,
+    subjects: Option<Vec<String>>,
+    request_id: Option<String>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let request = Delete { what: which(ids, subjects)?, request_id };
+    let served = serve(py, &key, &progress, |around| efface::delete(&vault, &request, around))?;
+    told(&served)
+}
+
+/// Says what a deletion would do, as JSON, without doing it.
+#[pyfunction]
+#[pyo3(signature = (vault, key, *, ids=None, subjects=None))]
+pub(crate) fn delete_dry_run(
+    py: Python<'_>,
+    vault: PathBuf,
+    key: PathBuf,
+    ids: Option<Vec<String>>,
+    subjects: Option<Vec<String>>,
+) -> PyResult<String> {
+    let request = Delete { what: which(ids, subjects)?, request_id: None };
+    let keyring = key::read(&key)?;
+    let dry = py.detach(|| efface::delete_dry_run(&vault, &request, &keyring));
+    json(&dry.map_err(|error| raised(&error))?)
+}
+
+fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
+    match (ids, subjects) {
+        (Some(ids), None) => Ok(Which::Ids(ids)),
+        (None, Some(subjects)) => Ok(Which::Subjects(subjects)),
+        _ => Err(raised(&Error::input("usage", "give either `ids` or `subjects`"))),
+    }
+}
+
+/// Adds the records of a table.
+#[pyfunction]
+#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None))]
+pub(crate) fn add(
+    py: Python<'_>,
+    table: &Table,
+    vault: PathBuf,
+    key: PathBuf,
+    request_id: Option<String>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let id = request_id.as_deref();
+    let served = table.lend(py, |source| {
+        serve(py, &key, &progress, |around| efface::add(&vault, source, id, around))
+    })?;
+    told(&served)
+}
+
+/// Gives records new contents under the same ids.
+#[pyfunction]
+#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None))]
+pub(crate) fn update(
+    py: Python<'_>,
+    table: &Table,
+    vault: PathBuf,
+    key: PathBuf,
+    request_id: Option<String>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let id = request_id.as_deref();
+    let served = table.lend(py, |source| {
+        serve(py, &key, &progress, |around| efface::update(&vault, source, id, around))
+    })?;
+    told(&served)
+}
+
+/// Publishes a fresh model from the records as they are.
+#[pyfunction]
+#[pyo3(signature = (vault, key, *, request_id=None, progress=None))]
+pub(crate) fn refresh(
+    py: Python<'_>,
+    vault: PathBuf,
+    key: PathBuf,
+    request_id: Option<String>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let id = request_id.as_deref();
+    let served = serve(py, &key, &progress, |around| efface::refresh(&vault, id, around))?;
+    told(&served)
+}
+
+/// The weights in a format (`npz`, `json` or `safetensors`), noted in the ledger.
+#[pyfunction]
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    vault: PathBuf,
+    key: PathBuf,
+    format: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let format = ExportFormat::from_name(format).ok_or_else(|| {
+        let names = ExportFormat::NAMES.join(", ");
+        let message = format!("`format` must be one of {names}, got `{format}`");
+        raised(&Error::input("format", message))
+    })?;
+    let bytes = serve(py, &key, &None, |around| efface::export(&vault, format, around))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+fn told(served: &Served) -> PyResult<(String, String)> {
+    Ok((json(served)?, served.certificate.clone()))
+}

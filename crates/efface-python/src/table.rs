@@ -1,0 +1,184 @@
+//! Rows in NumPy arrays, lent to the engine.
+
+use efface::{MemoryRows, MemoryTable, Numbers, Source, Values};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A table in memory. Arrays are borrowed, not copied: they must be C-contiguous, and must not be
+/// changed while a function works on the table.
+///
+/// `x` is an array (rows x columns) of float32 or float64, or for sparse rows the tuple
+/// `(indptr: int64, indices: int32, data: float32 | float64, columns: int)` of CSR, columns
+/// ascending within each row. `y`, `ids` and `subjects` have one value for each row: an int64 or
+/// float64 array, or a list of str.
+#[pyclass(frozen, module = "efface._engine")]
+pub(crate) struct Table {
+    rows: Rows,
+    labels: Option<Column>,
+    ids: Option<Column>,
+    subjects: Option<Column>,
+    names: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
+    schema: Option<String>,
+}
+
+#[derive(FromPyObject)]
+enum Rows {
+    #[pyo3(transparent)]
+    Single(Py<PyArray2<f32>>),
+    #[pyo3(transparent)]
+    Double(Py<PyArray2<f64>>),
+    Sparse(Py<PyArray1<i64>>, Py<PyArray1<i32>>, Entries, u32),
+}
+
+#[derive(FromPyObject)]
+enum Entries {
+    #[pyo3(transparent)]
+    Single(Py<PyArray1<f32>>),
+    #[pyo3(transparent)]
+    Double(Py<PyArray1<f64>>),
+}
+
+#[derive(FromPyObject)]
+enum Column {
+    #[pyo3(transparent)]
+    Integers(Py<PyArray1<i64>>),
+    #[pyo3(transparent)]
+    Numbers(Py<PyArray1<f64>>),
+    #[pyo3(transparent)]
+    Texts(Vec<String>),
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (x, *, y=None, ids=None, subjects=None, names=None, classes=None, schema=None))]
+    fn new(
+        x: Rows,
+        y: Option<Column>,
+        ids: Option<Column>,
+        subjects: Option<Column>,
+        names: Option<Vec<String>>,
+        classes: Option<Vec<String>>,
+        schema: Option<String>,
+    ) -> Self {
+        Self { rows: x, labels: y, ids, subjects, names, classes, schema }
+    }
+}
+
+impl Table {
+    /// Lends the table to `work`.
+    pub(crate) fn lend<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Source<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let rows = self.rows.borrow(py)?;
+        let labels = borrow(py, self.labels.as_ref())?;
+        let ids = borrow(py, self.ids.as_ref())?;
+        let subjects = borrow(py, self.subjects.as_ref())?;
+        let source = Source {
+            memory: Some(MemoryTable {
+                rows: rows.view()?,
+                labels: labels.as_ref().map(LentColumn::view).transpose()?,
+                ids: ids.as_ref().map(LentColumn::view).transpose()?,
+                subjects: subjects.as_ref().map(LentColumn::view).transpose()?,
+                names: self.names.as_deref(),
+            }),
+            classes: self.classes.clone(),
+            schema: self.schema.clone(),
+            ..Source::default()
+        };
+        work(&source)
+    }
+}
+
+/// Rows while they are borrowed from NumPy.
+enum LentRows<'py> {
+    Single(PyReadonlyArray2<'py, f32>),
+    Double(PyReadonlyArray2<'py, f64>),
+    Sparse(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, LentEntries<'py>, u32),
+}
+
+enum LentEntries<'py> {
+    Single(PyReadonlyArray1<'py, f32>),
+    Double(PyReadonlyArray1<'py, f64>),
+}
+
+impl Rows {
+    fn borrow<'py>(&self, py: Python<'py>) -> PyResult<LentRows<'py>> {
+        Ok(match self {
+            Self::Single(x) => LentRows::Single(x.bind(py).try_readonly()?),
+            Self::Double(x) => LentRows::Double(x.bind(py).try_readonly()?),
+            Self::Sparse(starts, indices, entries, width) => LentRows::Sparse(
+                starts.bind(py).try_readonly()?,
+                indices.bind(py).try_readonly()?,
+                match entries {
+                    Entries::Single(data) => LentEntries::Single(data.bind(py).try_readonly()?),
+                    Entries::Double(data) => LentEntries::Double(data.bind(py).try_readonly()?),
+                },
+                *width,
+            ),
+        })
+    }
+}
+
+impl LentRows<'_> {
+    fn view(&self) -> PyResult<MemoryRows<'_>> {
+        Ok(match self {
+            Self::Single(x) => MemoryRows::Dense {
+                numbers: Numbers::Single(x.as_slice()?),
+                width: columns(x.shape())?,
+            },
+            Self::Double(x) => MemoryRows::Dense {
+                numbers: Numbers::Double(x.as_slice()?),
+                width: columns(x.shape())?,
+            },
+            Self::Sparse(starts, indices, entries, width) => MemoryRows::Sparse {
+                starts: starts.as_slice()?,
+                indices: indices.as_slice()?,
+                numbers: match entries {
+                    LentEntries::Single(data) => Numbers::Single(data.as_slice()?),
+                    LentEntries::Double(data) => Numbers::Double(data.as_slice()?),
+                },
+                width: *width,
+            },
+        })
+    }
+}
+
+fn columns(shape: &[usize]) -> PyResult<u32> {
+    let columns = shape.get(1).copied().unwrap_or(0);
+    u32::try_from(columns).map_err(|_| {
+        PyValueError::new_err(format!("`x` must have below 2**32 columns, got {columns}"))
+    })
+}
+
+/// A column while it is borrowed.
+enum LentColumn<'a> {
+    Integers(PyReadonlyArray1<'a, i64>),
+    Numbers(PyReadonlyArray1<'a, f64>),
+    Texts(&'a [String]),
+}
+
+fn borrow<'a>(py: Python<'a>, column: Option<&'a Column>) -> PyResult<Option<LentColumn<'a>>> {
+    Ok(match column {
+        None => None,
+        Some(Column::Integers(all)) => Some(LentColumn::Integers(all.bind(py).try_readonly()?)),
+        Some(Column::Numbers(all)) => Some(LentColumn::Numbers(all.bind(py).try_readonly()?)),
+        Some(Column::Texts(all)) => Some(LentColumn::Texts(all)),
+    })
+}
+
+impl LentColumn<'_> {
+    fn view(&self) -> PyResult<Values<'_>> {
+        Ok(match self {
+            Self::Integers(all) => Values::Integers(all.as_slice()?),
+            Self::Numbers(all) => Values::Numbers(all.as_slice()?),
+            Self::Texts(all) => Values::Texts(all),
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Long work beside the interpreter: its lock is released, Ctrl-C stops the work, and a callback
+//! is told how far it has come.
+
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use efface::{Kind, Progress, Result, Surroundings};
+use jiff::Timestamp;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+use crate::error::raised;
+use crate::{key, pool};
+
+/// How often signals are looked for and progress is told.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Told about progress: `(phase, done, total, gradient_norm, goal)`.
+pub(crate) type Callback = Option<Py<PyAny>>;
+
+/// Serves a request of a vault whose key file is `key`.
+pub(crate) fn serve<T: Send>(
+    py: Python<'_>,
+    key: &Path,
+    progress: &Callback,
+    work: impl FnOnce(&mut Surroundings<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let keyring = key::read(key)?;
+    watched(py, progress, |watch| {
+        work(&mut Surroundings {
+            clock: &now,
+            entropy: &mut |bytes| key::random(bytes),
+            keyring: &keyring,
+            watch,
+        })
+    })
+}
+
+/// Runs work on a thread of its own while this one, which alone hears signals, waits for it.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    progress: &Callback,
+    work: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    let latest = Mutex::new(None);
+    let mut tell = |progress: &Progress| {
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let (result, stopped_by) = py.detach(|| {
+        thread::scope(|scope| {
+            let (working, ended) = channel::<()>();
+            let worker = scope.spawn(|| {
+                let _until_the_end = working;
+                pool::within(|| work(&mut tell))
+            });
+            let mut stopped_by = None;
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                let report = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let asked = Python::attach(|py| {
+                    py.check_signals()?;
+                    show(py, progress, report)
+                });
+                if let Err(error) = asked {
+                    stop.store(true, Ordering::Relaxed);
+                    stopped_by.get_or_insert(error);
+                }
+            }
+            (worker.join(), stopped_by)
+        })
+    });
+    let result = result.unwrap_or_else(|panic| resume_unwind(panic));
+    match (result, stopped_by) {
+        (Err(error), Some(cause)) if error.kind() == Kind::Interrupted => Err(cause),
+        (result, cause) => {
+            if let Some(cause) = cause {
+                too_late(py, cause);
+            }
+            result.map_err(|error| raised(&error))
+        }
+    }
+}
+
+/// The work had ended when it was asked to stop: its result stands, and what asked is not lost.
+fn too_late(py: Python<'_>, cause: PyErr) {
+    let again = if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
+        py.import("_thread").and_then(|module| module.call_method0("interrupt_main")).map(drop)
+    } else {
+        Err(cause)
+    };
+    if let Err(error) = again {
+        error.write_unraisable(py, None);
+    }
+}
+
+fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResult<()> {
+    let (Some(callback), Some(report)) = (callback, report) else { return Ok(()) };
+    type Told = (&'static str, u64, Option<u64>, Option<f64>, Option<f64>);
+    let told: Told = match report {
+        Progress::Reading { rows } => ("reading", rows, None, None, None),
+        Progress::Learning { passes, total, gradient_norm, goal } => {
+            ("learning", passes, total, Some(gradient_norm), goal)
+        }
+        Progress::Storing => ("storing", 0, None, None, None),
+    };
+    callback.call1(py, told).map(drop)
+}
+
+/// The time now: UTC, RFC 3339, whole seconds.
+fn now() -> String {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}

@@ -1,0 +1,87 @@
+//! The published weights, for use in the process that asks.
+
+use std::path::Path;
+
+use efface_formats::FeatureNames;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::export::split;
+use crate::plan::Task;
+use crate::source::schema_of;
+use crate::store::{Current, open_for_reading};
+
+/// The published model of a vault.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Weights {
+    /// Identifier of the vault.
+    pub vault: String,
+    /// Version of the model.
+    pub version: u64,
+    /// SHA-256 of the weights, as certificates state it.
+    pub digest: String,
+    /// True when a seed was given.
+    pub not_for_release: bool,
+    /// The loss.
+    pub loss: String,
+    /// Names of the classes in order, the positive one of two last; none for regression.
+    pub classes: Option<Vec<String>>,
+    /// The declared range of y, for regression: outputs are mapped from [-1, 1] to it.
+    pub target_range: Option<(f64, f64)>,
+    /// Names of the features where the table had some.
+    pub names: Option<Vec<String>>,
+    /// Bound on the norm of a row.
+    pub row_norm: f64,
+    /// `clip`, `unit` or `refuse`.
+    pub row_map: String,
+    /// Whether records are stored without their zeros; additions must be of the same kind.
+    pub sparse: bool,
+    /// Rows of `coef`: 1, or one for each class of `softmax`.
+    pub outputs: u64,
+    /// Columns of `coef`.
+    pub features: u64,
+    /// outputs x features, row by row.
+    #[serde(skip)]
+    pub coef: Vec<f64>,
+    /// What is added to each output; zeros without an intercept.
+    #[serde(skip)]
+    pub intercept: Vec<f64>,
+}
+
+/// The weights, to predict with in this process.
+///
+/// The ledger notes nothing: [`export`](crate::export()) is for copies that leave.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn weights(path: &Path) -> Result<Weights> {
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    let plan = &current.plan;
+    let parts = split(plan, &current.weights);
+    let (classes, target_range) = match &plan.task {
+        Task::Classes(names) => (Some(names.clone()), None),
+        Task::Range(low, high) => (None, Some((low.0, high.0))),
+    };
+    let names = match schema_of(&plan.rows.schema)?.feature_names() {
+        FeatureNames::Listed(names) => Some(names),
+        FeatureNames::Numbered { .. } => None,
+    };
+    Ok(Weights {
+        vault: current.genesis.vault_id.clone(),
+        version: current.version,
+        digest: hex::encode(current.digest),
+        not_for_release: plan.not_for_release,
+        loss: plan.loss.clone(),
+        classes,
+        target_range,
+        names,
+        row_norm: plan.rows.norm.0,
+        row_map: plan.rows.map.clone(),
+        sparse: plan.rows.sparse,
+        outputs: parts.outputs as u64,
+        features: parts.features as u64,
+        coef: parts.coef,
+        intercept: parts.intercept,
+    })
+}

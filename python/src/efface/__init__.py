@@ -1,0 +1,89 @@
+"""Linear models that can forget, and certificates that say so.
+
+Names are imported when they are first used, so that ``import efface`` itself is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._errors import (
+        BudgetExhausted,
+        Error,
+        InputError,
+        Interrupted,
+        Refused,
+        ReleasesExhausted,
+        StorageError,
+        UnknownRecord,
+        UnknownSubject,
+        VaultBusy,
+        VaultExists,
+        VaultKeptWarning,
+        VaultMissing,
+    )
+    from .certificate import Certificate, Check, Claim, Verdict
+    from .vault import Receipt, Vault
+
+_HOMES = {
+    "_errors": (
+        "BudgetExhausted",
+        "Error",
+        "InputError",
+        "Interrupted",
+        "Refused",
+        "ReleasesExhausted",
+        "StorageError",
+        "UnknownRecord",
+        "UnknownSubject",
+        "VaultBusy",
+        "VaultExists",
+        "VaultKeptWarning",
+        "VaultMissing",
+    ),
+    "certificate": ("Certificate", "Check", "Claim", "Verdict"),
+    "vault": ("Receipt", "Vault"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - in the order of `_HOMES`
+    "BudgetExhausted",
+    "Error",
+    "InputError",
+    "Interrupted",
+    "Refused",
+    "ReleasesExhausted",
+    "StorageError",
+    "UnknownRecord",
+    "UnknownSubject",
+    "VaultBusy",
+    "VaultExists",
+    "VaultKeptWarning",
+    "VaultMissing",
+    "Certificate",
+    "Check",
+    "Claim",
+    "Verdict",
+    "Receipt",
+    "Vault",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("efface")
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

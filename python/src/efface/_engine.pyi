@@ -1,0 +1,85 @@
+"""The extension module; `crates/efface-python` is its source."""
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Path: TypeAlias = str | PathLike[str]
+_Numbers: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+_Sparse: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Numbers, int]
+_Column: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | list[str]
+_Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | None], Any]
+
+@final
+class Table:
+    def __new__(
+        cls,
+        x: _Numbers | _Sparse,
+        *,
+        y: _Column | None = None,
+        ids: _Column | None = None,
+        subjects: _Column | None = None,
+        names: list[str] | None = None,
+        classes: list[str] | None = None,
+        schema: str | None = None,
+    ) -> Table: ...
+
+def train(
+    table: Table,
+    settings: str,
+    vault: _Path,
+    key: _Path,
+    *,
+    start: bytes | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def delete(
+    vault: _Path,
+    key: _Path,
+    *,
+    ids: list[str] | None = None,
+    subjects: list[str] | None = None,
+    request_id: str | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def delete_dry_run(
+    vault: _Path, key: _Path, *, ids: list[str] | None = None, subjects: list[str] | None = None
+) -> str: ...
+def add(
+    table: Table,
+    vault: _Path,
+    key: _Path,
+    *,
+    request_id: str | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def update(
+    table: Table,
+    vault: _Path,
+    key: _Path,
+    *,
+    request_id: str | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def refresh(
+    vault: _Path, key: _Path, *, request_id: str | None = None, progress: _Progress | None = None
+) -> tuple[str, str]: ...
+def export(vault: _Path, key: _Path, format: Literal["npz", "json", "safetensors"]) -> bytes: ...
+def status(vault: _Path) -> str: ...
+def weights(vault: _Path) -> tuple[NDArray[np.float64], NDArray[np.float64], str]: ...
+def entries(vault: _Path) -> str: ...
+def certificate(vault: _Path, which: str = "latest") -> str: ...
+def verify(
+    certificate: str, *, key: str | None = None, vault: _Path | None = None, head: str | None = None
+) -> str: ...
+def verify_ledger(vault: _Path, *, key: str | None = None, head: str | None = None) -> str: ...
+def show(certificate: str) -> str: ...
+def bounds(certificate: str, *, delta: float | None = None) -> str: ...
+def report(vault: _Path) -> str: ...
+def account(cases: str) -> str: ...
+def kinds() -> str: ...
+def create_key(path: _Path) -> str: ...
+def public_key(path: _Path) -> str: ...

@@ -1,0 +1,120 @@
+"""Arrays as the engine takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from . import _engine
+from ._errors import InputError
+
+
+def table(
+    x: Any,
+    y: Any = None,
+    *,
+    ids: Iterable[Any] | None = None,
+    subjects: Iterable[Any] | None = None,
+    names: Sequence[str] | None = None,
+    classes: Iterable[Any] | None = None,
+    schema: str | None = None,
+) -> _engine.Table:
+    """Lend arrays to the engine; what has the right type and layout is not copied.
+
+    Parameters
+    ----------
+    x : array (rows, columns) or SciPy sparse matrix
+        Numbers. float32 and float64 in C order, and CSR with sorted indices, are taken as they
+        are.
+    y : array (rows,), optional
+        Classes (whole numbers, booleans or strings) or numbers.
+    ids, subjects : iterable of str or int, optional
+        One for each row.
+    names : sequence of str, optional
+        Names of the columns.
+    classes : iterable, optional
+        The classes as public knowledge, the positive one of two last.
+    schema : str, optional
+        The text of a schema.
+    """
+    return _engine.Table(
+        _rows(x),
+        y=None if y is None else _labels(y),
+        ids=None if ids is None else keys("ids", ids),
+        subjects=None if subjects is None else keys("subjects", subjects),
+        names=None if names is None else [str(name) for name in names],
+        classes=None if classes is None else [_name(value) for value in classes],
+        schema=schema,
+    )
+
+
+def keys(what: str, values: Iterable[Any] | str) -> list[str]:
+    """Return ids or subjects as texts: whole numbers in decimal, strings as they are."""
+    if isinstance(values, str | bytes):
+        values = [values]
+    return [_key(what, value) for value in values]
+
+
+def _key(what: str, value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(int(value))
+    raise InputError(
+        f"`{what}` must be strings or whole numbers, got {value!r} of type {type(value).__name__}",
+        code="ids",
+    )
+
+
+def _name(value: Any) -> str:
+    """The name of a class, as the engine reads it from an array."""
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
+    return str(value)
+
+
+def _rows(x: Any) -> Any:
+    if hasattr(x, "tocsr"):
+        matrix = x.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return (
+            np.ascontiguousarray(matrix.indptr, dtype=np.int64),
+            np.ascontiguousarray(matrix.indices, dtype=np.int32),
+            _numbers(matrix.data),
+            int(matrix.shape[1]),
+        )
+    array = np.asarray(x)
+    if array.ndim != 2:
+        raise InputError(
+            f"`X` must have 2 axes, rows and columns, got shape {array.shape}", code="data"
+        )
+    return _numbers(array)
+
+
+def _numbers(array: Any) -> Any:
+    kind = array.dtype.kind
+    if kind not in "fiub":
+        raise InputError(f"`X` must hold numbers, got {array.dtype}", code="data")
+    wanted = np.float32 if array.dtype == np.float32 else np.float64
+    return np.ascontiguousarray(array, dtype=wanted)
+
+
+def _labels(y: Any) -> Any:
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise InputError(f"`y` must have 1 axis, got shape {array.shape}", code="data")
+    if array.dtype.kind in "iub":
+        return np.ascontiguousarray(array, dtype=np.int64)
+    if array.dtype.kind == "f":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    values = cast("list[Any]", array.tolist())
+    if not all(isinstance(value, str) for value in values):
+        raise InputError(
+            "`y` must hold whole numbers, booleans, strings or numbers, got mixed values",
+            code="data",
+        )
+    return values

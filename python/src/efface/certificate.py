@@ -1,0 +1,309 @@
+"""Certificates: what was promised for a request, and whether it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from . import _card, _engine
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One promise of a certificate.
+
+    Attributes
+    ----------
+    notion : str
+        What is claimed, such as ``"indistinguishable-from-retraining"``.
+    epsilon : float
+        The bound, in nats, rounded up; infinite where nothing is promised.
+    delta, mu, order : float or None
+        The delta it holds at, the mu of Gaussian differential privacy behind it, and the order
+        of the Rényi notions; None where the notion has none.
+    group : str
+        Records protected together: a number, or ``"any"``.
+    adjacency : str or None
+        What the two worlds differ in: ``"remove"`` or ``"replace"``.
+    normalizer : str
+        ``"fixed"`` or ``"mean"``.
+    reference : str
+        The world the model is compared with, in words.
+    requests : str
+        How requests may depend on releases: ``"any"``, ``"non-adaptive"``, ``"p-adaptive P"``.
+    state : str
+        What is kept after a request: ``"perfect"`` or ``"secret"``.
+    releases : int
+        Releases covered jointly.
+    accountant, theorem : str
+        Who computed the bound, and the result it rests on.
+    advantage : float
+        The largest advantage, in [0, 1], of any attacker who must tell the two worlds apart.
+    words : str
+        The claim in one sentence.
+    """
+
+    notion: str
+    epsilon: float
+    delta: float | None
+    mu: float | None
+    order: float | None
+    group: str
+    adjacency: str | None
+    normalizer: str
+    reference: str
+    requests: str
+    state: str
+    releases: int
+    accountant: str
+    theorem: str
+    advantage: float
+    words: str
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> Claim:
+        number = {
+            name: None if document[name] is None else float(document[name])
+            for name in ("epsilon", "delta", "mu", "order", "advantage")
+        }
+        requests = document["requests"]
+        if not isinstance(requests, str):
+            requests = f"p-adaptive {requests['p-adaptive']}"
+        return cls(**{**document, **number, "requests": requests})
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a verdict.
+
+    Attributes
+    ----------
+    name : str
+        What was checked.
+    standing : str
+        ``"holds"``, ``"fails"`` or ``"undecided"``.
+    reason : str
+        Why.
+    """
+
+    name: str
+    standing: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a verification; true exactly if all of it holds.
+
+    Attributes
+    ----------
+    standing : str
+        ``"fails"`` if one check fails, else ``"undecided"`` if one is, else ``"holds"``.
+    checks : tuple of Check
+        In the order they were made.
+    """
+
+    standing: str
+    checks: tuple[Check, ...]
+
+    @classmethod
+    def _from_json(cls, text: str) -> Verdict:
+        document = json.loads(text)
+        return cls(document["standing"], tuple(Check(**check) for check in document["checks"]))
+
+    def __bool__(self) -> bool:
+        return self.standing == "holds"
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __str__(self) -> str:
+        lines = [f"{check.standing:<9}  {check.name}: {check.reason}" for check in self.checks]
+        return "\n".join([*lines, self.standing])
+
+
+class Certificate:
+    """What was promised for one request on a model.
+
+    The text is canonical JSON, hashed, chained to the certificate before it, and signed. Reading
+    one proves nothing: :meth:`verify` recomputes every number in it.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The certificate as :meth:`to_json`, the command line or a vault gives it.
+
+    Raises
+    ------
+    InputError
+        If the text is no certificate.
+    """
+
+    __slots__ = ("__dict__", "_text")
+
+    def __init__(self, text: str | bytes) -> None:
+        self._text = text.decode() if isinstance(text, bytes) else str(text)
+        # The engine's parser is the one that decides what a certificate is.
+        self._page: str = _engine.show(self._text)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Certificate:
+        """Read a certificate from its JSON; the same as ``Certificate(text)``."""
+        return cls(text)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self._text)
+        return document
+
+    @property
+    def id(self) -> str:
+        """Identifier of the certificate."""
+        return str(self._document["id"])
+
+    @property
+    def vault(self) -> str:
+        """Identifier of the vault that the model lives in."""
+        return str(self._document["vault"])
+
+    @property
+    def issued_at(self) -> str:
+        """When it was issued: UTC, RFC 3339."""
+        return str(self._document["issued_at"])
+
+    @property
+    def not_for_release(self) -> bool:
+        """True for a test whose noise came from a seed: it promises nothing."""
+        return bool(self._document["not_for_release"])
+
+    @property
+    def kind(self) -> str:
+        """The kind of request: ``train``, ``delete``, ``add``, ``update`` or ``refresh``."""
+        return str(self._document["request"]["kind"])
+
+    @property
+    def request_id(self) -> str:
+        """The request's name."""
+        return str(self._document["request"]["id"])
+
+    @property
+    def records(self) -> int:
+        """Records the request was about."""
+        return int(self._document["request"]["records"])
+
+    @property
+    def version(self) -> int:
+        """Version of the model after the request."""
+        return int(self._document["model"]["version"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the model's weights after the request."""
+        return str(self._document["model"]["digest_after"])
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is promised."""
+        return tuple(Claim._of(claim) for claim in self._document["claims"])
+
+    def claim(self, notion: str) -> Claim | None:
+        """Return the claim of a notion, None if the certificate makes none."""
+        return next((claim for claim in self.claims if claim.notion == notion), None)
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """What was released, as data: everything that the claims are computed from."""
+        return dict(self._document["event"])
+
+    @property
+    def constants(self) -> tuple[dict[str, str], ...]:
+        """The public constants: ``name``, ``value``, and ``origin`` (user, default or data)."""
+        return tuple(dict(constant) for constant in self._document["constants"])
+
+    @property
+    def assumptions(self) -> tuple[dict[str, str], ...]:
+        """What the claims rest on: ``name``, ``value``, and ``evidence`` for it."""
+        return tuple(dict(assumption) for assumption in self._document["assumptions"])
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """What the certificate covers."""
+        return tuple(self._document["scope"]["covers"])
+
+    @property
+    def does_not_cover(self) -> tuple[str, ...]:
+        """What the certificate does not cover."""
+        return tuple(self._document["scope"]["does_not_cover"])
+
+    @property
+    def index(self) -> int:
+        """Position in the vault's ledger."""
+        return int(self._document["chain"]["index"])
+
+    @property
+    def hash(self) -> str:
+        """Hash of the certificate, which the next entry of the ledger names."""
+        return str(self._document["chain"]["hash"])
+
+    def verify(
+        self,
+        *,
+        key: str | None = None,
+        vault: str | PathLike[str] | None = None,
+        head: str | None = None,
+    ) -> Verdict:
+        """Recompute everything the certificate claims, from the certificate alone.
+
+        Parameters
+        ----------
+        key : str, optional
+            The public key you trust, 64 hexadecimal digits. Without it the signature proves
+            nothing, and the verdict is undecided at best.
+        vault : path, optional
+            The vault: its ledger and the digest of its model are checked, too. Without it the
+            model is undecided.
+        head : str, optional
+            A head of the ledger that you kept; it shows whether the vault was replaced by an
+            older copy.
+
+        Returns
+        -------
+        Verdict
+            True exactly if all of it holds.
+        """
+        return Verdict._from_json(_engine.verify(self._text, key=key, vault=vault, head=head))
+
+    def bounds(self, *, delta: float | None = None) -> list[dict[str, Any]]:
+        """Return what every accountant says about the certificate's event; nothing is verified."""
+        answers: list[dict[str, Any]] = json.loads(_engine.bounds(self._text, delta=delta))
+        return answers
+
+    def to_json(self) -> str:
+        """Return the certificate, byte for byte as it was signed."""
+        return self._text
+
+    def __str__(self) -> str:
+        return self._page
+
+    def __repr__(self) -> str:
+        test = ", not for release" if self.not_for_release else ""
+        return (
+            f"<efface.Certificate {self.index}: {self.kind} of {self.records} records, "
+            f"model version {self.version}{test}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return _card.card(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, Certificate) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple[type[Certificate], tuple[str]]:
+        return Certificate, (self._text,)

@@ -1,0 +1,309 @@
+"""Vaults: one file for one model, its records and its certificates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from . import _engine
+from ._errors import InputError
+from ._vault import key_of
+from .certificate import Certificate, Verdict
+
+Progress = Callable[[str, int, "int | None", "float | None", "float | None"], Any]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What came of a request.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        The certificate of the request.
+    replayed : bool
+        True when the request, or each of its records, had been served before: the certificate is
+        the one from then.
+    version : int
+        Version of the model after.
+    remaining : int
+        Records in the model.
+    head : str
+        Hash of the ledger's head after the request; kept elsewhere, it shows later whether the
+        vault was replaced by an older copy.
+    notices : tuple of str
+        What you should know.
+    work : dict or None
+        What the request cost and reached. Private: it depends on the data.
+    """
+
+    certificate: Certificate
+    replayed: bool
+    version: int
+    remaining: int
+    head: str
+    notices: tuple[str, ...]
+    work: dict[str, Any] | None
+
+    @classmethod
+    def _of(cls, answer: tuple[str, str]) -> Receipt:
+        served = json.loads(answer[0])
+        return cls(
+            certificate=Certificate(answer[1]),
+            replayed=served["replayed"],
+            version=served["version"],
+            remaining=served["remaining"],
+            head=served["head"],
+            notices=tuple(served["notices"]),
+            work=served["work"],
+        )
+
+
+class Vault:
+    """A model that can forget, in the file it lives in.
+
+    The file is the one that the command line works on; both may take turns.
+
+    Parameters
+    ----------
+    path : path
+        The vault, by custom ``NAME.efface``.
+    key : path, optional
+        The key file that the vault was made with. By default ``NAME.key.toml`` beside the vault
+        if that exists, else the user's: ``$EFFACE_KEY``, or ``efface/key.toml`` in
+        ``$XDG_CONFIG_HOME`` or ``~/.config``. Only requests need it.
+
+    Raises
+    ------
+    VaultMissing
+        If there is no such file.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], *, key: str | PathLike[str] | None = None
+    ) -> None:
+        self.path = Path(path)
+        self._key = key
+        self.status()
+
+    @classmethod
+    def train(
+        cls,
+        path: str | PathLike[str],
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Any] | None = None,
+        subjects: Iterable[Any] | None = None,
+        names: Sequence[str] | None = None,
+        classes: Iterable[Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        key: str | PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Vault:
+        """Train a model on arrays and make its vault.
+
+        Parameters
+        ----------
+        path : path
+            The vault to make; nothing may be there yet.
+        X : array (rows, columns) or SciPy sparse matrix
+            Numbers.
+        y : array (rows,)
+            Classes, or numbers for ``loss="squared"``.
+        ids : iterable of str or int, optional
+            What names each record; by default its position counted from 1.
+        subjects : iterable of str or int, optional
+            Whom each record belongs to.
+        names : sequence of str, optional
+            Names of the columns.
+        classes : iterable, optional
+            The classes as public knowledge, the positive one of two last.
+        settings : mapping, optional
+            Settings of the engine by name, such as ``{"loss": "logistic", "epsilon": 0.5}``.
+        key : path, optional
+            As for :class:`Vault`; made if it does not exist.
+        progress : callable, optional
+            Told ``(phase, done, total, gradient_norm, goal)`` now and then.
+        """
+        from ._table import table
+
+        place = key_of(path, key)
+        if not place.exists():
+            _engine.create_key(place)
+        rows = table(X, y, ids=ids, subjects=subjects, names=names, classes=classes)
+        text = json.dumps(dict(settings or {}))
+        _engine.train(rows, text, path, place, progress=progress)
+        return cls(path, key=place)
+
+    def delete(
+        self,
+        *,
+        ids: Iterable[Any] | None = None,
+        subjects: Iterable[Any] | None = None,
+        request_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> Receipt:
+        """Delete records, or all records of subjects, and certify it.
+
+        The request is served as a whole or not at all. What was deleted before gives its
+        certificate again, and so does a ``request_id`` that was served before.
+
+        Parameters
+        ----------
+        ids, subjects : iterable of str or int
+            One of them.
+        request_id : str, optional
+            A name for the request; it must not contain an id or a subject.
+        progress : callable, optional
+            As for :meth:`train`.
+
+        Raises
+        ------
+        UnknownRecord, UnknownSubject
+            If one of the names is not in the model; nothing is deleted then.
+        """
+        request = _named(ids, subjects)
+        answer = _engine.delete(
+            self.path, self._key_file(), **request, request_id=request_id, progress=progress
+        )
+        return Receipt._of(answer)
+
+    def preview(
+        self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None
+    ) -> dict[str, Any]:
+        """Say what a deletion would do and promise, and change nothing."""
+        request = _named(ids, subjects)
+        answer: dict[str, Any] = json.loads(
+            _engine.delete_dry_run(self.path, self._key_file(), **request)
+        )
+        return answer
+
+    def add(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Any] | None = None,
+        subjects: Iterable[Any] | None = None,
+        names: Sequence[str] | None = None,
+        request_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> Receipt:
+        """Add records and certify the new model; parameters as for :meth:`train`."""
+        return self._bring(_engine.add, X, y, ids, subjects, names, request_id, progress)
+
+    def update(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Any],
+        subjects: Iterable[Any] | None = None,
+        names: Sequence[str] | None = None,
+        request_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> Receipt:
+        """Give records new contents under the same ids, in one request."""
+        return self._bring(_engine.update, X, y, ids, subjects, names, request_id, progress)
+
+    def _bring(
+        self,
+        request: Callable[..., tuple[str, str]],
+        X: Any,
+        y: Any,
+        ids: Iterable[Any] | None,
+        subjects: Iterable[Any] | None,
+        names: Sequence[str] | None,
+        request_id: str | None,
+        progress: Progress | None,
+    ) -> Receipt:
+        from ._table import table
+
+        rows = table(X, y, ids=ids, subjects=subjects, names=names)
+        answer = request(
+            rows, self.path, self._key_file(), request_id=request_id, progress=progress
+        )
+        return Receipt._of(answer)
+
+    def refresh(
+        self, *, request_id: str | None = None, progress: Progress | None = None
+    ) -> Receipt:
+        """Publish a fresh model from the records as they are, without anything kept."""
+        answer = _engine.refresh(
+            self.path, self._key_file(), request_id=request_id, progress=progress
+        )
+        return Receipt._of(answer)
+
+    def status(self) -> dict[str, Any]:
+        """Return what the vault holds, what is spent and what can still be served."""
+        status: dict[str, Any] = json.loads(_engine.status(self.path))
+        return status
+
+    def weights(self) -> tuple[Any, Any, dict[str, Any]]:
+        """Return ``coef`` (outputs, features), ``intercept`` (outputs,) and how to use them."""
+        coef, intercept, rest = _engine.weights(self.path)
+        return coef, intercept, json.loads(rest)
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        """Every certificate, oldest first."""
+        return [
+            self.certificate(entry["index"])
+            for entry in self.entries()
+            if entry["request_id"] is not None
+        ]
+
+    def certificate(self, which: int | str = "latest") -> Certificate:
+        """Return one certificate: by its index, its request's id, or the latest."""
+        return Certificate(_engine.certificate(self.path, str(which)))
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return every entry of the ledger, oldest first: certificates and exports."""
+        entries: list[dict[str, Any]] = json.loads(_engine.entries(self.path))
+        return entries
+
+    def verify(self, *, key: str | None = None, head: str | None = None) -> Verdict:
+        """Check the whole ledger: every hash, signature and claim, and the model's digest.
+
+        Parameters
+        ----------
+        key : str, optional
+            The public key you trust, 64 hexadecimal digits.
+        head : str, optional
+            A head of the ledger that you kept.
+        """
+        return Verdict._from_json(_engine.verify_ledger(self.path, key=key, head=head))
+
+    @property
+    def public_key(self) -> str:
+        """The public key of the vault's key file, for whoever verifies certificates."""
+        return _engine.public_key(self._key_file())
+
+    def report(self) -> str:
+        """Return the vault's history and promises as one self-contained HTML page."""
+        return _engine.report(self.path)
+
+    def export(self, format: Literal["npz", "json", "safetensors"] = "npz") -> bytes:  # noqa: A002
+        """Return the weights as a file; the ledger notes it, since no certificate covers copies."""
+        return _engine.export(self.path, self._key_file(), format)
+
+    def _key_file(self) -> Path:
+        return key_of(self.path, self._key)
+
+    def __repr__(self) -> str:
+        return f"<efface.Vault {str(self.path)!r}>"
+
+
+def _named(ids: Iterable[Any] | None, subjects: Iterable[Any] | None) -> dict[str, list[str]]:
+    from ._table import keys
+
+    if (ids is None) == (subjects is None):
+        raise InputError("give either `ids` or `subjects`", code="usage")
+    if ids is not None:
+        return {"ids": keys("ids", ids)}
+    return {"subjects": keys("subjects", subjects or [])}

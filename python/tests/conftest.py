@@ -1,0 +1,47 @@
+"""What the tests share: a key, and a small table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class People:
+    """A table of 120 records of 40 people with three records each."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    ids: list[str]
+    subjects: list[str]
+    names: list[str]
+
+    def named(self) -> dict[str, Any]:
+        """Return the keyword arguments beside features and labels."""
+        return {"ids": self.ids, "subjects": self.subjects, "names": self.names}
+
+
+@pytest.fixture(scope="session")
+def people() -> People:
+    rng = np.random.default_rng(20)
+    X = rng.normal(size=(120, 4)) / 4
+    y = (X[:, 0] - X[:, 1] > 0).astype(np.int64)
+    rows = range(120)
+    return People(
+        X, y, [f"id-{row}" for row in rows], [f"who-{row // 3}" for row in rows], list("abcd")
+    )
+
+
+@pytest.fixture(autouse=True)
+def own_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Point the user's key file into the test's folder."""
+    folder = tmp_path / "config"
+    folder.mkdir(mode=0o700)
+    key = folder / "key.toml"
+    monkeypatch.setenv("EFFACE_KEY", str(key))
+    return key
