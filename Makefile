@@ -9,12 +9,15 @@ PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
 PYTHON_FILES := $(wildcard docs/*.py vectors/*.py benches/*.py crates/*/benches/*.py)
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# The Python package's extension, in place; a wheel has its own.
+EXTENSION := python/src/efface/_engine.abi3.so
 FUZZ_SECONDS ?= 60
 # Benches of efface-matrix that no Python script starts.
 BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
-.PHONY: help demo test lint lint-rust lint-python test-rust test-python bench fuzz
+.PHONY: help demo test lint lint-rust lint-python test-rust test-python extension wheel test-wheel bench fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,14 +38,32 @@ lint-python: $(VENV)/ready
 	$(VENV)/bin/ruff check $(PYTHON_FILES)
 	$(VENV)/bin/ruff format --check $(PYTHON_FILES)
 	$(VENV)/bin/mypy $(PYTHON_FILES)
+	cd python && ../$(VENV)/bin/ruff check && ../$(VENV)/bin/ruff format --check
+	cd python && ../$(VENV)/bin/mypy
 
 test-rust: ## the Rust tests, documentation examples included
 	$(CARGO) test $(CARGO_FLAGS) --workspace
 
-test-python: ## the tests of the independent verifier
+test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
 	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
+	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest
 
-bench: $(VENV)/bench-ready ## every table of docs/benchmarks.md; EFFACE_DATA names the data
+extension: ## build the Python package in place, in python/src
+	$(CARGO) build $(CARGO_FLAGS) --workspace --lib --features efface-python/extension-module
+	cp $(TARGET)/debug/lib_engine.so $(EXTENSION).new
+	mv $(EXTENSION).new $(EXTENSION)
+
+wheel: $(VENV)/ready ## build the Python package as a wheel, in dist/
+	cd python && ../$(VENV)/bin/maturin build --release $(CARGO_FLAGS) --out ../dist
+
+test-wheel: wheel ## install the wheel into a fresh environment and test it there
+	rm -rf dist/venv
+	$(PYTHON) -m venv dist/venv
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links dist efface
+	cd python && ../dist/venv/bin/python -m pytest -p no:cacheprovider
+
+bench: $(VENV)/ready ## every table of docs/benchmarks.md; EFFACE_DATA names the data
 	test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
 	for table in $(TABLES); do $(CARGO) run --release --quiet $(CARGO_FLAGS) -p efface-bench --bin "$$table"; done
@@ -56,8 +77,4 @@ fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for an
 $(VENV)/ready: requirements-dev.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	touch $@
-
-$(VENV)/bench-ready: $(VENV)/ready Makefile
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check numpy==2.2.6 scikit-learn==1.7.2
 	touch $@

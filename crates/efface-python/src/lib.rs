@@ -8,6 +8,7 @@
 mod accounting;
 mod error;
 mod key;
+mod planning;
 mod pool;
 mod reading;
 mod requests;
@@ -24,11 +25,19 @@ mod _engine {
     #[pymodule_export]
     use super::key::{create_key, public_key};
     #[pymodule_export]
+    use super::planning::plan;
+    #[pymodule_export]
     use super::reading::{
-        bounds, certificate, entries, report, show, status, verify, verify_ledger, weights,
+        bounds, certificate, entries, margins, report, show, status, verify, verify_ledger, weights,
     };
     #[pymodule_export]
-    use super::requests::{add, delete, delete_dry_run, export, refresh, train, update};
+    use super::requests::{
+        add, delete, delete_dry_run, export, refresh, train, train_as_planned, update,
+    };
     #[pymodule_export]
     use super::table::Table;
+
+    /// The release of the engine.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use efface::{Error, Verdict};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use efface::{Error, Linear, Verdict};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::error::{json, raised};
+use crate::table::Table;
+use crate::watch::{Callback, watched};
 
 /// What a vault holds, what is spent, what can be served, as JSON.
 #[pyfunction]
@@ -26,6 +28,29 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
     let shape = [weights.outputs as usize, weights.features as usize];
     let coef = PyArray1::from_vec(py, weights.coef).reshape(shape)?;
     Ok((coef, PyArray1::from_vec(py, weights.intercept), rest))
+}
+
+/// The outputs (rows x outputs) of a linear map for the rows of a table, which go through the
+/// checks, the encoder and the row map of training: `coef` times the row, plus `intercept`.
+#[pyfunction]
+#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, progress=None))]
+pub(crate) fn margins<'py>(
+    py: Python<'py>,
+    table: &Table,
+    coef: PyReadonlyArray2<'py, f64>,
+    intercept: PyReadonlyArray1<'py, f64>,
+    row_map: &str,
+    row_norm: f64,
+    progress: Callback,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
+    let linear = Linear { coef, intercept, row_map, row_norm };
+    let all = table.lend(py, |source| {
+        watched(py, &progress, |watch| efface::margins(source, &linear, watch))
+    })?;
+    let outputs = intercept.len();
+    let shape = [all.len() / outputs.max(1), outputs];
+    PyArray1::from_vec(py, all).reshape(shape)
 }
 
 /// Every entry of the ledger, oldest first, as JSON.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use efface::planner::chosen;
 use efface::{Delete, Error, ExportFormat, Served, Settings, Which};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -27,6 +28,30 @@ pub(crate) fn train(
     let settings = Settings { start, ..parsed("settings", settings)? };
     let served = table.lend(py, |source| {
         serve(py, &key, &progress, |around| efface::train(source, settings, &vault, around))
+    })?;
+    told(&served)
+}
+
+/// Trains as a choice of a written plan says: by its name or rank, the first by default. `seed` is
+/// for tests.
+#[pyfunction]
+#[pyo3(signature = (table, plan, vault, key, *, choice=None, seed=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "named in Python")]
+pub(crate) fn train_as_planned(
+    py: Python<'_>,
+    table: &Table,
+    plan: &str,
+    vault: PathBuf,
+    key: PathBuf,
+    choice: Option<&str>,
+    seed: Option<u64>,
+    progress: Callback,
+) -> PyResult<(String, String)> {
+    let chosen = chosen(plan, choice).map_err(|error| raised(&error))?;
+    let served = table.lend(py, |source| {
+        serve(py, &key, &progress, |around| {
+            efface::train_as_planned(source, &chosen, seed, &vault, around)
+        })
     })?;
     told(&served)
 }

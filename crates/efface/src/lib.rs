@@ -16,6 +16,7 @@ mod delete;
 mod error;
 mod exact;
 mod export;
+mod margins;
 mod outcome;
 mod parts;
 mod plan;
@@ -48,6 +49,7 @@ pub use efface_privacy::event::State;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
+pub use margins::{Linear, margins};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
     Served, Status, Work,

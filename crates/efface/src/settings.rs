@@ -68,7 +68,9 @@ pub struct Settings {
     pub diameter: Option<f64>,
     /// C: independent copies of `distributed-descent`.
     pub copies: Option<u64>,
-    /// h: where the residual of `squared` is clipped, in units of the half range of y.
+    /// h: where the residual of `squared` is clipped, in units of the half range of y; infinite
+    /// (in JSON the text `inf`) for nowhere.
+    #[serde(with = "unbounded")]
     pub clip: Option<f64>,
     /// h: width of the smooth part of `huber-hinge`.
     pub hinge_width: Option<f64>,
@@ -101,4 +103,48 @@ pub struct Privacy {
     pub mu: Option<f64>,
     /// Records that the figures protect together.
     pub group: u64,
+}
+
+/// Numbers that may be infinite, which JSON has no number for.
+mod unbounded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Word(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(number) if *number == f64::INFINITY => "inf".serialize(to),
+            other => other.serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        match Option::<Written>::deserialize(from)? {
+            None => Ok(None),
+            Some(Written::Number(number)) => Ok(Some(number)),
+            Some(Written::Word(word)) if word == "inf" => Ok(Some(f64::INFINITY)),
+            Some(Written::Word(_)) => Err(D::Error::custom("expected a number or `inf`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_json_also_without_a_clip() {
+        for clip in [None, Some(0.5), Some(f64::INFINITY)] {
+            let settings = Settings { clip, target_range: Some((0.0, 1.0)), ..Settings::default() };
+            let text = serde_json::to_string(&settings).unwrap();
+            assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+        }
+        assert!(serde_json::from_str::<Settings>(r#"{"clip": "wide"}"#).is_err());
+        assert!(serde_json::from_str::<Settings>(r#"{"clop": 1}"#).is_err());
+    }
 }

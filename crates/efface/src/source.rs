@@ -62,7 +62,11 @@ impl Source<'_> {
         })
     }
 
-    fn read(&self, options: &ReadOptions, sink: &mut dyn Sink) -> Result<efface_formats::Summary> {
+    pub(crate) fn read(
+        &self,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<efface_formats::Summary> {
         let Some(table) = &self.memory else {
             return efface_formats::read(&self.input()?, options, sink).map_err(unreadable);
         };
@@ -79,7 +83,7 @@ impl Source<'_> {
         efface_formats::read_memory(table, options, sink).map_err(unreadable)
     }
 
-    fn options(&self) -> Result<ReadOptions> {
+    pub(crate) fn options(&self) -> Result<ReadOptions> {
         let schema = self.schema.as_deref().map(schema_of).transpose()?;
         Ok(ReadOptions {
             label: self.label.clone(),
@@ -154,7 +158,7 @@ pub(crate) fn schema_of(text: &str) -> Result<Schema> {
     Schema::from_toml(text).map_err(|error| Error::input("schema", error.to_string()))
 }
 
-fn row_map(name: &str, norm: f64) -> Result<RowMap> {
+pub(crate) fn row_map(name: &str, norm: f64) -> Result<RowMap> {
     let mode = RowMapMode::from_name(name).ok_or_else(|| {
         Error::input("row-map", format!("`row-map` must be clip, unit or refuse, got `{name}`"))
     })?;

@@ -30,6 +30,8 @@ pub struct Weights {
     pub target_range: Option<(f64, f64)>,
     /// Names of the features where the table had some.
     pub names: Option<Vec<String>>,
+    /// How a row becomes features: the text of a schema.
+    pub schema: String,
     /// Bound on the norm of a row.
     pub row_norm: f64,
     /// `clip`, `unit` or `refuse`.
@@ -76,6 +78,7 @@ pub fn weights(path: &Path) -> Result<Weights> {
         classes,
         target_range,
         names,
+        schema: plan.rows.schema.clone(),
         row_norm: plan.rows.norm.0,
         row_map: plan.rows.map.clone(),
         sparse: plan.rows.sparse,

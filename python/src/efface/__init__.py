@@ -74,9 +74,9 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES`
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from ._engine import VERSION
 
-        return version("efface")
+        return VERSION
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

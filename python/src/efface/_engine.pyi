@@ -13,6 +13,8 @@ _Sparse: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Numbers, int]
 _Column: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | list[str]
 _Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | None], Any]
 
+VERSION: str
+
 @final
 class Table:
     def __new__(
@@ -34,6 +36,16 @@ def train(
     key: _Path,
     *,
     start: bytes | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def train_as_planned(
+    table: Table,
+    plan: str,
+    vault: _Path,
+    key: _Path,
+    *,
+    choice: str | None = None,
+    seed: int | None = None,
     progress: _Progress | None = None,
 ) -> tuple[str, str]: ...
 def delete(
@@ -70,6 +82,15 @@ def refresh(
 def export(vault: _Path, key: _Path, format: Literal["npz", "json", "safetensors"]) -> bytes: ...
 def status(vault: _Path) -> str: ...
 def weights(vault: _Path) -> tuple[NDArray[np.float64], NDArray[np.float64], str]: ...
+def margins(
+    table: Table,
+    coef: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    *,
+    row_map: str,
+    row_norm: float,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
 def entries(vault: _Path) -> str: ...
 def certificate(vault: _Path, which: str = "latest") -> str: ...
 def verify(
@@ -81,5 +102,13 @@ def bounds(certificate: str, *, delta: float | None = None) -> str: ...
 def report(vault: _Path) -> str: ...
 def account(cases: str) -> str: ...
 def kinds() -> str: ...
+def plan(
+    settings: str,
+    workload: str,
+    *,
+    table: Table | None = None,
+    sizes: str | None = None,
+    progress: _Progress | None = None,
+) -> str: ...
 def create_key(path: _Path) -> str: ...
 def public_key(path: _Path) -> str: ...

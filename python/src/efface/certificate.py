@@ -146,7 +146,8 @@ class Certificate:
     __slots__ = ("__dict__", "_text")
 
     def __init__(self, text: str | bytes) -> None:
-        self._text = text.decode() if isinstance(text, bytes) else str(text)
+        # Bytes that are no UTF-8 become text that is no JSON.
+        self._text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
         # The engine's parser is the one that decides what a certificate is.
         self._page: str = _engine.show(self._text)
 

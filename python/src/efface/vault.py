@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from . import _engine
 from ._errors import InputError
+from ._settings import to_json
 from ._vault import key_of
 from .certificate import Certificate, Verdict
 
@@ -136,8 +137,7 @@ class Vault:
         if not place.exists():
             _engine.create_key(place)
         rows = table(X, y, ids=ids, subjects=subjects, names=names, classes=classes)
-        text = json.dumps(dict(settings or {}))
-        _engine.train(rows, text, path, place, progress=progress)
+        _engine.train(rows, to_json(settings), path, place, progress=progress)
         return cls(path, key=place)
 
     def delete(

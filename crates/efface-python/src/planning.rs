@@ -1,0 +1,40 @@
+//! The planner.
+
+use std::time::Instant;
+
+use efface::planner::{About, Machine, Sizes, Workload};
+use efface::{Error, Settings};
+use pyo3::prelude::*;
+
+use crate::error::{parsed, raised};
+use crate::table::Table;
+use crate::watch::{Callback, watched};
+
+/// Ranks what can be had for a table, of which only the sizes are used, or for sizes; the written
+/// plan, which `train_as_planned` follows. All but the table is JSON of the planner's own types.
+#[pyfunction]
+#[pyo3(signature = (settings, workload, *, table=None, sizes=None, progress=None))]
+pub(crate) fn plan(
+    py: Python<'_>,
+    settings: &str,
+    workload: &str,
+    table: Option<&Table>,
+    sizes: Option<&str>,
+    progress: Callback,
+) -> PyResult<String> {
+    let settings: Settings = parsed("settings", settings)?;
+    let workload: Workload = parsed("workload", workload)?;
+    let ask = |about: &About<'_>| {
+        watched(py, &progress, |watch| {
+            let start = Instant::now();
+            let seconds = &mut || start.elapsed().as_secs_f64();
+            let mut machine = Machine { seconds, watch };
+            efface::planner::plan(about, workload, settings, &mut machine)?.to_json()
+        })
+    };
+    match (table, sizes) {
+        (Some(table), None) => table.lend(py, |source| ask(&About::Table(source))),
+        (None, Some(sizes)) => ask(&About::Sizes(parsed::<Sizes>("sizes", sizes)?)),
+        _ => Err(raised(&Error::input("usage", "give either `table` or `sizes`"))),
+    }
+}

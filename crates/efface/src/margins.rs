@@ -1,0 +1,101 @@
+//! Predictions from weights at hand, without their vault.
+
+use std::ops::ControlFlow;
+
+use efface_formats::{Features, Layout, ReadOptions, Record, RowMap, Sink, SinkError};
+
+use crate::error::{Error, Result};
+use crate::source::{Source, row_map};
+use crate::surroundings::Progress;
+
+/// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Linear<'a> {
+    /// outputs x features, row by row.
+    pub coef: &'a [f64],
+    /// What is added to each output.
+    pub intercept: &'a [f64],
+    /// `clip`, `unit` or `refuse`.
+    pub row_map: &'a str,
+    /// Bound on the norm of a row.
+    pub row_norm: f64,
+}
+
+/// The outputs of every row of a table, row by row: `coef` times the row as a vault would store
+/// it, plus `intercept`.
+///
+/// Rows go through the checks, the encoder and the row map that training uses. Labels are not
+/// looked at. `watch` is told of rows and may stop the work. Each output is a plain sum in double
+/// precision, in the order of the columns.
+///
+/// # Errors
+/// A table that cannot be read, rows of another length than `coef` has, an interruption.
+pub fn margins(
+    source: &Source<'_>,
+    linear: &Linear<'_>,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Vec<f64>> {
+    let outputs = linear.intercept.len();
+    let width = linear.coef.len().checked_div(outputs).unwrap_or(0);
+    if outputs == 0 || width * outputs != linear.coef.len() {
+        let message = format!(
+            "`coef` must have one row for each of the {outputs} numbers of `intercept`, got {} numbers",
+            linear.coef.len()
+        );
+        return Err(Error::input("weights", message));
+    }
+    let row_map: RowMap = row_map(linear.row_map, linear.row_norm)?;
+    let options = ReadOptions { label_required: false, row_map, ..source.options()? };
+    let mut sink = Margins { linear, width, rows: 0, all: Vec::new(), watch };
+    source.read(&options, &mut sink)?;
+    Ok(sink.all)
+}
+
+/// How many rows between two reports.
+const REPORT: u64 = 4096;
+
+struct Margins<'a> {
+    linear: &'a Linear<'a>,
+    width: usize,
+    rows: u64,
+    all: Vec<f64>,
+    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+}
+
+impl Sink for Margins<'_> {
+    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
+        if layout.width as usize == self.width {
+            return Ok(());
+        }
+        let (expected, got) = (self.width, layout.width);
+        let message = format!("rows must have {expected} features like the model's, got {got}");
+        Err(SinkError::new(Error::refused("data", message)))
+    }
+
+    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
+        if self.rows.is_multiple_of(REPORT)
+            && (self.watch)(&Progress::Reading { rows: self.rows }).is_break()
+        {
+            return Err(SinkError::new(Error::interrupted()));
+        }
+        self.rows += 1;
+        let blocks = self.linear.coef.chunks_exact(self.width.max(1));
+        for (coef, intercept) in blocks.zip(self.linear.intercept) {
+            self.all.push(product(coef, record.features) + intercept);
+        }
+        Ok(())
+    }
+}
+
+fn product(coef: &[f64], row: Features<'_>) -> f64 {
+    match row {
+        Features::Dense(values) => {
+            coef.iter().zip(values).map(|(weight, &value)| weight * f64::from(value)).sum()
+        }
+        Features::Sparse { indices, values } => indices
+            .iter()
+            .zip(values)
+            .map(|(&at, &value)| coef.get(at as usize).map_or(0.0, |w| w * f64::from(value)))
+            .sum(),
+    }
+}

@@ -1,0 +1,67 @@
+"""Exceptions."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import efface
+from efface import _errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "expected"),
+    [
+        ("input", "range", efface.InputError),
+        ("refused", "max-group", efface.Refused),
+        ("refused", "unknown-record", efface.UnknownRecord),
+        ("refused", "unknown-subject", efface.UnknownSubject),
+        ("refused", "budget-exhausted", efface.BudgetExhausted),
+        ("refused", "releases-exhausted", efface.ReleasesExhausted),
+        ("storage", "damaged", efface.StorageError),
+        ("storage", "exists", efface.VaultExists),
+        ("storage", "in-use", efface.VaultBusy),
+        ("storage", "not-found", efface.VaultMissing),
+        ("interrupted", "interrupted", efface.Interrupted),
+    ],
+)
+def test_kinds_and_codes(kind: str, code: str, expected: type[efface.Error]) -> None:
+    error = _errors.of_engine(kind, code, "`x` must be 1, got 2", "do this")
+    assert type(error) is expected
+    assert (error.code, error.hint, error.message) == (code, "do this", "`x` must be 1, got 2")
+    assert str(error) == "`x` must be 1, got 2; do this"
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is expected
+    assert (again.code, again.hint, str(again)) == (error.code, error.hint, str(error))
+
+
+def test_the_tree_fits_what_python_programmers_catch() -> None:
+    assert issubclass(efface.InputError, ValueError)
+    assert issubclass(efface.UnknownRecord, KeyError)
+    assert issubclass(efface.StorageError, OSError)
+    assert issubclass(efface.ReleasesExhausted, efface.BudgetExhausted)
+    for name in efface.__all__:
+        value = getattr(efface, name)
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert issubclass(value, efface.Error | Warning), name
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        ("give a larger `--max-group`", "give a larger `max_group`"),
+        ("raise `--lambda` or `--excess-risk`", "raise `lambda_` or `excess_risk`"),
+        ("`--key FILE` or `$EFFACE_KEY`", "`key` or `$EFFACE_KEY`"),
+        ("run `efface refresh`", "run `efface refresh`"),
+    ],
+)
+def test_flags_are_spoken_as_parameters(hint: str, expected: str) -> None:
+    assert _errors.of_engine("refused", "x", "no", hint).hint == expected
+
+
+def test_names_that_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="nothing"):
+        efface.nothing  # noqa: B018
+    assert set(efface.__all__) <= set(dir(efface))
+    assert efface.__version__.count(".") == 2
