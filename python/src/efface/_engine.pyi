@@ -13,6 +13,34 @@ _Sparse: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Numbers, int]
 _Column: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | list[str]
 _Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | None], Any]
 
+__all__ = [
+    "VERSION",
+    "Table",
+    "account",
+    "add",
+    "bounds",
+    "certificate",
+    "create_key",
+    "delete",
+    "delete_dry_run",
+    "entries",
+    "export",
+    "kinds",
+    "margins",
+    "plan",
+    "public_key",
+    "refresh",
+    "report",
+    "show",
+    "status",
+    "train",
+    "train_as_planned",
+    "update",
+    "verify",
+    "verify_ledger",
+    "weights",
+]
+
 VERSION: str
 
 @final
