@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use efface::{Notion, Settings, Source, Which};
+use efface::{EventBound, Notion, Settings, Source, Which};
 use efface_bench::Failure;
 use efface_bench::bench::{mean, median, run, say};
 use efface_bench::data;
@@ -14,9 +14,11 @@ use efface_bench::rows::Rows;
 use efface_bench::shop::{Run, Shop};
 use efface_bench::table::{Table, ms};
 use efface_learn::Loss;
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Certificate;
 use efface_privacy::claim::Requests;
 use efface_privacy::event::State;
+use efface_privacy::quantity::Decimal;
 
 /// Deletions, one record each.
 const DELETIONS: usize = 100;
@@ -42,8 +44,8 @@ fn main() -> ExitCode {
              \"published\", which takes thousands of passes for each); in `secret` state \
              {JOINT} releases are covered jointly, then a refresh. \"Learning\" is the time from the \
              first pass until the noise is drawn, none where no pass is made; the request around it \
-             opens the vault, wipes the row, reads the others, certifies and commits. Bounds are those \
-             of the certificate of the last deletion.\n"
+             opens the vault, wipes the row, reads the others, certifies and commits. Each bound is given \
+             after the first deletion and after the last.\n"
         ))?;
         let shop = Shop::open()?;
         let (mut work, mut claims) = (
@@ -62,7 +64,7 @@ fn main() -> ExitCode {
                 "mechanism",
                 "claim",
                 "requests",
-                "by",
+                "certified by",
                 "by other accountants",
                 "DP of the rest, all releases",
             ]),
@@ -173,6 +175,9 @@ struct Story {
     learning: Vec<f64>,
     whole: Vec<f64>,
     refreshes: u64,
+    /// The certificate of the first deletion.
+    first: String,
+    /// The certificate of the last one.
     last: String,
 }
 
@@ -188,7 +193,8 @@ fn serve(
     let accuracy = || test.accuracy(Loss::Logistic, &shop.weights(&file)?);
     let mut story = Story {
         accuracies: vec![accuracy()?],
-        last: trained.served.certificate.clone(),
+        first: String::new(),
+        last: String::new(),
         trained,
         passes: Vec::new(),
         learning: Vec::new(),
@@ -217,7 +223,10 @@ fn serve(
         story.passes.push(spent.0 + this.0);
         story.learning.push(spent.1 + this.1);
         story.whole.push(spent.2 + this.2);
-        story.last = deleted.served.certificate.clone();
+        story.last = deleted.served.certificate;
+        if number == 0 {
+            story.first = story.last.clone();
+        }
         if (number + 1) % EVERY == 0 {
             story.accuracies.push(accuracy()?);
         }
@@ -253,19 +262,36 @@ impl Story {
             ms(median(&self.whole)),
             self.refreshes.to_string(),
         ]);
-        let bounds = efface::bounds(&self.last, None).unwrap_or_default();
+        let bounds = |text| efface::bounds(text, None).unwrap_or_default();
+        let (first, last) = (bounds(&self.first), bounds(&self.last));
         let private = certificate.claims.iter().find(|c| c.notion == Notion::DifferentialPrivacy);
         for claim in certificate.claims.iter().filter(|c| c.notion != Notion::DifferentialPrivacy) {
-            let others: Vec<String> = bounds
-                .iter()
-                .filter(|b| b.notion == claim.notion.name() && b.accountant != claim.accountant)
-                .filter_map(|b| Some(format!("{} {:.3}", b.accountant.name(), b.epsilon?.0)))
-                .collect();
+            let told = |accountant: Accountant| {
+                let by = |bounds: &[EventBound]| {
+                    let of = |b: &&EventBound| {
+                        b.notion == claim.notion.name() && b.accountant == accountant
+                    };
+                    bounds.iter().find(of).and_then(|b| b.epsilon)
+                };
+                let shown = |epsilon: Option<Decimal>| {
+                    epsilon.map_or("none".to_owned(), |epsilon| format!("{:.3}", epsilon.0))
+                };
+                let (first, last) = (by(&first), by(&last));
+                first.or(last)?;
+                Some(format!("{} {}, {}", accountant.name(), shown(first), shown(last)))
+            };
+            let mut others: Vec<Accountant> =
+                first.iter().chain(&last).map(|b| b.accountant).collect();
+            others.dedup();
+            others.retain(|accountant| *accountant != claim.accountant);
+            let mut others: Vec<String> = others.into_iter().filter_map(told).collect();
+            others.sort();
+            others.dedup();
             claims.row([
                 name.clone(),
                 claim.notion.name().to_owned(),
                 requests(claim.requests),
-                format!("{} {:.3}", claim.accountant.name(), claim.epsilon.0),
+                told(claim.accountant).unwrap_or_default(),
                 if others.is_empty() { "none".to_owned() } else { others.join("; ") },
                 private.map_or("none".to_owned(), |c| format!("{:.1}", c.epsilon.0)),
             ]);
