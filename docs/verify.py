@@ -349,6 +349,12 @@ def pair_advantage(mu: Decimal) -> Decimal:
     return ONE - 2 * upper_tail(mu / 2)
 
 
+def stated_advantage(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Largest advantage between (epsilon, delta)-indistinguishable worlds."""
+    rest = (-epsilon).exp()
+    return (1 - rest + 2 * delta * rest) / (1 + rest)
+
+
 def deletion_advantage(q: Decimal, epsilon: Decimal) -> Decimal:
     """Largest advantage under (q, epsilon)-deletion-privacy (Chourasia and Shah, Thm 4.1)."""
     if epsilon > 1000:
@@ -500,16 +506,12 @@ def check_event(event: Fields) -> None:
     if event["kind"] == "descent":
         check_descent(event)
         return
-    require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
-    require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
+    check_phases(event)
     require(event["learning"] > 0, "`learning` must be above 0")
-    longest = max(event["learning"], *(-(-p["steps"] // p["releases"]) for p in phases), 1)
-    require(event["longest"] >= longest, "`longest` is not the longest phase")
+    require(event["longest"] >= event["learning"], "`longest` is below `learning`")
     require(event["learning"] <= phases[0]["steps"], "`learning` is beyond the first phase")
     releases = sum(p["releases"] for p in phases)
     require(event["releases"] == releases, "`releases` is not the sum over the phases")
-    latest = phases[-1]
-    require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
     require(event["radius"] is None or event["radius"] > 0, "`radius` must be above 0")
     if (replaced := event["replaced"]) is not None:
         require(len(replaced) + 1 == len(phases), "`replaced` must count every request")
@@ -518,6 +520,17 @@ def check_event(event: Fields) -> None:
             require(sum(replaced[index:]) >= since, "`replaced` contradicts the phases")
     curvature = event["step"] * (setting["smoothness"] + convexity)
     require(0 < curvature < 2, "`step` must be above 0 and below 2/L")
+
+
+def check_phases(event: Fields) -> None:
+    """What holds of the phases of every history."""
+    phases = event["phases"]
+    require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
+    require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
+    longest = max(-(-p["steps"] // p["releases"]) for p in phases)
+    require(event["longest"] >= longest, "`longest` is not the longest phase")
+    latest = phases[-1]
+    require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
 
 
 def protected(setting: Fields, adjacency: str) -> Decimal:
@@ -530,10 +543,16 @@ def protected(setting: Fields, adjacency: str) -> Decimal:
     return 2 * moved / Decimal(norm["minimum"])
 
 
+def off_grid(event: Fields) -> Decimal:
+    """How far rounding to the grid moves the weights, at most."""
+    rounded: Decimal = event["grid"] * Decimal(event["setting"]["parameters"]).sqrt()
+    return rounded
+
+
 def output_noise_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     """An optimum found to within tau of the exact one, published on a grid with normal noise."""
     setting, tau, seen = event["setting"], event["distance"], 1
-    rounded = event["grid"] * Decimal(setting["parameters"]).sqrt()
+    rounded = off_grid(event)
     if world == DELETION:  # the reference is the exact optimum
         distance = tau + rounded
     elif world == RETRAINING:
@@ -545,21 +564,23 @@ def output_noise_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     return mu
 
 
-def contraction_of(event: Fields) -> tuple[Decimal, Decimal]:
-    """Lipschitz constant c of a step, and what grid and float64 add to every shift."""
-    setting, eta = event["setting"], event["step"]
-    convexity = setting["strong_convexity"]
-    c = max(ONE - eta * convexity, eta * (setting["smoothness"] + convexity) - 1)
-    rounded = (1 + c) * event["grid"] * Decimal(setting["parameters"]).sqrt()
-    return c, rounded + 2 * event["rounding"]
+def contraction(event: Fields) -> Decimal:
+    """Lipschitz constant of one step of gradient descent."""
+    eta, convexity = event["step"], event["setting"]["strong_convexity"]
+    c: Decimal = max(ONE - eta * convexity, eta * (event["setting"]["smoothness"] + convexity) - 1)
+    return c
+
+
+def noisy_step(event: Fields) -> tuple[Decimal, Decimal]:
+    """Lipschitz constant of a noisy step, and what grid and float64 add to every shift."""
+    c = contraction(event)
+    return c, (1 + c) * off_grid(event) + 2 * event["rounding"]
 
 
 def distributed_mu(event: Fields, world: str, _: str) -> Decimal:
     """Averages of parts, each world's within tau of the same average given the same sample."""
     require(world == RETRAINING, "only retraining is bounded for a sample's averages")
-    distance = (
-        2 * event["distance"] + event["grid"] * Decimal(event["setting"]["parameters"]).sqrt()
-    )
+    distance = 2 * event["distance"] + off_grid(event)
     joint = Decimal(event["copies"] * event["joint_releases"]).sqrt()
     mu: Decimal = joint * distance / event["noise"]
     return mu
@@ -573,7 +594,7 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     run's result by at most `rounding`.
     """
     setting, phases, eta = event["setting"], event["phases"], event["step"]
-    c, arithmetic = contraction_of(event)
+    c, arithmetic = noisy_step(event)
 
     def mu(stretches: list[tuple[int, Decimal]]) -> Decimal:
         shifts = [(n, eta * gap + arithmetic) for n, gap in stretches if n > 0]
@@ -598,7 +619,7 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
 
 def arithmetic_mu(event: Fields, steps: int) -> Decimal:
     """How close so many steps as computed are to the same in exact arithmetic, as a mu."""
-    c, arithmetic = contraction_of(event)
+    c, arithmetic = noisy_step(event)
     return interpolate(c, event["noise"], [(steps, arithmetic)])
 
 
@@ -620,13 +641,6 @@ def state_of(event: Fields) -> str:
     if event["kind"] == "descent":
         return "perfect" if event["variant"] == "perfect" else "secret"
     return str(event.get("state", "secret" if event["kind"] in UNSOUND else "perfect"))
-
-
-def contraction(event: Fields) -> Decimal:
-    """Lipschitz constant of one step of gradient descent."""
-    eta, convexity = event["step"], event["setting"]["strong_convexity"]
-    c: Decimal = max(ONE - eta * convexity, eta * (event["setting"]["smoothness"] + convexity) - 1)
-    return c
 
 
 def steps_of_updates(event: Fields, first: int, last: int) -> int:
@@ -677,12 +691,8 @@ def check_updates(event: Fields) -> None:
 def check_descent(event: Fields) -> None:
     """Refuse histories of descent-to-delete that no run can have."""
     phases, variant, joint = event["phases"], event["variant"], event["joint_releases"]
-    require(0 < len(phases) <= MOST_PHASES, f"`phases` must number 1 to {MOST_PHASES}")
-    require(all(p["steps"] > 0 and p["releases"] > 0 for p in phases), "an empty phase")
-    longest = max(-(-p["steps"] // p["releases"]) for p in phases)
-    require(event["longest"] >= longest, "`longest` is not the longest phase")
-    latest, releases = phases[-1], sum(p["releases"] for p in phases)
-    require(latest["only_then"] == latest["only_now"] == 0, "the last phase is the latest data")
+    check_phases(event)
+    releases = sum(p["releases"] for p in phases)
     require(event["step"] > 0 and event["setting"]["strong_convexity"] > 0, "`step`, `lambda`")
     require(0 <= contraction(event) < 1, "`step` must be above 0 and below 2/L")
     require(event["diameter"] > 0 and event["iterations"] > 0, "`diameter` and `iterations`")
@@ -708,9 +718,8 @@ def descent_parts(event: Fields) -> tuple[Decimal, Decimal, Decimal, Decimal, De
     """q = c^I, 1 - c, c^T D/2, g sqrt(P), and N (under `mean` the records at learning)."""
     c, norm = contraction(event), event["setting"]["normalizer"]
     tail = power(c, event["phases"][0]["steps"]) * event["diameter"] / 2
-    rounded = event["grid"] * Decimal(event["setting"]["parameters"]).sqrt()
     records = Decimal(norm["n"] if norm["kind"] == "fixed" else event["phases"][0]["records"])
-    return power(c, event["iterations"]), 1 - c, tail, rounded, records
+    return power(c, event["iterations"]), 1 - c, tail, off_grid(event), records
 
 
 def updates_away(event: Fields, q: Decimal) -> Decimal:
@@ -833,20 +842,13 @@ def descent_published(event: Fields, claim: Fields) -> Fields:
     return {
         "mu": None,
         "epsilon": epsilon,
-        "advantage": pure_advantage(epsilon, delta),
+        "advantage": stated_advantage(epsilon, delta),
         "group": "any",
         "reference": RETRAINED["descent/secret"],
         "requests": "non-adaptive" if variant == "perfect" else "any",
         "releases": event["joint_releases"],
         "theorem": f"Neel, Roth, Sharifi-Malvajerdi 2020, Theorem {theorem}",
     }
-
-
-def pure_advantage(epsilon: Decimal, delta: Decimal) -> Decimal:
-    """Largest advantage of any test between two (epsilon, delta)-indistinguishable worlds."""
-    if epsilon > 1000:
-        return ONE
-    return min((epsilon.exp() - 1 + 2 * delta) / (epsilon.exp() + 1), ONE)
 
 
 # --- The claims an event supports
@@ -977,7 +979,7 @@ COVERS = (
 # The names under which certificates list an event's own constants.
 CONSTANTS = {
     "output-noise": {"distance": "distance", "noise": "noise", "releases": "joint_releases"},
-    "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning"},
+    "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning", "radius": "radius"},
     "objective-perturbation": {"noise": "noise", "residual-budget": "residual"},
     "exact-removal": {
         "row-bound": "row_bound",
@@ -1014,15 +1016,16 @@ def supported(event: Fields, claim: Fields) -> Fields:
     inner = core(event)
     kind, accountant = inner["kind"], claim["accountant"]
     bound = BOUNDS.get((kind, accountant))
-    require(bound is not None, f"`{accountant[:40]}` has no bound for `{kind}`")
+    if bound is None:
+        raise Broken(f"`{accountant[:40]}` has no bound for `{kind}`")
     if kind != "exact-removal":
         check_event(inner)
-    if bound and inner is not event:
+    if inner is not event:
         bound = partial(composed_bound, bound)
     return {
         "normalizer": inner["setting"]["normalizer"]["kind"],
         "state": state_of(inner),
-        **(bound(event, claim) if bound else {}),
+        **bound(event, claim),
     }
 
 
@@ -1084,7 +1087,7 @@ def composed_bound(
         stated = claim["epsilon"] - first[0]
         rest = inner_bound(inner, {**claim, "delta": left, "epsilon": stated})
         epsilon = first[0] + rest["epsilon"]
-        advantage = min(pair_of_epsilon_delta(*first) + rest["advantage"], ONE)
+        advantage = min(stated_advantage(*first) + rest["advantage"], ONE)
     reference = GIVEN_REFERENCES[given["what"] if notion in (RETRAINING, RENYI) else notion]
     return {
         **whole,
@@ -1112,6 +1115,22 @@ def check_shape(claim: Fields) -> None:
         require(0 < delta < 1, "`delta` must be in (0, 1)")
 
 
+def releases_seen(event: Fields, requests: str | Fields) -> int:
+    """Releases that requesters may have seen under deletion privacy: each costs its DP."""
+    require(requests != "any", "deletion privacy does not hold for any requests")
+    if isinstance(requests, str):
+        return 0
+    seen: int = requests["p-adaptive"]
+    before = event["releases"] - 1
+    require(seen >= before, "`p-adaptive` is below the number of releases before this one")
+    return seen
+
+
+def differing(event: Fields) -> str:
+    """The most records in which an earlier phase's data and the latest differ."""
+    return str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
+
+
 def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     """The bound of an event that some mu of Gaussian DP describes in every world."""
     kind, notion, order, delta = event["kind"], claim["notion"], claim["order"], claim["delta"]
@@ -1137,7 +1156,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     elif name in ("output-noise", "descent/secret", "distributed-descent"):
         group = "any"  # the bound is for the data as they are, whatever left them
     else:
-        group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
+        group = differing(event)
     if renyi:
         epsilon, advantage = order * mu * mu / 2, pair_advantage(mu)
     else:
@@ -1145,12 +1164,9 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     if notion == DELETION:
         require(state == "perfect", "deletion privacy needs `perfect` state")
         requests = claim["requests"]
-        require(requests != "any", "deletion privacy does not hold for any requests")
-        if isinstance(requests, dict):  # p-adaptive: every release seen costs its DP
-            seen = requests["p-adaptive"] + 1 >= event["releases"]
-            require(seen, "`p-adaptive` is below the number of releases before this one")
+        if seen := releases_seen(event, requests):
             one = accountant(event, ONE_RELEASE, adjacency)
-            epsilon += requests["p-adaptive"] * order * one * one / 2
+            epsilon += seen * order * one * one / 2
         advantage = deletion_advantage(order, epsilon)
     return {
         "mu": mu,
@@ -1212,12 +1228,6 @@ def mironov(curve: Callable[[Decimal], Decimal], delta: Decimal) -> Decimal:
     return max(min(at_left, at_right), ZERO)
 
 
-def pair_of_epsilon_delta(epsilon: Decimal, delta: Decimal) -> Decimal:
-    """Largest advantage between (epsilon, delta)-indistinguishable worlds."""
-    rest = (-epsilon).exp()
-    return (1 - rest + 2 * delta * rest) / (1 + rest)
-
-
 def published(event: Fields, claim: Fields, numbers: tuple[Decimal, Decimal], text: str) -> Fields:
     """A bound on noisy gradient descent that has no mu."""
     notion, releases, requests = claim["notion"], 1, "non-adaptive"
@@ -1228,7 +1238,7 @@ def published(event: Fields, claim: Fields, numbers: tuple[Decimal, Decimal], te
         group, reference = str(event["setting"]["group"]), NEVER_SAW["noisy-gd"]
         requests = claim["requests"]
     else:
-        group = str(max(p["only_then"] + p["only_now"] for p in event["phases"]))
+        group = differing(event)
         reference = RETRAINED["noisy-gd"]
     return {
         "mu": None,
@@ -1248,7 +1258,7 @@ def ball_bound(event: Fields, claim: Fields) -> Fields:
     require(claim["notion"] == RETRAINING, "`bounded-domain` is for closeness to retraining")
     require(event["radius"] is not None, "`bounded-domain` needs a radius")
     delta, stated, latest = claim["delta"], claim["epsilon"], event["phases"][-1]
-    c, arithmetic = contraction_of(event)
+    c, arithmetic = noisy_step(event)
     steps = min(latest["steps"], 512)
     start = {**latest, "steps": latest["steps"] - steps}
     earlier = {**event, "phases": [*event["phases"][:-1], start]}
@@ -1322,7 +1332,7 @@ def langevin_bound(event: Fields, claim: Fields) -> Fields:
         advantage = min((epsilon / 2).sqrt(), ONE)  # Pinsker
     else:
         epsilon = nearby_epsilon(nu, claim["delta"], partial(mironov, exact))
-        advantage = pair_of_epsilon_delta(epsilon, claim["delta"])
+        advantage = stated_advantage(epsilon, claim["delta"])
     return published(event, claim, (epsilon, advantage), LANGEVIN)
 
 
@@ -1356,17 +1366,13 @@ def deletion_bound(event: Fields, claim: Fields) -> Fields:
 
         together = arithmetic_mu(event, longest) * Decimal(event["releases"]).sqrt()
         epsilon = nearby_epsilon(together, claim["delta"], partial(mironov, joint))
-        advantage = pair_of_epsilon_delta(epsilon, claim["delta"])
+        advantage = stated_advantage(epsilon, claim["delta"])
         return published(event, claim, (epsilon, advantage), DELETION_RDP)
     require(len(phases) > 1, "nothing was deleted: there is only learning")
-    require(requests != "any", "deletion privacy does not hold for any requests")
     order, last = claim["order"], phases[-1]["steps"]
     epsilon = nearby_renyi(nu, order, lambda q: q * scale * (-rate * last).exp())
-    if isinstance(requests, dict):
-        seen = requests["p-adaptive"] + 1 >= event["releases"]
-        require(seen, "`p-adaptive` is below the number of releases before this one")
-        one = nearby_renyi(nu, order, lambda q: private(q, event["longest"]))
-        epsilon += requests["p-adaptive"] * one
+    if seen := releases_seen(event, requests):
+        epsilon += seen * nearby_renyi(nu, order, lambda q: private(q, event["longest"]))
     return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
 
 
@@ -1378,11 +1384,10 @@ def perturbation_bound(event: Fields, claim: Fields) -> Fields:
     require(0 < delta < 1, "`delta` must be in (0, 1)")
     epsilon = (2 * (Decimal("1.5") / delta).ln()).sqrt() * event["residual"] / event["noise"]
     require(epsilon <= 1 + Decimal("1e-5"), "it is stated for epsilon up to 1")
-    rest = (-epsilon).exp()
     return {
         "mu": None,
         "epsilon": epsilon,
-        "advantage": min(ONE, (1 - rest + 2 * delta * rest) / (1 + rest)),
+        "advantage": stated_advantage(epsilon, delta),
         "group": "any",
         "reference": (
             "the exact minimiser on the data as they are after the request, with its own "
@@ -1408,12 +1413,11 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     counts = [setting["parameters"], setting["group"], event["releases"], norm.get("n", 1)]
     require(min(*counts, capacity) > 0, "a count of the event is 0")
     require(setting["lipschitz"] > 0, "`lipschitz` must be above 0")
-    low, high = Decimal("1e-100"), Decimal("1e100")
+    check_range(setting, "strong_convexity")
+    check_range(event, "row_bound", "target_bound")
     entries = []
-    require(low <= setting["strong_convexity"] <= high, "`strong_convexity` is out of range")
     for what in ("row", "target"):
         bound, grid = event[f"{what}_bound"], event[f"{what}_grid"]
-        require(low <= bound <= high, f"`{what}_bound` is out of range")
         power = grid > 0 and grid.is_finite() and math.frexp(float(grid))[0] == 0.5
         require(power, f"`{what}_grid` must be a power of two")
         largest = -(-Fraction(bound) // Fraction(grid))  # rounded up
@@ -1661,18 +1665,12 @@ def check_constants(document: Fields) -> str:
         "lambda": setting["strong_convexity"],
         "max-group": setting["group"],
         **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
-        **{
-            name: event[field]
-            for name, field in CONSTANTS[event["kind"]].items()
-            if event[field] is not None
-        },
-        **{f"given-{name}": value for name, value in given.items() if value is not None},
+        **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
+        **{f"given-{name}": value for name, value in given.items()},
     }
     if event["kind"] == "descent":
         expected["steps"] = event["phases"][0]["steps"]
     expected = {name: value for name, value in expected.items() if value is not None}
-    if event.get("radius") is not None:
-        expected["radius"] = event["radius"]
     if given:
         expected["given"] = expected.pop("given-what")
     for name, value in expected.items():

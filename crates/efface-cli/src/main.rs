@@ -8,6 +8,7 @@ mod arguments;
 mod command;
 mod destination;
 mod failure;
+mod input;
 mod interrupt;
 mod key_file;
 mod output;

@@ -68,13 +68,7 @@ pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
 }
 
 fn answer(event: &Event, question: &Question, accountant: Accountant) -> EventBound {
-    let (delta, order, adjacency) = match *question {
-        Question::Indistinguishable { delta } => (Some(delta), None, None),
-        Question::Renyi { order } => (None, Some(order), None),
-        Question::Deletion { order, adjacency, .. } => (None, Some(order), Some(adjacency)),
-        Question::Differential { delta, adjacency } => (Some(delta), None, Some(adjacency)),
-        Question::Exact => (None, None, None),
-    };
+    let (delta, order, adjacency) = question.parameters();
     let (epsilon, reason) = match evaluate(event, question, accountant) {
         Ok(claim) => (Some(claim.epsilon), None),
         Err(error) => (None, Some(error.to_string())),

@@ -5,12 +5,14 @@ mod model;
 mod names;
 mod plan;
 mod promise;
+mod request;
 mod table;
 
 pub(crate) use key::{KeyArgument, trusted_key};
 pub(crate) use model::ModelArguments;
 pub(crate) use plan::{ChoiceArguments, WorkloadArguments};
 pub(crate) use promise::PromiseArguments;
+pub(crate) use request::RequestArguments;
 pub(crate) use table::{ColumnArguments, RoleArguments, TableArguments};
 
 use std::env;

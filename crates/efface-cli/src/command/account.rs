@@ -1,14 +1,13 @@
 //! `efface account`: privacy accounting by itself.
 
-use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use efface::accounting::{self, Input, Kind, Presence};
 
-use crate::failure::{Outcome, Result, unreadable};
+use crate::failure::{Outcome, Result};
+use crate::input;
 use crate::output::Output;
 
 /// Compute privacy bounds, published ones and tight ones
@@ -45,21 +44,11 @@ impl Account {
                 let result = efface::account_one(one.kind.name, &one.inputs)?;
                 output.case(one.kind, &result)?;
             }
-            (None, Some(path)) => output.text(&efface::account(&read(&path)?)?)?,
+            (None, Some(path)) => output.text(&efface::account(&input::text(&path)?)?)?,
             (None, None) => unreachable!("clap asks for the batch or for a kind"),
         }
         Ok(Outcome::Done)
     }
-}
-
-fn read(path: &Path) -> Result<String> {
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(path)
-    };
-    text.map_err(|error| unreadable(path, &error))
 }
 
 /// One case: its kind, which is a subcommand of its own, and the inputs as typed.

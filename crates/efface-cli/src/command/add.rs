@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{KeyArgument, TableArguments};
-use crate::destination::Destination;
+use crate::arguments::{RequestArguments, TableArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Add records, and certify the new model
 ///
@@ -27,29 +25,15 @@ pub(crate) struct Add {
     #[command(flatten)]
     table: TableArguments,
 
-    /// A name for the request: repeating it returns the same certificate; it must not contain an
-    /// id or a subject
-    #[arg(long, value_name = "NAME")]
-    request_id: Option<String>,
-
-    /// Write the certificate to this file, too
-    #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
-
     #[command(flatten)]
-    key: KeyArgument,
+    request: RequestArguments,
 }
 
 impl Add {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let vault = self.vault;
-        let certificate =
-            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
         let source = self.table.source();
-        let keyring = self.key.load()?;
-        let served = surroundings::with(&keyring, output, |around| {
-            efface::add(&vault, &source, self.request_id.as_deref(), around)
-        })?;
-        super::served(output, &vault, &served, certificate)
+        super::serve(self.request, &self.vault, output, |vault, name, around| {
+            efface::add(vault, &source, name, around)
+        })
     }
 }

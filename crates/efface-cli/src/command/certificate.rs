@@ -1,7 +1,7 @@
 //! `efface certificate`: what certificates say, and whether it holds.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::arguments::trusted_key;
 use crate::destination::Destination;
-use crate::failure::{Outcome, Result, unreadable};
+use crate::failure::{Outcome, Result};
+use crate::input;
 use crate::output::Output;
 
 /// The most bytes that are read as a certificate.
@@ -43,6 +44,18 @@ struct List {
     vault: PathBuf,
 }
 
+/// A certificate by itself, or one of a vault.
+#[derive(Debug, Args)]
+struct Chosen {
+    /// A certificate, `-` for standard input, or a vault
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Of a vault: the certificate's index, its request id, or `latest`
+    #[arg(value_name = "WHICH", default_value = "latest")]
+    which: String,
+}
+
 /// Show a certificate as a page that anyone can read
 ///
 /// What is promised, in words; what is not covered; and what was enforced, measured, declared or
@@ -54,13 +67,8 @@ Examples:
   efface certificate show model.efface
   efface certificate show model.efface 3")]
 struct Show {
-    /// A certificate, `-` for standard input, or a vault
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-
-    /// Of a vault: the certificate's index, its request id, or `latest`
-    #[arg(value_name = "WHICH", default_value = "latest")]
-    which: String,
+    #[command(flatten)]
+    of: Chosen,
 }
 
 /// Write a certificate of a vault, canonical JSON
@@ -121,13 +129,8 @@ Examples:
   efface certificate bounds alice.json
   efface certificate bounds model.efface 3 --delta 1e-6")]
 struct Bounds {
-    /// A certificate, `-` for standard input, or a vault
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-
-    /// Of a vault: the certificate's index, its request id, or `latest`
-    #[arg(value_name = "WHICH", default_value = "latest")]
-    which: String,
+    #[command(flatten)]
+    of: Chosen,
 
     /// The delta of (epsilon, delta) notions [default: the certificate's]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -147,13 +150,18 @@ impl Certificate {
     }
 }
 
+impl Chosen {
+    fn text(&self) -> Result<String> {
+        if is_vault(&self.file) {
+            return Ok(efface::certificate(&self.file, &self.which)?);
+        }
+        read(&self.file)
+    }
+}
+
 impl Show {
     fn run(self, output: &mut Output) -> Result<()> {
-        let text = if is_vault(&self.file) {
-            efface::certificate(&self.file, &self.which)?
-        } else {
-            read(&self.file)?
-        };
+        let text = self.of.text()?;
         let page = efface::show(&text)?;
         if !output.is_json() {
             return output.text(&page);
@@ -192,11 +200,7 @@ impl Verify {
 
 impl Bounds {
     fn run(self, output: &mut Output) -> Result<()> {
-        let text = if is_vault(&self.file) {
-            efface::certificate(&self.file, &self.which)?
-        } else {
-            read(&self.file)?
-        };
+        let text = self.of.text()?;
         output.bounds(&efface::bounds(&text, self.delta)?)
     }
 }
@@ -209,15 +213,7 @@ fn is_vault(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let mut text = String::new();
-    let done = if path == Path::new("-") {
-        io::stdin().take(MOST + 1).read_to_string(&mut text)
-    } else if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
-        Err(io::Error::from(io::ErrorKind::IsADirectory))
-    } else {
-        File::open(path).and_then(|file| file.take(MOST + 1).read_to_string(&mut text))
-    };
-    done.map_err(|error| unreadable(path, &error))?;
+    let text = input::first(path, MOST + 1)?;
     if text.len() as u64 > MOST {
         let message = format!("`{}` must have at most {MOST} bytes, got more", path.display());
         return Err(Error::input("certificate", message).into());

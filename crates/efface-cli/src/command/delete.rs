@@ -1,17 +1,14 @@
 //! `efface delete`: records, or all records of a person, leave the model.
 
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use efface::{Error, Which};
 
-use crate::arguments::KeyArgument;
-use crate::destination::Destination;
-use crate::failure::{Outcome, Result, unreadable};
+use crate::arguments::RequestArguments;
+use crate::failure::{Outcome, Result};
+use crate::input;
 use crate::output::Output;
-use crate::surroundings;
 
 /// Delete records, or all records of a person, and certify it
 ///
@@ -61,22 +58,12 @@ pub(crate) struct Delete {
     #[arg(long, conflicts_with = "certificate")]
     dry_run: bool,
 
-    /// A name for the request: repeating it returns the same certificate; it must not contain an
-    /// id or a subject
-    #[arg(long, value_name = "NAME")]
-    request_id: Option<String>,
-
-    /// Write the certificate to this file, too
-    #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
-
     #[command(flatten)]
-    key: KeyArgument,
+    request: RequestArguments,
 }
 
 impl Delete {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let vault = self.vault;
         let people = !self.subject.is_empty() || self.subjects.is_some();
         let (mut names, list) =
             if people { (self.subject, self.subjects) } else { (self.record, self.ids) };
@@ -84,31 +71,22 @@ impl Delete {
             names.extend(lines(&path)?);
         }
         let what = if people { Which::Subjects(names) } else { Which::Ids(names) };
-        let request = efface::Delete { what, request_id: self.request_id };
-        let certificate =
-            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
-        let keyring = self.key.load()?;
         if self.dry_run {
-            let dry = efface::delete_dry_run(&vault, &request, &keyring)?;
-            output.dry_run(&dry)?;
+            let request = efface::Delete { what, request_id: self.request.request_id };
+            let keyring = self.request.key.load()?;
+            output.dry_run(&efface::delete_dry_run(&self.vault, &request, &keyring)?)?;
             return Ok(Outcome::Done);
         }
-        let served = surroundings::with(&keyring, output, |around| {
-            efface::delete(&vault, &request, around)
-        })?;
-        super::served(output, &vault, &served, certificate)
+        super::serve(self.request, &self.vault, output, |vault, name, around| {
+            let request = efface::Delete { what, request_id: name.map(str::to_owned) };
+            efface::delete(vault, &request, around)
+        })
     }
 }
 
 /// The lines of a list that are not empty, without their line ends.
 fn lines(path: &Path) -> Result<Vec<String>> {
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(path)
-    };
-    let text = text.map_err(|error| unreadable(path, &error))?;
+    let text = input::text(path)?;
     let names: Vec<String> = text
         .trim_start_matches('\u{feff}')
         .lines()
@@ -125,6 +103,7 @@ fn lines(path: &Path) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_list_is_one_name_a_line() {

@@ -21,11 +21,13 @@ mod update;
 use std::path::Path;
 
 use clap::Subcommand;
-use efface::Served;
+use efface::{Served, Surroundings};
 
+use crate::arguments::RequestArguments;
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
+use crate::surroundings;
 
 /// Every command, in the order of a model's life.
 #[derive(Debug, Subcommand)]
@@ -72,6 +74,21 @@ impl Command {
             Self::Completions(command) => command.run(output),
         }
     }
+}
+
+/// Serves a request by `ask`, which is given the vault and the request's name.
+fn serve(
+    request: RequestArguments,
+    vault: &Path,
+    output: &mut Output,
+    ask: impl FnOnce(&Path, Option<&str>, &mut Surroundings<'_>) -> efface::Result<Served>,
+) -> Result<Outcome> {
+    let certificate =
+        request.certificate.map(|path| Destination::reserve(&path, vault)).transpose()?;
+    let keyring = request.key.load()?;
+    let name = request.request_id.as_deref();
+    let done = surroundings::with(&keyring, output, |around| ask(vault, name, around))?;
+    served(output, vault, &done, certificate)
 }
 
 /// The end of every request: its certificate is written where it was asked for, and the result is

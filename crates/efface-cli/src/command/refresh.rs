@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::KeyArgument;
-use crate::destination::Destination;
+use crate::arguments::{KeyArgument, RequestArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Publish a fresh model from the records as they are, and certify it
 ///
@@ -37,13 +35,8 @@ pub(crate) struct Refresh {
 
 impl Refresh {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let vault = self.vault;
-        let certificate =
-            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
-        let keyring = self.key.load()?;
-        let served = surroundings::with(&keyring, output, |around| {
-            efface::refresh(&vault, self.request_id.as_deref(), around)
-        })?;
-        super::served(output, &vault, &served, certificate)
+        let Self { vault, request_id, certificate, key } = self;
+        let request = RequestArguments { request_id, certificate, key };
+        super::serve(request, &vault, output, efface::refresh)
     }
 }

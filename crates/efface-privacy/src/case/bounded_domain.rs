@@ -1,15 +1,13 @@
 //! Cases of noisy steps inside a bounded domain.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::inputs::{Inputs, decimal};
 use super::kind::{DELTA, EPSILON};
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Problem, Result, Soundness};
 use crate::accountant::bounded_domain as domain;
 use crate::accountant::bounded_domain::{BoundedDomain, BoundedDomainError};
 use crate::accountant::gdp::Stretch;
-
-type Result = std::result::Result<Map<String, Value>, Problem>;
 
 pub(super) const KINDS: &[Kind] = &[STEPS, DESCENT];
 

@@ -1,14 +1,12 @@
 //! Cases of group privacy as noted, and of unlearning on top of a private learner.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::inputs::{Inputs, decimal, decimal_of_ln};
 use super::kind::{DELTA, EPSILON};
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Result, Soundness};
 use crate::accountant::compose::Stacked;
 use crate::accountant::group;
-
-type Result = std::result::Result<Map<String, Value>, Problem>;
 
 const K: Input = Input::new("k", Form::Count(1), "records", "records of the group");
 

@@ -1,15 +1,13 @@
 //! Cases that convert one guarantee into another.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::inputs::{Inputs, decimal, decimal_of_ln};
 use super::kind::{DELTA, EPSILON};
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Result, Soundness};
 use crate::accountant::group;
 use crate::gaussian::unrounded;
 use crate::rdp::{Conversion, unrounded_epsilon};
-
-type Result = std::result::Result<Map<String, Value>, Problem>;
 
 const MU: Input = Input::new("mu", Form::Nonnegative, "", "mu of Gaussian differential privacy");
 const GAUSSIAN: &str = "Dong, Roth and Su (2022), Corollary 2.13; Balle and Wang (2018), Theorem 8";

@@ -1,9 +1,7 @@
 //! What a kind of case is: its inputs, its results and where its formula is from.
 
-use serde_json::{Map, Value};
-
 use super::inputs::Inputs;
-use super::{Form, Problem};
+use super::{Form, Result};
 
 /// One kind of case, as `efface account KIND --help` explains it.
 #[derive(Debug)]
@@ -22,10 +20,8 @@ pub struct Kind {
     pub inputs: &'static [Input],
     /// Everything it answers.
     pub results: &'static [Answer],
-    pub(super) compute: Compute,
+    pub(super) compute: fn(&Inputs<'_>) -> Result,
 }
-
-pub(super) type Compute = fn(&Inputs<'_>) -> Result<Map<String, Value>, Problem>;
 
 /// How far the numbers of a kind may be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

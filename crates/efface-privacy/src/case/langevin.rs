@@ -1,13 +1,11 @@
 //! Cases of the published Rényi unlearning of Langevin descent.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::inputs::{Inputs, decimal, whole};
 use super::kind::DELTA;
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Result, Soundness};
 use crate::accountant::langevin::{BoundedLangevin, Convexity, Langevin, Search};
-
-type Result<T = Map<String, Value>> = std::result::Result<T, Problem>;
 
 const RECORDS: Input = Input::new("n", Form::Count(1), "records", "records of the data set");
 const CONVEXITY: Input =

@@ -12,9 +12,7 @@ mod bounded_domain;
 mod compose;
 mod conversion;
 mod deletion_rdp;
-mod deletion_settings;
 mod descent;
-mod descent_convex;
 mod form;
 mod inputs;
 mod kind;
@@ -90,6 +88,9 @@ pub enum Problem {
     Refused(String),
 }
 
+/// What reading and computing a case return.
+type Result<T = Map<String, Value>, E = Problem> = std::result::Result<T, E>;
+
 impl From<PublishedError> for Problem {
     fn from(error: PublishedError) -> Self {
         Self::Refused(error.to_string())
@@ -97,16 +98,14 @@ impl From<PublishedError> for Problem {
 }
 
 /// The kinds of every family, in the order they are listed.
-const FAMILIES: [&[Kind]; 10] = [
+const FAMILIES: [&[Kind]; 8] = [
     conversion::KINDS,
     compose::KINDS,
     noisy_gd::KINDS,
     bounded_domain::KINDS,
     langevin::KINDS,
     deletion_rdp::KINDS,
-    deletion_settings::KINDS,
     descent::KINDS,
-    descent_convex::KINDS,
     objective::KINDS,
 ];
 

@@ -1,16 +1,14 @@
 //! Cases of noisy gradient descent, by the Gaussian accountant.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::form::malformed;
 use super::inputs::{Inputs, decimal, decimal_of_ln};
 use super::kind::DELTA;
 use super::requests::{self, Counts};
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Problem, Result, Soundness};
 use crate::accountant::gdp::{Stretch, interpolation};
 use crate::gaussian::unrounded;
-
-type Result<T = Map<String, Value>> = std::result::Result<T, Problem>;
 
 const SOURCE: &str = "Bok, Su and Altschuler (2024), shifted interpolation";
 const NOTES: &str = "Steps w <- w - eta grad F(w) + sqrt(2 eta) sigma Z with full batches, from \

@@ -1,13 +1,11 @@
 //! Cases of objective perturbation as published.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::inputs::{Inputs, decimal};
 use super::kind::DELTA;
-use super::{Answer, Form, Input, Kind, Problem, Soundness};
+use super::{Answer, Form, Input, Kind, Result, Soundness};
 use crate::accountant::objective::{self, Removal};
-
-type Result = std::result::Result<Map<String, Value>, Problem>;
 
 const RESIDUAL: Input = Input::new("residual", Form::Positive, "loss/weight", "bound on |u|");
 

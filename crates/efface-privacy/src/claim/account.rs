@@ -9,20 +9,8 @@ use crate::{advantage, gaussian, rdp};
 
 /// An event as accountants and certificates see it.
 pub(crate) trait Account {
-    /// The public constants of the objective.
-    fn setting(&self) -> &Setting;
-
-    /// Distinct releases of the model so far, this one included.
-    fn releases(&self) -> u64;
-
-    /// Releases covered jointly by closeness to retraining.
-    fn joint_releases(&self) -> u64;
-
-    /// What is kept after the request.
-    fn state(&self) -> State;
-
-    /// Spacing of the grid of released weights; none where nothing random is released.
-    fn grid(&self) -> Option<Decimal>;
+    /// What holds of it whatever is asked.
+    fn facts(&self) -> Facts<'_>;
 
     /// The event's own public constants, by the names certificates list them under.
     fn constants(&self) -> Vec<(&'static str, String)>;
@@ -53,6 +41,21 @@ pub(crate) trait Account {
     fn unsound(&self) -> Option<&'static str> {
         None
     }
+}
+
+/// What holds of an event whatever is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    /// The public constants of the objective.
+    pub(crate) setting: &'a Setting,
+    /// Distinct releases of the model so far, this one included.
+    pub(crate) releases: u64,
+    /// Releases covered jointly by closeness to retraining.
+    pub(crate) joint_releases: u64,
+    /// What is kept after the request.
+    pub(crate) state: State,
+    /// Spacing of the grid of what is drawn; none where nothing random is released.
+    pub(crate) grid: Option<Decimal>,
 }
 
 /// What an accountant proves: everything about a claim that the question does not say.
@@ -87,6 +90,7 @@ pub(crate) fn gaussian_bound(
     mu: impl Fn(World) -> Result<Mu, AccountantError>,
 ) -> Result<Bound, ClaimError> {
     let Terms { requests: unlearning, group, reference, theorem } = terms;
+    let facts = event.facts();
     let draft = |epsilon, mu, requests, releases| Bound {
         epsilon,
         mu: Some(mu),
@@ -100,12 +104,12 @@ pub(crate) fn gaussian_bound(
     Ok(match *question {
         Question::Indistinguishable { delta } => {
             let mu = mu(World::Retraining)?;
-            draft(epsilon_at(mu, delta)?, mu, unlearning, event.joint_releases())
+            draft(epsilon_at(mu, delta)?, mu, unlearning, facts.joint_releases)
         }
         Question::Renyi { order } => {
             let order = RenyiOrder::new(order)?;
             let mu = mu(World::Retraining)?;
-            draft(rdp::from_mu(mu, order), mu, unlearning, event.joint_releases())
+            draft(rdp::from_mu(mu, order), mu, unlearning, facts.joint_releases)
         }
         Question::Deletion { order, adjacency, requests } => {
             let order = RenyiOrder::new(order)?;
@@ -121,7 +125,7 @@ pub(crate) fn gaussian_bound(
         }
         Question::Differential { delta, adjacency } => {
             let mu = mu(World::DifferentialPrivacyAllReleases(adjacency))?;
-            draft(epsilon_at(mu, delta)?, mu, Requests::Any, event.releases())
+            draft(epsilon_at(mu, delta)?, mu, Requests::Any, facts.releases)
         }
         Question::Exact => return Err(random()),
     })
@@ -129,7 +133,7 @@ pub(crate) fn gaussian_bound(
 
 /// Deletion-privacy needs `perfect` state.
 pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
-    if event.state() == State::Perfect {
+    if event.facts().state == State::Perfect {
         return Ok(());
     }
     Err(ClaimError::Unavailable {
@@ -150,7 +154,7 @@ pub(crate) fn adaptive(
         |reason| ClaimError::Unavailable { notion: Notion::DeletionPrivacy.name(), reason };
     let epsilon = match requests {
         Requests::NonAdaptive => at_rest,
-        Requests::PAdaptive(p) if p.saturating_add(1) < event.releases() => {
+        Requests::PAdaptive(p) if p.saturating_add(1) < event.facts().releases => {
             return Err(unavailable("more releases than `p-adaptive` counts were out before it"));
         }
         Requests::PAdaptive(p) => (at_rest + p as f64 * one_release()?) * (1.0 + 1e-15),

@@ -1,10 +1,10 @@
 #![doc = include_str!("composed.md")]
 
-use super::account::{Account, Bound, epsilon_at, unaccounted};
+use super::account::{Account, Bound, Facts, epsilon_at, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, compose, group};
-use crate::event::{Adjacency, Composed, Event, Setting, State, What};
+use crate::event::{Adjacency, Composed, Event, What};
 use crate::quantity::{Decimal, Delta, Epsilon, Mu, RenyiOrder};
 use crate::{advantage, outward, rdp};
 
@@ -12,24 +12,8 @@ const THEOREM: &str = "two-fold adaptive composition with what was given, after 
      accountant has it";
 
 impl Account for Composed {
-    fn setting(&self) -> &Setting {
-        self.inner.account().setting()
-    }
-
-    fn releases(&self) -> u64 {
-        self.inner.account().releases()
-    }
-
-    fn joint_releases(&self) -> u64 {
-        self.inner.account().joint_releases()
-    }
-
-    fn state(&self) -> State {
-        self.inner.account().state()
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        self.inner.account().grid()
+    fn facts(&self) -> Facts<'_> {
+        self.inner.account().facts()
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -49,7 +33,7 @@ impl Account for Composed {
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         let mu = self.checked()?;
         let protected = |adjacency| {
-            let records = self.setting().group;
+            let records = self.facts().setting.group;
             if adjacency == Adjacency::Replace { records.saturating_mul(2) } else { records }
         };
         let records = match *question {
@@ -86,13 +70,13 @@ impl Account for Composed {
         };
         let (group, reference, requests) = match question {
             Question::Differential { .. } => (
-                self.setting().group.to_string(),
+                self.facts().setting.group.to_string(),
                 "the same releases, and what was given, from data that differ in the protected \
                  records",
                 whole.requests,
             ),
             Question::Deletion { .. } => (
-                self.setting().group.to_string(),
+                self.facts().setting.group.to_string(),
                 "what was given and the model, both made without records of one person among the \
                  request's, at most the stated group",
                 whole.requests,
@@ -256,7 +240,7 @@ fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
 mod tests {
     use super::*;
     use crate::claim::evaluate;
-    use crate::event::{Given, Normalizer, OutputNoise, Procedure};
+    use crate::event::{Given, Normalizer, OutputNoise, Procedure, Setting, State};
 
     fn head(mu: f64) -> Event {
         Event::OutputNoise(OutputNoise {

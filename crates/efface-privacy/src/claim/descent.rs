@@ -1,12 +1,12 @@
 //! Claims of descent-to-delete.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::descent_event::epsilon_descent;
 use crate::accountant::{Accountant, gdp};
 use crate::advantage;
-use crate::event::{Adjacency, Descent, Phase, Setting, State, Variant};
-use crate::quantity::{Decimal, Delta, Epsilon};
+use crate::event::{Adjacency, Descent, Phase, State, Variant};
+use crate::quantity::{Delta, Epsilon};
 
 const RETRAINED: &str = "the steps of learning from weights 0 on the data as they are after the \
                          request, published with the same noise and grid";
@@ -14,24 +14,14 @@ const REPEATED: &str = "the same schedule of steps and noises from the same star
                         they are after the request";
 
 impl Account for Descent {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        self.joint_releases
-    }
-
-    fn state(&self) -> State {
-        self.variant.state()
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        Some(self.grid)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.variant.state(),
+            grid: Some(self.grid),
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {

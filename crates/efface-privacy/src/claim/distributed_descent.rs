@@ -1,30 +1,20 @@
 //! Claims of averages over a uniform sample.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
-use crate::event::{DistributedDescent, Setting, State};
-use crate::quantity::{Decimal, Delta};
+use crate::event::DistributedDescent;
+use crate::quantity::Delta;
 
 impl Account for DistributedDescent {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        self.joint_releases
-    }
-
-    fn state(&self) -> State {
-        self.state
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        Some(self.grid)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.state,
+            grid: Some(self.grid),
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {

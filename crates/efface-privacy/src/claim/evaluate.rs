@@ -47,14 +47,8 @@ pub fn evaluate(
     accountant: Accountant,
 ) -> Result<Claim, ClaimError> {
     let account = event.account();
-    let bound = account.bound(question, accountant)?;
-    let (delta, order, adjacency) = match *question {
-        Question::Indistinguishable { delta } => (Some(delta), None, None),
-        Question::Renyi { order } => (None, Some(order), None),
-        Question::Deletion { order, adjacency, .. } => (None, Some(order), Some(adjacency)),
-        Question::Differential { delta, adjacency } => (Some(delta), None, Some(adjacency)),
-        Question::Exact => (None, None, None),
-    };
+    let (facts, bound) = (account.facts(), account.bound(question, accountant)?);
+    let (delta, order, adjacency) = question.parameters();
     let mut claim = Claim {
         notion: Notion::of(question),
         epsilon: Decimal(bound.epsilon.get()),
@@ -63,14 +57,14 @@ pub fn evaluate(
         order: order.map(Decimal),
         group: bound.group,
         adjacency,
-        normalizer: match account.setting().normalizer {
+        normalizer: match facts.setting.normalizer {
             Normalizer::Fixed { .. } => "fixed",
             Normalizer::Mean { .. } => "mean",
         }
         .to_owned(),
         reference: bound.reference.to_owned(),
         requests: bound.requests,
-        state: account.state(),
+        state: facts.state,
         releases: bound.releases,
         accountant,
         theorem: bound.theorem.to_owned(),

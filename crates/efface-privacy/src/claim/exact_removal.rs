@@ -1,30 +1,20 @@
 //! Claims of a model whose removals are exact: one, and no more.
 
-use super::account::{Account, Bound, unaccounted};
+use super::account::{Account, Bound, Facts, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, exact};
-use crate::event::{ExactRemoval, Setting, State};
-use crate::quantity::{Decimal, Epsilon};
+use crate::event::{ExactRemoval, State};
+use crate::quantity::Epsilon;
 
 impl Account for ExactRemoval {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        1
-    }
-
-    fn state(&self) -> State {
-        State::Perfect
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        None
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Perfect,
+            grid: None,
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -82,7 +72,8 @@ mod tests {
     use super::*;
     use crate::accountant::gdp::AccountantError;
     use crate::claim::evaluate;
-    use crate::event::{Adjacency, Event, Normalizer};
+    use crate::event::{Adjacency, Event, Normalizer, Setting};
+    use crate::quantity::Decimal;
 
     fn event() -> ExactRemoval {
         ExactRemoval {

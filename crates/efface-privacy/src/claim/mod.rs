@@ -122,6 +122,20 @@ pub enum Question {
     Exact,
 }
 
+impl Question {
+    /// Delta, order and adjacency: those that the notion has.
+    #[must_use]
+    pub fn parameters(&self) -> (Option<f64>, Option<f64>, Option<Adjacency>) {
+        match *self {
+            Self::Indistinguishable { delta } => (Some(delta), None, None),
+            Self::Renyi { order } => (None, Some(order), None),
+            Self::Deletion { order, adjacency, .. } => (None, Some(order), Some(adjacency)),
+            Self::Differential { delta, adjacency } => (Some(delta), None, Some(adjacency)),
+            Self::Exact => (None, None, None),
+        }
+    }
+}
+
 /// One claim of a certificate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,33 +1,23 @@
 //! Claims of noisy gradient descent.
 
-use super::account::{Account, Bound, Terms, adaptive, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Facts, Terms, adaptive, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::history::{Ball, Deletion, Sequence};
 use crate::accountant::{Accountant, gdp};
 use crate::advantage;
-use crate::event::{NoisyGd, Normalizer, Phase, Setting, State};
+use crate::event::{NoisyGd, Normalizer, Phase, State};
 use crate::outward;
-use crate::quantity::{Decimal, Delta, RenyiOrder};
+use crate::quantity::{Delta, RenyiOrder};
 
 impl Account for NoisyGd {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        1
-    }
-
-    fn state(&self) -> State {
-        State::Perfect
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        Some(self.grid)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Perfect,
+            grid: Some(self.grid),
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {

@@ -1,10 +1,10 @@
 //! Claims of objective perturbation: what the paper states, never to be believed.
 
-use super::account::{Account, Bound, unaccounted};
+use super::account::{Account, Bound, Facts, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, objective};
-use crate::event::{ObjectivePerturbation, Setting, State};
+use crate::event::{ObjectivePerturbation, State};
 use crate::quantity::{Decimal, Delta, Epsilon};
 use crate::{advantage, outward};
 
@@ -12,24 +12,14 @@ use crate::{advantage, outward};
 const NOT_SOUND: &str = "NOT SOUND: residual depends on the perturbation";
 
 impl Account for ObjectivePerturbation {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        1
-    }
-
-    fn state(&self) -> State {
-        State::Secret
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        Some(self.grid)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Secret,
+            grid: Some(self.grid),
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -112,7 +102,7 @@ impl ObjectivePerturbation {
 mod tests {
     use super::*;
     use crate::claim::{evaluate, in_words, scope};
-    use crate::event::{Event, Normalizer};
+    use crate::event::{Event, Normalizer, Setting};
 
     fn event(residual: f64) -> Event {
         Event::ObjectivePerturbation(ObjectivePerturbation {

@@ -1,30 +1,19 @@
 //! Claims of an optimum published with noise.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
-use crate::event::{OutputNoise, Setting, State};
-use crate::quantity::Decimal;
+use crate::event::OutputNoise;
 
 impl Account for OutputNoise {
-    fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
-    fn releases(&self) -> u64 {
-        self.releases
-    }
-
-    fn joint_releases(&self) -> u64 {
-        self.joint_releases
-    }
-
-    fn state(&self) -> State {
-        self.state
-    }
-
-    fn grid(&self) -> Option<Decimal> {
-        Some(self.grid)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.state,
+            grid: Some(self.grid),
+        }
     }
 
     fn constants(&self) -> Vec<(&'static str, String)> {

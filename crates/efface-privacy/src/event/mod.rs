@@ -71,32 +71,32 @@ impl Event {
     /// The public constants of the objective.
     #[must_use]
     pub fn setting(&self) -> &Setting {
-        self.account().setting()
+        self.account().facts().setting
     }
 
     /// Distinct releases of the model so far, this one included.
     #[must_use]
     pub fn releases(&self) -> u64 {
-        self.account().releases()
+        self.account().facts().releases
     }
 
     /// Releases covered jointly by closeness to retraining.
     #[must_use]
     pub fn joint_releases(&self) -> u64 {
-        self.account().joint_releases()
+        self.account().facts().joint_releases
     }
 
     /// What is kept after the request.
     #[must_use]
     pub fn state(&self) -> State {
-        self.account().state()
+        self.account().facts().state
     }
 
     /// Spacing of the grid of what is drawn: released weights, or the perturbation of
     /// `objective-perturbation`; none where nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
-        self.account().grid()
+        self.account().facts().grid
     }
 }
 

@@ -27,15 +27,22 @@ pub fn ln_delta(
     if steps > MOST_STEPS {
         return Err(BoundedDomainError::Steps(steps));
     }
-    Ok(contracted(0.0, epsilon, diameter_over_noise, steps))
+    Ok(contracted(0.0, epsilon, diameter_over_noise, steps, f64::NEG_INFINITY))
 }
 
-/// ln p after `steps` steps from ln p = `ln_p`.
-pub(super) fn contracted(mut ln_p: f64, epsilon: f64, diameter_over_noise: f64, steps: u64) -> f64 {
+/// ln p after `steps` steps from ln p = `ln_p`, or after the first of them that brings it to
+/// `enough` or less.
+pub(in crate::accountant) fn contracted(
+    mut ln_p: f64,
+    epsilon: f64,
+    diameter_over_noise: f64,
+    steps: u64,
+    enough: f64,
+) -> f64 {
     // ln(e^epsilon - 1), without overflow.
     let ln_gap = epsilon + libm::log(-libm::expm1(-epsilon));
     for _ in 0..steps {
-        if ln_p == f64::NEG_INFINITY {
+        if ln_p <= enough {
             break;
         }
         let step_epsilon = softplus(ln_gap - ln_p);

@@ -3,6 +3,7 @@
 mod contraction;
 mod restart;
 
+pub(super) use contraction::contracted;
 pub use contraction::ln_delta;
 
 use crate::accountant::gdp::{Stretch, StretchError};
@@ -127,7 +128,8 @@ impl BoundedDomain<'_> {
         same.iter().fold(first, |ln_p, stretch| {
             let apart = 2.0 * self.radius * libm::exp(stretch.ln_contraction);
             let apart = apart.min(2.0 * self.radius + 2.0 * self.step_length) + self.arithmetic;
-            contraction::contracted(ln_p, epsilon, apart / stretch.noise, stretch.steps)
+            let diameter = apart / stretch.noise;
+            contracted(ln_p, epsilon, diameter, stretch.steps, f64::NEG_INFINITY)
         })
     }
 

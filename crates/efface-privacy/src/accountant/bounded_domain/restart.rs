@@ -1,4 +1,7 @@
 //! The Gaussian bound begun anew inside the domain, as if the two runs were a diameter apart.
+//!
+//! Maps may expand here, so the place is searched; `gdp::restart` has it in closed form for maps that
+//! contract.
 
 use crate::accountant::gdp::{Stretch, StretchError, interpolation};
 

@@ -1,31 +1,6 @@
 //! Theorem 5.2: losses of any convexity that are bounded.
 
-use super::{PublishedError, check_order, whole};
-
-/// What is known and wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BoundedDeletion {
-    /// lambda.
-    pub regularisation: f64,
-    /// beta.
-    pub smoothness: f64,
-    /// G (S G for persons with up to S records).
-    pub lipschitz: f64,
-    /// Bound on |l| for every record and every parameter.
-    pub loss_bound: f64,
-    /// n.
-    pub records: f64,
-    /// d.
-    pub parameters: f64,
-    /// q.
-    pub order: f64,
-    /// eps_dp: differential privacy of one release.
-    pub privacy: f64,
-    /// eps_dd: non-adaptive deletion privacy.
-    pub deletion: f64,
-    /// Records replaced by one request.
-    pub replaced: f64,
-}
+use super::{PublishedError, Wanted, whole};
 
 /// The settings of Theorem 5.2. The start is N(0, sigma^2/lambda I).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,19 +17,30 @@ pub struct BoundedPlan {
     pub removal_steps: u64,
 }
 
-impl BoundedDeletion {
-    /// The settings with the least noise: |l| <= sigma^2 ln(B)/4 fixes B by sigma, B fixes eta and
-    /// the numbers of steps, and these fix sigma again. The least such B is taken, to rounding
-    /// and from above, so that every condition holds; only numbers of steps are rounded.
+impl Wanted {
+    /// The settings of Theorem 5.2 with the least noise, for a loss with |l| at most `loss_bound`
+    /// for every record and every parameter.
+    ///
+    /// |l| <= sigma^2 ln(B)/4 fixes B by sigma, B fixes eta and the numbers of steps, and these fix
+    /// sigma again. The least such B is taken, to rounding and from above, so that every condition
+    /// holds; only numbers of steps are rounded.
     ///
     /// Non-adaptive requests only: the bound does not start from every earlier published model.
     ///
     /// # Errors
     /// When a number is not positive and finite, the order not above 1, not d > eps_dp > eps_dd, or
     /// more records replaced than there are; and when the fixed point needs more than 2^53 steps.
-    pub fn plan(&self) -> Result<BoundedPlan, PublishedError> {
+    pub fn bounded_plan(&self, loss_bound: f64) -> Result<BoundedPlan, PublishedError> {
         self.check()?;
-        let fits = |ln_b: f64| 0.25 * self.variance(ln_b) * ln_b >= self.loss_bound;
+        PublishedError::unless_positive(&[("loss_bound", loss_bound)])?;
+        let refuse = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        if self.privacy >= self.parameters {
+            return refuse("epsilon_dp", "below `d`", self.privacy);
+        }
+        if self.replaced > self.records {
+            return refuse("replaced", "at most `n`", self.replaced);
+        }
+        let fits = |ln_b: f64| 0.25 * self.variance_with(ln_b) * ln_b >= loss_bound;
         // Far below any ln B of use, and where eta leaves the floats.
         let (mut low, mut high) = (libm::log(1e-300), libm::log(600.0));
         if !fits(libm::exp(high)) {
@@ -69,11 +55,11 @@ impl BoundedDeletion {
                 low = middle;
             }
         }
-        self.at(libm::exp(high))
+        self.with_ln_b(libm::exp(high))
     }
 
     /// The settings for a given B: its conditions on eta and the steps, and the sigma these need.
-    fn at(&self, ln_b: f64) -> Result<BoundedPlan, PublishedError> {
+    fn with_ln_b(&self, ln_b: f64) -> Result<BoundedPlan, PublishedError> {
         let curvature = self.smoothness + self.regularisation;
         // The convergence behind the theorem (G.22) supposes the same with 1/q for eps_dd/d.
         let share = (self.deletion / self.parameters).min(1.0 / self.order);
@@ -89,7 +75,7 @@ impl BoundedDeletion {
     }
 
     /// sigma^2 for a given B, before numbers of steps are rounded up.
-    fn variance(&self, ln_b: f64) -> f64 {
+    fn variance_with(&self, ln_b: f64) -> f64 {
         let reach = self.lipschitz / self.records;
         let longest = self.ln_learning(ln_b).max(self.ln_removal(ln_b));
         let time = 2.0 * libm::exp(ln_b) / self.regularisation * longest;
@@ -105,26 +91,5 @@ impl BoundedDeletion {
     fn ln_removal(&self, ln_b: f64) -> f64 {
         let moved = self.replaced / self.records * ln_b / self.deletion;
         libm::log(2.0 * self.order) + libm::log1p(moved)
-    }
-
-    fn check(&self) -> Result<(), PublishedError> {
-        PublishedError::unless_positive(&[
-            ("lambda", self.regularisation),
-            ("beta", self.smoothness),
-            ("lipschitz", self.lipschitz),
-            ("loss_bound", self.loss_bound),
-            ("n", self.records),
-            ("d", self.parameters),
-            ("epsilon_dp", self.privacy),
-            ("epsilon_dd", self.deletion),
-            ("replaced", self.replaced),
-        ])?;
-        check_order(self.order)?;
-        let order = |name, rule, holds: bool, got| {
-            if holds { Ok(()) } else { Err(PublishedError::Range { name, rule, got }) }
-        };
-        order("epsilon_dp", "below `d`", self.privacy < self.parameters, self.privacy)?;
-        order("epsilon_dd", "below `epsilon_dp`", self.deletion < self.privacy, self.deletion)?;
-        order("replaced", "at most `n`", self.replaced <= self.records, self.replaced)
     }
 }

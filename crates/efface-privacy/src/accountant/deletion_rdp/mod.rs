@@ -6,11 +6,55 @@ mod recipe;
 /// Published predictions of the excess risk, for planning.
 pub mod risk;
 
-pub use bounded::{BoundedDeletion, BoundedPlan};
+pub use bounded::BoundedPlan;
 pub use convex::ConvexDeletion;
-pub use recipe::{ConvexRecipe, RecipePlan};
+pub use recipe::ConvexPlan;
 
 use super::PublishedError;
+
+/// What is known and wanted where settings are looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wanted {
+    /// lambda.
+    pub regularisation: f64,
+    /// beta.
+    pub smoothness: f64,
+    /// G (S G for persons with up to S records).
+    pub lipschitz: f64,
+    /// n.
+    pub records: f64,
+    /// d.
+    pub parameters: f64,
+    /// q.
+    pub order: f64,
+    /// eps_dp: differential privacy of one release.
+    pub privacy: f64,
+    /// eps_dd: non-adaptive deletion privacy.
+    pub deletion: f64,
+    /// Records replaced by one request; for utility only where the loss is convex.
+    pub replaced: f64,
+}
+
+impl Wanted {
+    fn check(&self) -> Result<(), PublishedError> {
+        PublishedError::unless_positive(&[
+            ("lambda", self.regularisation),
+            ("beta", self.smoothness),
+            ("lipschitz", self.lipschitz),
+            ("n", self.records),
+            ("d", self.parameters),
+            ("epsilon_dp", self.privacy),
+            ("epsilon_dd", self.deletion),
+            ("replaced", self.replaced),
+        ])?;
+        check_order(self.order)?;
+        if self.deletion < self.privacy {
+            return Ok(());
+        }
+        let rule = "below `epsilon_dp`";
+        Err(PublishedError::Range { name: "epsilon_dd", rule, got: self.deletion })
+    }
+}
 
 /// eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
 /// n^2), for `steps` = K. Not rounded outward.

@@ -1,33 +1,10 @@
 //! Theorem 5.1: the settings for a convex loss, from the guarantees wanted.
 
-use super::{PublishedError, check_order, whole};
-
-/// What is known and wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ConvexRecipe {
-    /// lambda.
-    pub regularisation: f64,
-    /// beta.
-    pub smoothness: f64,
-    /// G (S G for persons with up to S records).
-    pub lipschitz: f64,
-    /// n.
-    pub records: f64,
-    /// d.
-    pub parameters: f64,
-    /// q.
-    pub order: f64,
-    /// eps_dp: differential privacy of one release.
-    pub privacy: f64,
-    /// eps_dd: non-adaptive deletion privacy.
-    pub deletion: f64,
-    /// Records replaced by one request (for utility only).
-    pub replaced: f64,
-}
+use super::{PublishedError, Wanted, whole};
 
 /// The settings of Theorem 5.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecipePlan {
+pub struct ConvexPlan {
     /// eta = 1/(2 (lambda + beta)).
     pub step: f64,
     /// sigma.
@@ -44,28 +21,14 @@ pub struct RecipePlan {
     pub excess_risk: f64,
 }
 
-impl ConvexRecipe {
-    /// The settings. Nothing is rounded outward; numbers of steps are rounded up.
+impl Wanted {
+    /// The settings of Theorem 5.1. Nothing is rounded outward; numbers of steps are rounded up.
     ///
     /// # Errors
     /// When a number is not positive and finite, the order not above 1, eps_dd not below eps_dp, or
     /// a number of steps above 2^53.
-    pub fn plan(&self) -> Result<RecipePlan, PublishedError> {
-        PublishedError::unless_positive(&[
-            ("lambda", self.regularisation),
-            ("beta", self.smoothness),
-            ("lipschitz", self.lipschitz),
-            ("n", self.records),
-            ("d", self.parameters),
-            ("epsilon_dp", self.privacy),
-            ("epsilon_dd", self.deletion),
-            ("replaced", self.replaced),
-        ])?;
-        check_order(self.order)?;
-        if self.deletion >= self.privacy {
-            let rule = "below `epsilon_dp`";
-            return Err(PublishedError::Range { name: "epsilon_dd", rule, got: self.deletion });
-        }
+    pub fn convex_plan(&self) -> Result<ConvexPlan, PublishedError> {
+        self.check()?;
         let condition = (self.regularisation + self.smoothness) / self.regularisation;
         let step = 0.5 / (self.regularisation + self.smoothness);
         let reach = self.lipschitz / self.records;
@@ -75,7 +38,7 @@ impl ConvexRecipe {
         let dimension = self.order * self.parameters;
         let replaced = 8.0 * self.privacy * self.replaced * self.replaced / dimension;
         let learning = self.privacy * self.records * self.records / (4.0 * dimension);
-        Ok(RecipePlan {
+        Ok(ConvexPlan {
             step,
             noise: variance.sqrt(),
             start: start.sqrt(),

@@ -9,7 +9,7 @@ const CASE: ConvexDeletion = ConvexDeletion {
     records: 10_000.0,
 };
 
-const RECIPE: ConvexRecipe = ConvexRecipe {
+const RECIPE: Wanted = Wanted {
     regularisation: 0.01,
     smoothness: 0.25,
     lipschitz: 1.0,
@@ -21,11 +21,10 @@ const RECIPE: ConvexRecipe = ConvexRecipe {
     replaced: 10.0,
 };
 
-const BOUNDED: BoundedDeletion = BoundedDeletion {
+const BOUNDED: Wanted = Wanted {
     regularisation: 0.1,
     smoothness: 0.5,
     lipschitz: 1.0,
-    loss_bound: 1.0,
     records: 1_000.0,
     parameters: 10.0,
     order: 4.0,
@@ -103,7 +102,7 @@ fn the_gaussian_accountant_is_never_worse() {
 
 #[test]
 fn the_recipe_keeps_its_own_promises() {
-    let plan = RECIPE.plan().unwrap();
+    let plan = RECIPE.convex_plan().unwrap();
     let run = ConvexDeletion {
         regularisation: RECIPE.regularisation,
         step: plan.step,
@@ -127,8 +126,7 @@ fn the_recipe_keeps_its_own_promises() {
 fn the_bounded_settings_meet_every_condition_and_no_less_noise_does() {
     for loss_bound in [0.001, 0.1, 1.0, 3.0] {
         for replaced in [1.0, 100.0] {
-            let wanted = BoundedDeletion { loss_bound, replaced, ..BOUNDED };
-            let plan = wanted.plan().unwrap();
+            let plan = Wanted { replaced, ..BOUNDED }.bounded_plan(loss_bound).unwrap();
             let (variance, b) = (plan.noise * plan.noise, plan.ln_b.exp());
             assert!(loss_bound <= 0.25 * variance * plan.ln_b);
             let unit = 2.0 * b / (0.1 * plan.step);
@@ -150,11 +148,11 @@ fn the_bounded_settings_meet_every_condition_and_no_less_noise_does() {
 
 #[test]
 fn a_loss_too_large_for_the_records_is_refused() {
-    let refused = BoundedDeletion { records: 1e8, ..BOUNDED }.plan().unwrap_err();
+    let refused = Wanted { records: 1e8, ..BOUNDED }.bounded_plan(1.0).unwrap_err();
     assert!(matches!(refused, PublishedError::OutOfReach { name: "steps", .. }), "{refused}");
-    let refused = BoundedDeletion { deletion: 0.6, ..BOUNDED }.plan().unwrap_err();
+    let refused = Wanted { deletion: 0.6, ..BOUNDED }.bounded_plan(1.0).unwrap_err();
     assert_eq!(refused.to_string(), "`epsilon_dd` must be below `epsilon_dp`, got 0.6");
-    assert!(BoundedDeletion { replaced: 2000.0, ..BOUNDED }.plan().is_err());
+    assert!(Wanted { replaced: 2000.0, ..BOUNDED }.bounded_plan(1.0).is_err());
 }
 
 #[test]
@@ -167,7 +165,7 @@ fn bad_numbers_are_refused() {
     assert!(matches!(slow.least_steps(1e-3), Err(PublishedError::OutOfReach { .. })));
     let refused = CASE.check_step(1.0).unwrap_err().to_string();
     assert_eq!(refused, "`eta` must be below 1/(lambda + beta), got 1.9");
-    assert!(ConvexRecipe { deletion: 0.5, ..RECIPE }.plan().is_err());
+    assert!(Wanted { deletion: 0.5, ..RECIPE }.convex_plan().is_err());
     assert!(risk::after_steps(1.0, 0.01, 0.25, 5.0, 0.1, 10.0, 3).is_err());
     assert!(risk::after_request(f64::NAN, 0.01, 0.25, 1.0, 1e4, 1.0).is_err());
 }

@@ -1,6 +1,7 @@
 //! `bounded-domain`: the last steps in a ball contract every divergence.
 
 use super::Nearby;
+use crate::accountant::bounded_domain::contracted;
 use crate::accountant::gdp::{AccountantError, History, World, mu_noisy_gd};
 use crate::event::NoisyGd;
 use crate::gaussian::{self, unrounded};
@@ -51,23 +52,12 @@ impl Ball {
 
     /// ln of delta at `epsilon` after the steps, or any upper bound on it once it is below `enough`.
     fn ln_delta(&self, epsilon: f64, enough: f64) -> f64 {
-        let mut ln_p = if self.before > 0.0 {
+        let ln_p = if self.before > 0.0 {
             unrounded::ln_delta(epsilon, self.before)
         } else {
             f64::NEG_INFINITY
         };
-        // ln(e^epsilon - 1), without overflow.
-        let ln_gap = epsilon + libm::log(-libm::expm1(-epsilon));
-        for _ in 0..self.steps {
-            if ln_p <= enough {
-                break;
-            }
-            let x = ln_gap - ln_p;
-            let inner =
-                if x > 0.0 { x + libm::log1p(libm::exp(-x)) } else { libm::log1p(libm::exp(x)) };
-            ln_p += unrounded::ln_delta(inner, self.reach);
-        }
-        ln_p
+        contracted(ln_p, epsilon, self.reach, self.steps, enough)
     }
 
     /// An epsilon with at most `delta`, the least below `most` to a relative 1e-12; infinity where
