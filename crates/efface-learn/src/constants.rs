@@ -220,10 +220,7 @@ impl Constants {
     /// N for a data set of `records` records.
     #[must_use]
     pub fn normalizer(&self, records: usize) -> f64 {
-        match self.declared.normalizer {
-            Normalizer::Fixed { n, .. } => n as f64,
-            Normalizer::Mean { .. } => records as f64,
-        }
+        self.declared.normalizer.divisor(records as u64) as f64
     }
 
     /// F0: upper bound on F(0).

@@ -1,6 +1,6 @@
 //! What `retrain` and `solve` share: the plan, and publishing an optimum with fresh noise.
 
-use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
+use efface_privacy::event::{Event, OutputNoise, Procedure, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
@@ -236,10 +236,6 @@ impl CheckedOutputNoise {
         procedure: Procedure,
         releases: u64,
     ) -> OutputNoise {
-        let records = match constants.declared().normalizer {
-            Normalizer::Fixed { .. } => None,
-            Normalizer::Mean { .. } => Some(records as u64),
-        };
         OutputNoise {
             setting: constants.setting(self.plan.group),
             procedure,
@@ -249,7 +245,7 @@ impl CheckedOutputNoise {
             state: self.plan.state,
             joint_releases: self.plan.joint_releases,
             releases,
-            records,
+            records: constants.declared().normalizer.public_count(records),
         }
     }
 }

@@ -19,6 +19,8 @@ pub mod objective;
 
 pub use name::Accountant;
 
+use crate::calibrate;
+
 /// Why a published formula was not evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishedError {
@@ -62,21 +64,9 @@ fn least_count(
     reaches: impl Fn(u64) -> bool,
 ) -> Result<u64, PublishedError> {
     const LIMIT: u64 = 1 << 50;
-    let (mut low, mut high) = (0_u64, 1_u64);
-    while !reaches(high) {
-        low = high;
-        high *= 2;
-        if high > LIMIT {
-            return Err(PublishedError::OutOfReach { target, name, limit: LIMIT as f64 });
-        }
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if reaches(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Ok(high)
+    calibrate::least_count(LIMIT, |count| Ok(reaches(count)))?.ok_or(PublishedError::OutOfReach {
+        target,
+        name,
+        limit: LIMIT as f64,
+    })
 }

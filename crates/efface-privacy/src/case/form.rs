@@ -56,12 +56,6 @@ impl Form {
         }
     }
 
-    /// Whether it is written as a JSON list.
-    #[must_use]
-    pub fn is_list(self) -> bool {
-        matches!(self, Self::Numbers | Self::Counts | Self::Requests | Self::Ids)
-    }
-
     /// `value` as a number of this form.
     pub(super) fn number(self, value: &Value) -> Option<f64> {
         let x = read(value)?;

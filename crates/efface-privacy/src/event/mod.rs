@@ -136,6 +136,35 @@ pub enum Normalizer {
     },
 }
 
+impl Normalizer {
+    /// N for a data set of `records` records.
+    #[must_use]
+    pub fn divisor(self, records: u64) -> u64 {
+        match self {
+            Self::Fixed { n, .. } => n,
+            Self::Mean { .. } => records,
+        }
+    }
+
+    /// The most records that any data set may have, where there is a limit.
+    #[must_use]
+    pub fn capacity(self) -> Option<u64> {
+        match self {
+            Self::Fixed { capacity, .. } => Some(capacity),
+            Self::Mean { .. } => None,
+        }
+    }
+
+    /// `records` where N makes their number public: what events state.
+    #[must_use]
+    pub fn public_count(self, records: usize) -> Option<u64> {
+        match self {
+            Self::Fixed { .. } => None,
+            Self::Mean { .. } => Some(records as u64),
+        }
+    }
+}
+
 /// What is kept after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

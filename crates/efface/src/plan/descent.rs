@@ -6,14 +6,14 @@ use efface_learn::mechanism::descent::first_event;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::descent::{Descent as Theorem, Exponent, Regularised};
 use efface_privacy::accountant::gdp::mu_descent_lifetime;
+use efface_privacy::calibrate::least;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Descent, Event, Normalizer, Phase, State, Variant};
+use efface_privacy::event::{Descent, Event, Phase, State, Variant};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 use efface_privacy::{gaussian, rdp};
 
-use super::calibrate::{least, least_steps};
 use super::constants::{Constants as List, origin};
-use super::schedule::{Public, grid};
+use super::schedule::{Public, grid, least_steps};
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
@@ -76,10 +76,7 @@ pub(super) fn schedule(
         lipschitz: public.setting.lipschitz.0,
         strong_convexity: lambda,
         smoothness: public.smooth(),
-        records: match public.setting.normalizer {
-            Normalizer::Fixed { n, .. } => n as f64,
-            Normalizer::Mean { .. } => public.records as f64,
-        },
+        records: public.setting.normalizer.divisor(public.records) as f64,
         parameters: public.setting.parameters as f64,
         epsilon: public.target.epsilon.0,
         delta: public.target.delta.0,

@@ -1,6 +1,5 @@
 //! The plan of a model: settings as checked, with every public constant fixed for its life.
 
-mod calibrate;
 mod check;
 mod constants;
 mod descent;
@@ -9,16 +8,16 @@ mod resolve;
 mod ridge;
 mod schedule;
 
-pub(crate) use calibrate::least_steps;
 pub(crate) use check::Choices;
 pub use parts::Published;
 pub(crate) use resolve::Facts;
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
+pub(crate) use schedule::least_steps;
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
-use efface_privacy::event::{Adjacency, Event, Given, Normalizer, Setting, State, Variant};
+use efface_privacy::event::{Adjacency, Event, Given, Setting, State, Variant};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -318,10 +317,7 @@ impl Plan {
     /// The most records a data set may have, where there is a limit.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
-        match self.setting.normalizer {
-            Normalizer::Fixed { capacity, .. } => Some(capacity),
-            Normalizer::Mean { .. } => None,
-        }
+        self.setting.normalizer.capacity()
     }
 
     /// Whether the mechanism works from the rows a request changes.

@@ -2,13 +2,13 @@
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::descent::{Descent, Distributed};
+use efface_privacy::calibrate::largest;
 use efface_privacy::event::{DistributedDescent, Event, Normalizer, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::calibrate::{largest, least_steps};
 use super::constants::{Constants as List, origin};
-use super::schedule::{Public, grid};
+use super::schedule::{Public, grid, least_steps};
 use super::{Choices, Schedule};
 use crate::error::{Error, Result};
 

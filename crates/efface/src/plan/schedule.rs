@@ -5,6 +5,7 @@ use efface_learn::mechanism::NoisyGdPlan;
 use efface_learn::risk::output_noise;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::objective::residual_budget;
+use efface_privacy::calibrate::{largest, least, least_count};
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{
@@ -14,7 +15,6 @@ use efface_privacy::event::{
 use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::{Grid, grid_for};
 
-use super::calibrate::{largest, least, least_steps};
 use super::constants::{Constants as List, origin};
 use super::{Choices, MechanismName, Schedule, Target};
 use crate::error::{Error, Result};
@@ -24,6 +24,11 @@ pub(crate) const EXCESS_RISK: f64 = 1e-3;
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
+
+/// The fewest steps of a request with `ok(steps)`; none when even 2^32 are not enough.
+pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
+    least_count(1 << 32, ok)
+}
 
 /// Public numbers a schedule is computed from.
 pub(super) struct Public<'a> {
@@ -154,10 +159,7 @@ pub(super) fn perturbed(
 ) -> Result<Schedule> {
     let s = &choices.settings;
     let m = public.setting.strong_convexity.0;
-    let n = match public.setting.normalizer {
-        Normalizer::Fixed { n, .. } => n,
-        Normalizer::Mean { .. } => public.records,
-    } as f64;
+    let n = public.setting.normalizer.divisor(public.records) as f64;
     let parameters = public.setting.parameters as f64;
     // (b/N).w moves the optimum by at most |b|/(N lambda), at an expected risk of d sigma^2 /
     // (2 N^2 lambda).

@@ -8,11 +8,11 @@ mod tests;
 pub use plan::{CheckedDescent, DescentPlan};
 
 use efface_matrix::PassError;
-use efface_privacy::event::{Descent, Event, Normalizer, Phase, State};
+use efface_privacy::event::{Descent, Event, Phase, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
-use super::noisy_gd::{Change, HistoryError, MOST_PHASES, history, public_records};
+use super::noisy_gd::{Change, HistoryError, MOST_PHASES, history};
 use super::{Evidence, GridError, Kept, KeptError, Released, Warm};
 use crate::constants::Constants;
 use crate::objective::Objective;
@@ -195,11 +195,9 @@ pub fn next_event(
         let (name, rule) = ("updates", "of at most 2^53 steps together");
         DescentError::Range { name, rule, got: updates as f64 }
     })?;
-    let capacity = match constants.declared().normalizer {
-        Normalizer::Fixed { capacity, .. } => capacity,
-        Normalizer::Mean { .. } => u64::MAX,
-    };
-    let now = public_records(constants, records);
+    let normalizer = constants.declared().normalizer;
+    let capacity = normalizer.capacity().unwrap_or(u64::MAX);
+    let now = normalizer.public_count(records);
     let last = Phase { steps, releases: 1, only_then: 0, only_now: 0, records: now };
     let (before, count) = (&previous.phases, records as u64);
     // The phases begin with the last refresh, whose data held every record added before it.
@@ -241,7 +239,7 @@ pub fn first_event(
         noise: Decimal(plan.grid().noise()),
         grid: Decimal(plan.grid().spacing()),
         rounding: Decimal(plan.rounding(constants, records)?),
-        phases: history::learning(steps, public_records(constants, records)),
+        phases: history::learning(steps, constants.declared().normalizer.public_count(records)),
         updates: 0,
         longest: steps.max(p.iterations),
         joint_releases: p.joint_releases,

@@ -12,7 +12,7 @@ pub use history::{Change, HistoryError, MOST_PHASES};
 pub use plan::{CheckedNoisyGd, NoisyGdPlan};
 
 use efface_matrix::PassError;
-use efface_privacy::event::{Event, NoisyGd, Normalizer, Phase};
+use efface_privacy::event::{Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
@@ -110,7 +110,7 @@ pub fn learning_event(
     records: usize,
 ) -> Result<NoisyGd, NoisyGdError> {
     let steps = plan.plan().learning_steps;
-    let phases = history::learning(steps, public_records(constants, records));
+    let phases = history::learning(steps, constants.declared().normalizer.public_count(records));
     Ok(NoisyGd {
         setting: constants.setting(plan.plan().group),
         step: Decimal(plan.plan().step),
@@ -163,17 +163,10 @@ pub fn next_event(
 ) -> Result<NoisyGd, NoisyGdError> {
     let steps = plan.plan().removal_steps;
     same_constants(constants, plan, previous)?;
-    let capacity = match constants.declared().normalizer {
-        Normalizer::Fixed { capacity, .. } => capacity,
-        Normalizer::Mean { .. } => u64::MAX,
-    };
-    let last = Phase {
-        steps,
-        releases: 1,
-        only_then: 0,
-        only_now: 0,
-        records: public_records(constants, records),
-    };
+    let normalizer = constants.declared().normalizer;
+    let capacity = normalizer.capacity().unwrap_or(u64::MAX);
+    let known = normalizer.public_count(records);
+    let last = Phase { steps, releases: 1, only_then: 0, only_now: 0, records: known };
     let (before, now) = (&previous.phases, records as u64);
     let phases = history::request(before, change, last, now, capacity, MOST_PHASES)?;
     let mut replaced = previous.replaced.clone();
@@ -189,14 +182,6 @@ pub fn next_event(
         releases: previous.releases.saturating_add(1),
         ..previous.clone()
     })
-}
-
-/// The number of records where the normaliser makes it public.
-pub(super) fn public_records(constants: &Constants, records: usize) -> Option<u64> {
-    match constants.declared().normalizer {
-        Normalizer::Fixed { .. } => None,
-        Normalizer::Mean { .. } => Some(records as u64),
-    }
 }
 
 fn same_constants(

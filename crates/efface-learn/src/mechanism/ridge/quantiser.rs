@@ -1,7 +1,6 @@
 //! The public dyadic grids that rows and targets are rounded to.
 
 use efface_matrix::{Csr, Dense, GramError, Matrix, Row};
-use efface_privacy::event::Normalizer;
 
 use super::RidgeError;
 use crate::constants::Constants;
@@ -40,10 +39,7 @@ impl Quantiser {
     /// A capacity that leaves fewer than 12 bits.
     pub fn new(constants: &Constants) -> Result<Self, RidgeError> {
         let declared = constants.declared();
-        let capacity = match declared.normalizer {
-            Normalizer::Fixed { capacity, .. } => capacity,
-            Normalizer::Mean { .. } => 1 << MEAN_CAPACITY_BITS,
-        };
+        let capacity = declared.normalizer.capacity().unwrap_or(1 << MEAN_CAPACITY_BITS);
         let bits = (SUM_BITS - ceil_log2(capacity)) / 2;
         if bits < LEAST_BITS {
             return Err(RidgeError::Capacity { capacity, bits, least: LEAST_BITS });

@@ -1,0 +1,176 @@
+//! Public constants for a wanted guarantee: the inverse of the accountants.
+//!
+//! Each search changes one number of an event and asks about the complete event every time, so
+//! that what is found is exactly what a certificate will state; a search that ends early ends on
+//! the safe side. `ok` says whether the event with that number meets the target; its errors end
+//! the search.
+//!
+//! ```
+//! use efface_privacy::calibrate::least;
+//! use efface_privacy::gaussian;
+//! use efface_privacy::quantity::{Delta, Mu};
+//! # type Failure = Box<dyn std::error::Error>;
+//!
+//! // The least noise of a Gaussian mechanism of sensitivity 1 that is (1, 1e-6)-DP.
+//! let delta = Delta::new(1e-6)?;
+//! let ok = |sigma: f64| -> Result<bool, Failure> {
+//!     Ok(gaussian::epsilon(Mu::new(1.0 / sigma)?, delta)?.get() <= 1.0)
+//! };
+//! let sigma = least(1e-3, 1e3, ok)?.ok_or("no noise is enough")?;
+//! assert!((4.0..5.0).contains(&sigma));
+//! # Ok::<(), Failure>(())
+//! ```
+
+/// The largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
+/// none when it is false at `low`.
+///
+/// # Errors
+/// Those of `ok`.
+pub fn largest<E>(
+    low: f64,
+    high: f64,
+    mut ok: impl FnMut(f64) -> Result<bool, E>,
+) -> Result<Option<f64>, E> {
+    if !ok(low)? {
+        return Ok(None);
+    }
+    let (mut good, mut bad) = (low, high);
+    while bad / good > 1.0 + 1e-9 {
+        let middle = good.sqrt() * bad.sqrt();
+        if ok(middle)? { good = middle } else { bad = middle }
+    }
+    Ok(Some(good))
+}
+
+/// The least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
+/// none when it is false at `high`.
+///
+/// # Errors
+/// Those of `ok`.
+pub fn least<E>(
+    low: f64,
+    high: f64,
+    mut ok: impl FnMut(f64) -> Result<bool, E>,
+) -> Result<Option<f64>, E> {
+    if !ok(high)? {
+        return Ok(None);
+    }
+    let (mut bad, mut good) = (low, high);
+    while good / bad > 1.0 + 1e-9 {
+        let middle = good.sqrt() * bad.sqrt();
+        if ok(middle)? { good = middle } else { bad = middle }
+    }
+    Ok(Some(good))
+}
+
+/// The least whole number from 1 on with `ok(count)`, for `ok` true from some number on; none when
+/// no power of two up to `most` is enough.
+///
+/// # Errors
+/// Those of `ok`.
+pub fn least_count<E>(
+    most: u64,
+    mut ok: impl FnMut(u64) -> Result<bool, E>,
+) -> Result<Option<u64>, E> {
+    let mut high = 1_u64;
+    while !ok(high)? {
+        if high > most / 2 {
+            return Ok(None);
+        }
+        high *= 2;
+    }
+    let mut low = high / 2; // not enough, or 0
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if ok(middle)? { high = middle } else { low = middle }
+    }
+    Ok(Some(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::gdp::{AccountantError, World, mu_noisy_gd};
+    use crate::event::{NoisyGd, Normalizer, Phase, Setting};
+    use crate::gaussian;
+    use crate::quantity::{Decimal, Delta, Epsilon};
+
+    type Found<T> = Result<Option<T>, AccountantError>;
+
+    #[test]
+    fn fewest_steps_are_exact() {
+        for wanted in [1, 2, 3, 7, 8, 9, 1000, 1 << 20] {
+            let found: Found<u64> = least_count(1 << 20, |k| Ok(k >= wanted));
+            assert_eq!(found.unwrap(), Some(wanted));
+        }
+        let found: Found<u64> = least_count(1 << 20, |k| Ok(k > 1 << 20));
+        assert_eq!(found.unwrap(), None);
+        let found: Found<u64> = least_count(u64::MAX, |_| Ok(false));
+        assert_eq!(found.unwrap(), None);
+    }
+
+    #[test]
+    fn searches_end_on_the_safe_side() {
+        let x: Found<f64> = largest(1e-12, 1e12, |x| Ok(x <= 3.0));
+        assert!((3.0 * (1.0 - 2e-9)..=3.0).contains(&x.unwrap().unwrap()));
+        let x: Found<f64> = least(1e-12, 1e12, |x| Ok(x >= 3.0));
+        assert!((3.0..3.0 * (1.0 + 2e-9)).contains(&x.unwrap().unwrap()));
+        let none: Found<f64> = largest(1.0, 2.0, |_| Ok(false));
+        assert_eq!(none.unwrap(), None);
+    }
+
+    /// The published MNIST setting, `replaced` of 11982 records: learning, then K steps.
+    fn published(replaced: u64, steps: u64) -> NoisyGd {
+        let step = 1.0 / 0.261_982;
+        let phase = |steps, only_then| Phase {
+            steps,
+            releases: 1,
+            only_then,
+            only_now: 0,
+            records: Some(11_982),
+        };
+        NoisyGd {
+            setting: Setting {
+                parameters: 100,
+                normalizer: Normalizer::Fixed { n: 11_982, capacity: 2 * 11_982 },
+                lipschitz: Decimal(1.0),
+                smoothness: Decimal(0.25),
+                strong_convexity: Decimal(0.011_982),
+                group: 3,
+            },
+            step: Decimal(step),
+            noise: Decimal((2.0 * step).sqrt() * 0.03),
+            grid: Decimal(2f64.powi(-44)),
+            rounding: Decimal(1e-13),
+            radius: None,
+            replaced: None,
+            phases: vec![phase(10_000, replaced), phase(steps, 0)],
+            longest: 10_000.max(steps),
+            learning: 10_000,
+            releases: 2,
+        }
+    }
+
+    #[test]
+    fn sixty_steps_forget_a_hundred_replaced_records() {
+        // 45 steps for 100 removed records at epsilon 1, delta 1/n; replacing counts them twice.
+        let delta = Delta::new(1.0 / 11_982.0).unwrap();
+        let aim = gaussian::mu(Epsilon::new(1.0).unwrap(), delta).unwrap();
+        for (differing, steps) in [(100, 45), (200, 60)] {
+            let close = |k| Ok(mu_noisy_gd(&published(differing, k), World::Retraining)? <= aim);
+            let found: Found<u64> = least_count(1 << 40, close);
+            assert_eq!(found.unwrap(), Some(steps));
+        }
+    }
+
+    #[test]
+    fn the_noise_found_is_enough_and_a_little_less_is_not() {
+        let mu = |noise: f64| {
+            let event = NoisyGd { noise: Decimal(noise), ..published(100, 60) };
+            mu_noisy_gd(&event, World::Retraining).map(|mu| mu.get())
+        };
+        let found = least(1e-4, 1e4, |noise| Ok::<_, AccountantError>(mu(noise)? <= 0.3));
+        let noise = found.unwrap().unwrap();
+        assert!(mu(noise).unwrap() <= 0.3 && mu(noise * (1.0 - 1e-6)).unwrap() > 0.3);
+    }
+}
