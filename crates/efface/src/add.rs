@@ -64,18 +64,7 @@ fn bring(
         return Err(Error::input("data", "the table has no records of the model's classes"));
     }
     check_ids(table.ids.as_deref())?;
-    if plan.subjects != table.subjects.is_some() {
-        let (has, lacks) = if plan.subjects {
-            ("have", "the table names none")
-        } else {
-            ("have no", "the table names some")
-        };
-        return Err(Error::refused(
-            "subjects",
-            format!("this model's records {has} subjects, {lacks}"),
-        )
-        .hint("name the subject column with `--subject` exactly when the first table had one"));
-    }
+    check_subjects(plan, &table)?;
     let private: Vec<&str> = [&table.ids, &table.subjects]
         .into_iter()
         .flatten()
@@ -92,6 +81,7 @@ fn bring(
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
     }
+    check_naming(kind, plan, table.ids.is_some())?;
     let version = current.version + 1;
     let prefix = format!("v{version}:");
     let mut notices = Vec::new();
@@ -102,31 +92,15 @@ fn bring(
     let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
     let mut removed = Keyed::none(plan)?;
-    let deleted_since = match (kind, &table.ids) {
-        (RequestKind::Update, Some(ids)) => withdraw(&mut transaction, plan, ids, &mut removed)?,
-        (RequestKind::Update, None) => {
-            return Err(Error::input("ids", "an update needs the ids of the records it replaces")
-                .hint("name the id column with `--id`"));
+    let deleted_since = match &table.ids {
+        Some(ids) if kind == RequestKind::Update => {
+            withdraw(&mut transaction, plan, ids, &mut removed)?
         }
-        (_, Some(_)) if plan.ids == Ids::Position => {
-            return Err(Error::refused(
-                "ids",
-                "this model was trained without an id column, so additions have none either",
-            )
-            .hint("leave out `--id`"));
-        }
-        (_, None) if plan.ids == Ids::Column => {
-            return Err(Error::input(
-                "ids",
-                "this model's records have ids, so additions need them",
-            )
-            .hint("name the id column with `--id`"));
-        }
-        (_, Some(ids)) => {
+        Some(ids) => {
             refuse_known(&transaction, ids, hmac)?;
             Vec::new()
         }
-        (_, None) => {
+        None => {
             notices.push(format!("new ids are `{prefix}1` and so on, by position in the table"));
             Vec::new()
         }
@@ -143,25 +117,57 @@ fn bring(
         }
     }
     let clipped = Some(table.private.rows_scaled);
-    let inserted = if plan.uses_changed_rows() {
-        Keyed { keys, data: table.data }
-    } else {
-        drop(table);
-        Keyed::none(plan)?
-    };
-    let effect = Effect {
-        kind,
-        records: rows,
+    let mut effect = Effect {
         deleted_since,
         added: rows,
-        tombstones: Vec::new(),
-        subject: None,
         clipped,
         notices,
         removed,
-        inserted,
+        ..Effect::of(kind, rows, plan)?
     };
+    if plan.uses_changed_rows() {
+        effect.inserted = Keyed { keys, data: table.data };
+    } else {
+        drop(table);
+    }
     serve(transaction, &current, named, effect, surroundings)
+}
+
+/// Rows name subjects exactly where the model's do.
+fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
+    if plan.subjects != table.subjects.is_some() {
+        let (has, lacks) = if plan.subjects {
+            ("have", "the table names none")
+        } else {
+            ("have no", "the table names some")
+        };
+        return Err(Error::refused(
+            "subjects",
+            format!("this model's records {has} subjects, {lacks}"),
+        )
+        .hint("name the subject column with `--subject` exactly when the first table had one"));
+    }
+    Ok(())
+}
+
+/// Rows name their records where that is needed, and only where the model's have names.
+fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
+    match (kind, named) {
+        (RequestKind::Update, false) => {
+            Err(Error::input("ids", "an update needs the ids of the records it replaces")
+                .hint("name the id column with `--id`"))
+        }
+        (RequestKind::Add, true) if plan.ids == Ids::Position => Err(Error::refused(
+            "ids",
+            "this model was trained without an id column, so additions have none either",
+        )
+        .hint("leave out `--id`")),
+        (RequestKind::Add, false) if plan.ids == Ids::Column => {
+            Err(Error::input("ids", "this model's records have ids, so additions need them")
+                .hint("name the id column with `--id`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read(source: &Source<'_>, plan: &Plan, surroundings: &mut Surroundings<'_>) -> Result<Table> {

@@ -17,22 +17,19 @@ use crate::plan::Plan;
 /// What a certificate says beyond event and plan.
 pub(crate) struct Facts<'a> {
     pub(crate) vault: &'a str,
-    pub(crate) now: &'a str,
     pub(crate) request_id: &'a str,
     pub(crate) kind: RequestKind,
+    /// The one moment told: how long a request took depends on the data.
     pub(crate) received_at: &'a str,
     /// Records touched.
     pub(crate) records: u64,
     /// Keyed HMAC of the subject.
     pub(crate) subject: Option<String>,
     pub(crate) digest_before: Option<String>,
-    pub(crate) digest_after: String,
     pub(crate) version: u64,
     /// Position and previous hash.
     pub(crate) index: u64,
     pub(crate) previous: Option<String>,
-    /// Commitment to the private annex.
-    pub(crate) annex: String,
 }
 
 /// A sealed ledger entry.
@@ -130,11 +127,14 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
     ))
 }
 
-/// Builds and seals a certificate.
+/// Builds and seals a certificate of weights with the digest given; `annex` is the commitment to
+/// the private annex.
 pub(crate) fn certificate(
     plan: &Plan,
     event: Event,
     facts: Facts<'_>,
+    digest: &[u8; 32],
+    annex: String,
     keyring: &Keyring,
 ) -> Result<Sealed> {
     let claims = claims(plan, &event, facts.kind, facts.records)?;
@@ -145,7 +145,7 @@ pub(crate) fn certificate(
         schema: SCHEMA.to_owned(),
         id: format!("{}/{}", facts.vault, facts.index),
         vault: facts.vault.to_owned(),
-        issued_at: facts.now.to_owned(),
+        issued_at: facts.received_at.to_owned(),
         not_for_release: plan.not_for_release,
         request: Request {
             id: facts.request_id.to_owned(),
@@ -160,7 +160,7 @@ pub(crate) fn certificate(
         },
         model: ModelRef {
             digest_before: facts.digest_before,
-            digest_after: facts.digest_after,
+            digest_after: hex::encode(digest),
             version: facts.version,
         },
         claims: claims.clone(),
@@ -169,7 +169,7 @@ pub(crate) fn certificate(
         constants: plan.constants.clone(),
         assumptions: plan.assumptions.clone(),
         scope: Scope { covers, does_not_cover },
-        annex: facts.annex,
+        annex,
         chain: Chain {
             index: facts.index,
             previous: facts.previous.unwrap_or_else(|| GENESIS.to_owned()),

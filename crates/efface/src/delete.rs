@@ -9,12 +9,13 @@ use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
+use crate::issue::Named;
 use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps};
 use crate::serve::{
-    Effect, Named, check_releases, check_request_id, name_request, replay, serve, served_before,
-    since, steps_of,
+    Effect, check_releases, check_request_id, name_request, replay, serve, served_before, since,
+    steps_of,
 };
 use crate::store::{Current, kept, open_for_reading};
 use crate::surroundings::Surroundings;
@@ -132,22 +133,16 @@ pub fn delete(
     if !resolved.gone.is_empty() {
         notices.push(format!("{} of the names were deleted before", resolved.gone.len()));
     }
-    let effect = Effect {
-        kind,
-        records: resolved.live.len() as u64,
+    let mut effect = Effect {
         deleted_since: identities.iter().map(|identity| since(identity.added_version)).collect(),
-        added: 0,
         tombstones,
         subject,
-        clipped: None,
         notices,
-        removed: if plan.uses_changed_rows() {
-            Keyed::of(&vault, plan, &resolved.live)?
-        } else {
-            Keyed::none(plan)?
-        },
-        inserted: Keyed::none(plan)?,
+        ..Effect::of(kind, resolved.live.len() as u64, plan)?
     };
+    if plan.uses_changed_rows() {
+        effect.removed = Keyed::of(&vault, plan, &resolved.live)?;
+    }
     let mut transaction = vault.begin()?;
     transaction.delete_records(&resolved.live)?;
     serve(transaction, &current, named, effect, surroundings)

@@ -1,5 +1,7 @@
 //! What operations give back to the faces, ready to be shown or written as JSON.
 
+use efface_learn::mechanism::Evidence;
+use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
 use serde::Serialize;
 
@@ -36,7 +38,7 @@ pub struct Served {
 }
 
 /// What a request cost and reached; private, since it depends on the data.
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
 pub struct Work {
     /// Passes over the data for gradients.
     pub passes: u64,
@@ -55,6 +57,42 @@ pub struct Work {
     /// The residual of `objective-perturbation`.
     #[serde(default)]
     pub residual: Option<Residual>,
+}
+
+impl Work {
+    /// What a mechanism did, and how many rows were shortened before.
+    pub(crate) fn of(evidence: &Evidence, clipped: Option<u64>) -> Self {
+        let rest = Self { clipped, ..Self::default() };
+        match *evidence {
+            Evidence::Optimum { distance, passes, hessians, hessian_products, solver, .. } => {
+                Self {
+                    passes,
+                    hessians,
+                    hessian_products,
+                    distance: Some(distance),
+                    solver: Some(solver.name().to_owned()),
+                    ..rest
+                }
+            }
+            Evidence::Remembered { distance, passes, hessians, hessian_products } => Self {
+                passes,
+                hessians,
+                hessian_products,
+                distance: Some(distance),
+                solver: Some(Solver::Newton.name().to_owned()),
+                ..rest
+            },
+            Evidence::Perturbed { passes, hessians, hessian_products, residual, budget, step } => {
+                let residual = Some(Residual { bound: residual, budget, step });
+                Self { passes, hessians, hessian_products, residual, ..rest }
+            }
+            Evidence::Parts { distance, passes, .. } => {
+                Self { passes, distance: Some(distance), ..rest }
+            }
+            Evidence::Steps { passes, .. } => Self { passes, steps: passes, ..rest },
+            Evidence::Sums { .. } => rest,
+        }
+    }
 }
 
 /// How much of the residual budget of `objective-perturbation` is spent; private.

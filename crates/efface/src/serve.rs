@@ -1,21 +1,21 @@
 //! Serving one request in one transaction: change the rows, learn, certify, store.
 
-use efface_learn::mechanism::Change;
+use efface_learn::mechanism::{Change, Released};
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, State};
-use efface_vault::{RequestState, Transaction, Vault};
+use efface_vault::{Transaction, Vault};
 
-use crate::annex::Annex;
-use crate::certify::{self, certificate, digest_bytes};
+use crate::certify;
 use crate::error::{Error, Result};
+use crate::issue::{Issued, Named};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::{generator, identifier};
-use crate::rows::{Keyed, Rows, weight_bytes};
-use crate::run::{Request, Start, removal_steps, run, stated, work};
-use crate::store::{CERTIFICATE, Current, kept};
-use crate::surroundings::{Progress, Surroundings};
+use crate::rows::{Keyed, Rows};
+use crate::run::{Request, Start, removal_steps, run, stated};
+use crate::store::{Current, kept};
+use crate::surroundings::Surroundings;
 
 /// What a request does to the rows, already done in the transaction.
 pub(crate) struct Effect {
@@ -38,11 +38,22 @@ pub(crate) struct Effect {
     pub(crate) inserted: Keyed,
 }
 
-/// A request's name and keyed digest.
-pub(crate) struct Named {
-    pub(crate) id: String,
-    pub(crate) digest: [u8; 32],
-    pub(crate) received_at: String,
+impl Effect {
+    /// A request that touches so many records, all else empty.
+    pub(crate) fn of(kind: RequestKind, records: u64, plan: &Plan) -> Result<Self> {
+        Ok(Self {
+            kind,
+            records,
+            deleted_since: Vec::new(),
+            added: 0,
+            tombstones: Vec::new(),
+            subject: None,
+            clipped: None,
+            notices: Vec::new(),
+            removed: Keyed::none(plan)?,
+            inserted: Keyed::none(plan)?,
+        })
+    }
 }
 
 /// Names a request: the user's id, checked, or a fresh one. `body` is what was asked; `private`
@@ -246,76 +257,30 @@ pub(crate) fn serve(
     drop(rows);
     let deleted = effect.deleted_since.len() as u64;
     let event = stated(plan, released.event, Some(&current.event), deleted)?;
-    let work = work(&released.evidence, effect.clipped);
-
-    surroundings.tell(Progress::Storing)?;
-    let (annex, commitment) = Annex::seal(&work, surroundings)?;
-    let bytes = weight_bytes(&released.weights);
-    let digest = digest_bytes(&bytes);
-    let sealed = certificate(
-        plan,
-        event,
-        certify::Facts {
-            vault: &current.genesis.vault_id,
-            // The time it took depends on the data, so only one moment is told.
-            now: &named.received_at,
-            request_id: &named.id,
-            kind: effect.kind,
-            received_at: &named.received_at,
-            records: effect.records,
-            subject: effect.subject,
-            digest_before: Some(hex::encode(current.digest)),
-            digest_after: hex::encode(digest),
-            version,
-            index: current.head.index + 1,
-            previous: Some(hex::encode(current.head.hash)),
-            annex: commitment,
-        },
-        surroundings.keyring,
-    )?;
-    transaction.replace_model(version, &bytes, &digest)?;
-    transaction.set_caches(released.kept.map(|kept| kept.to_bytes()).as_deref())?;
+    let released = Released { event, ..released };
+    let facts = certify::Facts {
+        vault: &current.genesis.vault_id,
+        request_id: &named.id,
+        kind: effect.kind,
+        received_at: &named.received_at,
+        records: effect.records,
+        subject: effect.subject,
+        digest_before: Some(hex::encode(current.digest)),
+        version,
+        index: current.head.index + 1,
+        previous: Some(hex::encode(current.head.hash)),
+    };
+    let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
     // Earlier annexes were computed while deleted records were present.
-    if !effect.deleted_since.is_empty() {
+    if deleted > 0 {
         transaction.erase_all_annexes()?;
     }
-    let index = transaction.append_ledger(CERTIFICATE, &sealed.text, &sealed.hash_bytes)?;
-    transaction.set_annex(index, &annex)?;
+    let index = issued.store(&mut transaction, &named)?;
     for tombstone in effect.tombstones {
         transaction.set_tombstone(tombstone, index)?;
     }
-    transaction.insert_request(
-        &named.id,
-        &named.digest,
-        RequestState::Certified,
-        Some(version),
-        Some(index),
-    )?;
     transaction.commit()?;
-    Ok(Served {
-        request_id: named.id,
-        kind: effect.kind.name().to_owned(),
-        version,
-        records: effect.records,
-        remaining: remaining as u64,
-        replayed: false,
-        index,
-        head_index: index,
-        head: sealed.hash,
-        claims: sealed.claims,
-        certificate: sealed.text,
-        work: Some(work),
-        notices: warned(plan, effect.notices),
-    })
-}
-
-/// The notices of a request, a model for tests marked as such.
-pub(crate) fn warned(plan: &Plan, mut notices: Vec<String>) -> Vec<String> {
-    if plan.not_for_release {
-        notices
-            .insert(0, "NOT FOR RELEASE: made with `--seed`; its certificates never verify".into());
-    }
-    notices
+    Ok(issued.served(plan, named, index, remaining as u64, effect.notices))
 }
 
 /// The release a record first took part in, from the version that added it.
@@ -354,18 +319,7 @@ pub fn refresh(
         .hint("the published model is the latest release; export it again as it is"));
     }
     let transaction = vault.begin()?;
-    let effect = Effect {
-        kind: RequestKind::Refresh,
-        records: 0,
-        deleted_since: Vec::new(),
-        added: 0,
-        tombstones: Vec::new(),
-        subject: None,
-        clipped: None,
-        notices: Vec::new(),
-        removed: Keyed::none(&current.plan)?,
-        inserted: Keyed::none(&current.plan)?,
-    };
+    let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;
     serve(transaction, &current, named, effect, surroundings)
 }
 

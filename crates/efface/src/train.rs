@@ -2,24 +2,23 @@
 
 use std::path::Path;
 
+use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Creation, Genesis, RequestState, StoredRecord, Transaction, Vault};
+use efface_vault::{Creation, Genesis, StoredRecord, Transaction, Vault};
 
-use crate::annex::Annex;
-use crate::certify::{self, certificate, digest_bytes};
+use crate::certify;
 use crate::error::{Error, Result};
+use crate::issue::{Issued, Named};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
-use crate::rows::{Rows, encode, weight_bytes};
-use crate::run::{Start, run, stated, work};
-use crate::serve::warned;
+use crate::rows::{Rows, encode};
+use crate::run::{Start, run, stated};
 use crate::settings::Settings;
 use crate::source::{Source, Table, read_table};
 use crate::start;
-use crate::store::CERTIFICATE;
-use crate::surroundings::{Progress, Surroundings};
+use crate::surroundings::Surroundings;
 
 /// Trains a model on a table and makes its vault at `output`.
 ///
@@ -85,79 +84,44 @@ fn trained(
     let given = given.map(|bytes| start::read(bytes, &plan)).transpose()?;
     let start = given.as_deref().map_or(Start::Nothing, Start::Given);
     let released = run(&plan, &Rows::Table(&table.data), &start, 1, &mut rng, surroundings)?;
-    let event = stated(&plan, released.event, None, 0)?;
-    let work = work(&released.evidence, Some(table.private.rows_scaled));
-
-    surroundings.tell(Progress::Storing)?;
+    let released = Released { event: stated(&plan, released.event, None, 0)?, ..released };
     let vault_id = hex::encode(surroundings.random::<16>()?);
-    let request_id = format!("train-{}", identifier(surroundings)?);
-    let (annex, commitment) = Annex::seal(&work, surroundings)?;
-    let bytes = weight_bytes(&released.weights);
-    let digest = digest_bytes(&bytes);
+    let id = format!("train-{}", identifier(surroundings)?);
+    let digest = surroundings.keyring.hmac(&vault_id, "request", id.as_bytes());
+    let named = Named { id, digest, received_at };
     let rows = table.data.rows() as u64;
-    let sealed = certificate(
-        &plan,
-        event,
-        certify::Facts {
-            vault: &vault_id,
-            now: &received_at,
-            request_id: &request_id,
-            kind: RequestKind::Train,
-            received_at: &received_at,
-            records: rows,
-            subject: None,
-            digest_before: None,
-            digest_after: hex::encode(digest),
-            version,
-            index: 0,
-            previous: None,
-            annex: commitment,
-        },
-        surroundings.keyring,
-    )?;
+    let facts = certify::Facts {
+        vault: &vault_id,
+        request_id: &named.id,
+        kind: RequestKind::Train,
+        received_at: &named.received_at,
+        records: rows,
+        subject: None,
+        digest_before: None,
+        version,
+        index: 0,
+        previous: None,
+    };
+    let clipped = Some(table.private.rows_scaled);
+    let issued = Issued::new(&plan, released, clipped, facts, surroundings)?;
     let config =
         serde_json::to_string(&plan).map_err(|error| Error::storage("plan", error.to_string()))?;
     let genesis = Genesis {
-        vault_id: vault_id.clone(),
-        created_at: received_at.clone(),
+        vault_id,
+        created_at: named.received_at.clone(),
         config_json: config,
         public_key: surroundings.keyring.public_key(),
     };
     let mut creation = Vault::create(output, &genesis)?;
     insert_rows(&mut creation, &table, version)?;
-    creation.replace_model(version, &bytes, &digest)?;
-    creation.set_caches(released.kept.map(|kept| kept.to_bytes()).as_deref())?;
-    let index = creation.append_ledger(CERTIFICATE, &sealed.text, &sealed.hash_bytes)?;
-    creation.set_annex(index, &annex)?;
-    let body = surroundings.keyring.hmac(&vault_id, "request", request_id.as_bytes());
-    creation.insert_request(
-        &request_id,
-        &body,
-        RequestState::Certified,
-        Some(version),
-        Some(index),
-    )?;
+    let index = issued.store(&mut creation, &named)?;
     creation.commit()?;
 
     let mut notices = Vec::new();
     if table.left_out > 0 {
         notices.push(format!("{} rows of other classes were left out", table.left_out));
     }
-    Ok(Served {
-        request_id,
-        kind: RequestKind::Train.name().to_owned(),
-        version,
-        records: rows,
-        remaining: rows,
-        replayed: false,
-        index,
-        head_index: index,
-        head: sealed.hash,
-        claims: sealed.claims,
-        certificate: sealed.text,
-        work: Some(work),
-        notices: warned(&plan, notices),
-    })
+    Ok(issued.served(&plan, named, index, rows, notices))
 }
 
 /// Refuses early what could not be created at the end.

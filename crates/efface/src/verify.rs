@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::certify::digest_bytes;
 use crate::error::{Error, Result};
-use crate::exact;
 use crate::plan::Plan;
+use crate::run::ridge;
 use crate::store::{CERTIFICATE, EXPORT, open_for_reading};
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
@@ -204,7 +204,7 @@ pub fn verify_ledger(
             match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
                 Ok(true) => {
                     verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
-                    exact::check(&vault, &plan?, &mut verdict)?;
+                    ridge::check(&vault, &plan?, &mut verdict)?;
                 }
                 Ok(false) => {
                     let reason = "the vault's plan is not the one its certificates were made under";

@@ -7,13 +7,12 @@ use efface_learn::mechanism::distributed_descent::{
     Membership, Reach, Records,
 };
 use efface_learn::solver::{SolveError, Watch};
-use efface_privacy::event::{DistributedDescent, Event};
 use rand_chacha::ChaCha20Rng;
 
+use super::{Request, Start};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Published, Schedule};
 use crate::rows::{Keyed, Rows};
-use crate::run::{Request, Start};
 
 /// Learns, serves a request from what is kept, or (a refresh) learns anew on a fresh sample.
 pub(crate) fn run(
@@ -56,14 +55,6 @@ pub(crate) fn run(
         }
     };
     Ok(averages.map_err(refusal)?.released(&checked, releases))
-}
-
-/// The event a request would have, before anything is learnt.
-pub(crate) fn planned(previous: &DistributedDescent, records: usize) -> Event {
-    let mut next = previous.clone();
-    next.releases += 1;
-    next.records = records as u64;
-    Event::DistributedDescent(next)
 }
 
 fn published(plan: &Plan) -> Option<&Published> {

@@ -7,10 +7,10 @@ use efface_learn::mechanism::{Kept, Released, RidgeError, RidgePlan, ridge};
 use efface_privacy::certificate::{Standing, Verdict};
 use efface_vault::Vault;
 
+use super::{Request, Start};
 use crate::error::{Error, Result};
 use crate::plan::{MechanismName, Plan};
 use crate::rows::{Keyed, Rows, weight_bytes};
-use crate::run::{Request, Start};
 use crate::store::kept;
 use crate::surroundings::{Progress, Surroundings};
 

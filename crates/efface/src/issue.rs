@@ -1,0 +1,107 @@
+//! The end that the first training and every request have: what was released is certified, stored
+//! and told.
+
+use efface_learn::mechanism::Released;
+use efface_privacy::certificate::RequestKind;
+use efface_vault::{RequestState, Transaction};
+
+use crate::annex::Annex;
+use crate::certify::{Facts, Sealed, certificate, digest_bytes};
+use crate::error::Result;
+use crate::outcome::{Served, Work};
+use crate::plan::Plan;
+use crate::rows::weight_bytes;
+use crate::store::CERTIFICATE;
+use crate::surroundings::{Progress, Surroundings};
+
+/// A request's name and keyed digest.
+pub(crate) struct Named {
+    pub(crate) id: String,
+    pub(crate) digest: [u8; 32],
+    pub(crate) received_at: String,
+}
+
+/// A certified release that is not yet stored.
+pub(crate) struct Issued {
+    sealed: Sealed,
+    annex: String,
+    weights: Vec<u8>,
+    digest: [u8; 32],
+    kept: Option<Vec<u8>>,
+    work: Work,
+    kind: RequestKind,
+    version: u64,
+    records: u64,
+}
+
+impl Issued {
+    /// Certifies a release, whose event is as certificates state it; `clipped` rows were shortened.
+    ///
+    /// # Errors
+    /// When the event does not earn what the plan promises.
+    pub(crate) fn new(
+        plan: &Plan,
+        released: Released,
+        clipped: Option<u64>,
+        facts: Facts<'_>,
+        surroundings: &mut Surroundings<'_>,
+    ) -> Result<Self> {
+        surroundings.tell(Progress::Storing)?;
+        let work = Work::of(&released.evidence, clipped);
+        let (annex, commitment) = Annex::seal(&work, surroundings)?;
+        let weights = weight_bytes(&released.weights);
+        let digest = digest_bytes(&weights);
+        let (kind, version, records) = (facts.kind, facts.version, facts.records);
+        let sealed =
+            certificate(plan, released.event, facts, &digest, commitment, surroundings.keyring)?;
+        let kept = released.kept.map(|kept| kept.to_bytes());
+        Ok(Self { sealed, annex, weights, digest, kept, work, kind, version, records })
+    }
+
+    /// Stores it as the outcome of the request; its position in the ledger.
+    pub(crate) fn store(&self, transaction: &mut Transaction<'_>, named: &Named) -> Result<u64> {
+        transaction.replace_model(self.version, &self.weights, &self.digest)?;
+        transaction.set_caches(self.kept.as_deref())?;
+        let Sealed { text, hash_bytes, .. } = &self.sealed;
+        let index = transaction.append_ledger(CERTIFICATE, text, hash_bytes)?;
+        transaction.set_annex(index, &self.annex)?;
+        transaction.insert_request(
+            &named.id,
+            &named.digest,
+            RequestState::Certified,
+            Some(self.version),
+            Some(index),
+        )?;
+        Ok(index)
+    }
+
+    /// What the faces are told once it is committed at `index`, with `remaining` records.
+    pub(crate) fn served(
+        self,
+        plan: &Plan,
+        named: Named,
+        index: u64,
+        remaining: u64,
+        mut notices: Vec<String>,
+    ) -> Served {
+        if plan.not_for_release {
+            let seeded = "NOT FOR RELEASE: made with `--seed`; its certificates never verify";
+            notices.insert(0, seeded.to_owned());
+        }
+        Served {
+            request_id: named.id,
+            kind: self.kind.name().to_owned(),
+            version: self.version,
+            records: self.records,
+            remaining,
+            replayed: false,
+            index,
+            head_index: index,
+            head: self.sealed.hash,
+            claims: self.sealed.claims,
+            certificate: self.sealed.text,
+            work: Some(self.work),
+            notices,
+        }
+    }
+}
