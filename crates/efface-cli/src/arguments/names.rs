@@ -25,3 +25,20 @@ pub(super) const NOTIONS: [&str; 5] = [
 ];
 pub(super) const ACCOUNTANTS: [&str; 7] =
     ["gdp", "bounded-domain", "langevin", "deletion-rdp", "descent", "objective", "exact"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use efface::{MechanismName, Notion};
+
+    #[test]
+    fn every_mechanism_and_notion_of_the_engine_is_offered() {
+        let sorted = |mut names: Vec<&'static str>| {
+            names.sort_unstable();
+            names
+        };
+        let engine = MechanismName::ALL.map(MechanismName::name).to_vec();
+        assert_eq!(sorted(MECHANISMS.to_vec()), sorted(engine));
+        assert_eq!(NOTIONS, Notion::ALL.map(Notion::name));
+    }
+}
