@@ -7,7 +7,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant, What};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
-use super::{MechanismName, ridge};
+use super::{MechanismName, descent, distributed_descent, objective_perturbation, ridge};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -46,39 +46,26 @@ impl Choices {
     pub fn new(settings: Settings) -> Result<Self> {
         let s = &settings;
         let name = s.mechanism.as_deref().unwrap_or("solve");
-        let mechanism = MechanismName::ALL.into_iter().find(|m| m.name() == name);
-        let names = MechanismName::ALL.map(MechanismName::name);
-        let mechanism = mechanism.ok_or_else(|| unknown("mechanism", name, &names))?;
+        let mechanism = named("mechanism", name, MechanismName::ALL, MechanismName::name)?;
         let exact = mechanism == MechanismName::Ridge;
         let perturbed = mechanism == MechanismName::ObjectivePerturbation;
         let parts = mechanism == MechanismName::DistributedDescent;
-        let name = s.loss.as_deref().unwrap_or("logistic");
-        let loss = known("loss", name, &Loss::NAMES)?;
-        let notion_names = Notion::ALL.map(Notion::name);
+        let loss = known("loss", s.loss.as_deref().unwrap_or("logistic"), &Loss::NAMES)?;
         let notion = match s.notion.as_deref() {
             None if exact => Notion::ExactRemoval,
             None => Notion::IndistinguishableFromRetraining,
-            Some(name) => {
-                Notion::from_name(name).ok_or_else(|| unknown("notion", name, &notion_names))?
-            }
+            Some(name) => named("notion", name, Notion::ALL, Notion::name)?,
         };
-        let accountant_names = Accountant::ALL.map(Accountant::name);
         let accountant = match s.accountant.as_deref() {
             None if exact => Some(Accountant::Exact),
             None => None,
-            Some(name) => Some(
-                Accountant::from_name(name)
-                    .ok_or_else(|| unknown("accountant", name, &accountant_names))?,
-            ),
+            Some(name) => Some(named("accountant", name, Accountant::ALL, Accountant::name)?),
         };
-        let variant_names = Variant::ALL.map(Variant::name);
         let variant = match s.variant.as_deref() {
             None => Variant::Perfect,
-            Some(name) => {
-                Variant::from_name(name).ok_or_else(|| unknown("variant", name, &variant_names))?
-            }
+            Some(name) => named("variant", name, Variant::ALL, Variant::name)?,
         };
-        // The variant of descent-to-delete decides the state; `together` compares them.
+        // The variant of descent-to-delete decides the state; its rules compare them.
         let implied = match (mechanism, variant.state()) {
             (MechanismName::DescentToDelete, State::Secret)
             | (MechanismName::ObjectivePerturbation | MechanismName::DistributedDescent, _) => {
@@ -139,9 +126,11 @@ impl Choices {
             settings,
         };
         choices.numbers()?;
-        choices.together()?;
+        choices.of_mechanism()?;
+        choices.of_promise()?;
+        choices.of_objective()?;
         choices.start()?;
-        choices.of_parts()?;
+        distributed_descent::check(&choices)?;
         Ok(choices)
     }
 
@@ -243,47 +232,6 @@ impl Choices {
         }
     }
 
-    /// What `objective-perturbation` is published for, and nothing else.
-    fn perturbed(&self) -> Result<()> {
-        let s = &self.settings;
-        if self.mechanism != MechanismName::ObjectivePerturbation {
-            return Ok(());
-        }
-        let rules = [
-            (
-                self.state == State::Secret,
-                "`--state perfect`",
-                "leave it out: it keeps what it drew",
-            ),
-            (self.loss == "logistic", "another loss than `logistic`", "use `--loss logistic`"),
-            (
-                self.notion == Notion::IndistinguishableFromRetraining,
-                "another notion than `indistinguishable-from-retraining`",
-                "leave out `--notion`; nothing it states can be believed in any case",
-            ),
-            (
-                self.accountant == Accountant::Objective,
-                "another accountant than `objective`",
-                "leave out `--accountant`",
-            ),
-            (
-                self.epsilon <= 1.0,
-                "an epsilon above 1",
-                "its theorem is stated for epsilon up to 1",
-            ),
-            (s.releases.is_none(), "`--releases`", "leave it out: the residual is what it counts"),
-            (self.given.is_none(), "an extractor", "use `--mechanism solve`"),
-        ];
-        match rules.into_iter().find(|(holds, ..)| !holds) {
-            None => Ok(()),
-            Some((_, what, hint)) => Err(Error::refused(
-                "settings",
-                format!("`objective-perturbation` is not offered with {what}"),
-            )
-            .hint(hint)),
-        }
-    }
-
     /// The least share of the first n records that must always be there, where the accountant's
     /// theorem supposes one.
     pub(crate) fn least_share(&self) -> Option<f64> {
@@ -291,54 +239,9 @@ impl Choices {
         (published && self.mechanism == MechanismName::DistributedDescent).then_some(0.5)
     }
 
-    /// Settings of `distributed-descent`, and those it excludes.
-    fn of_parts(&self) -> Result<()> {
-        let s = &self.settings;
-        let refuse = |what: &str, hint: &str| Err(Error::refused("settings", what).hint(hint));
-        let parts = self.mechanism == MechanismName::DistributedDescent;
-        let counted = self.accountant == Accountant::Descent;
-        if !parts {
-            if s.copies.is_some() {
-                let what = "`--copies` is a setting of `distributed-descent` only";
-                return refuse(what, "leave it out, or use `--mechanism distributed-descent`");
-            }
-            return Ok(());
-        }
-        if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
-            return Err(Error::input("range", format!("`xi` must be in [1, 4/3], got {xi}")));
-        }
-        if let Some(copies) = s.copies.filter(|copies| *copies > 64) {
-            let what = format!("`copies` must be in 1..=64, got {copies}");
-            return Err(Error::input("range", what));
-        }
-        if self.state == State::Perfect {
-            let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
-                        sample and parts from request to request";
-            return refuse(what, "leave out `--state`");
-        }
-        if !self.mean {
-            let what = "`distributed-descent` with `--normalizer fixed` is not offered: each part \
-                        averages over its own positions";
-            return refuse(what, "leave out `--normalizer`");
-        }
-        if s.iterations.is_some() && !counted {
-            let what = "`--iterations` belongs to the published accountant `descent`";
-            return refuse(what, "leave it out, or use `--accountant descent`");
-        }
-        if counted && (s.noise.is_some() || s.solver.is_some()) {
-            let what = "`--noise` and `--solver` with `--accountant descent` are not offered: the \
-                        theorem fixes the noise, and counts steps of gradient descent";
-            return refuse(
-                what,
-                "give `--iterations` or `--excess-risk`, or leave out `--accountant`",
-            );
-        }
-        Ok(())
-    }
-
-    /// Settings that exclude or need each other.
-    fn together(&self) -> Result<()> {
-        self.perturbed()?;
+    /// Settings that belong to a mechanism, and what mechanisms exclude.
+    fn of_mechanism(&self) -> Result<()> {
+        objective_perturbation::check(self)?;
         let s = &self.settings;
         let steps = self.mechanism == MechanismName::NoisyGd;
         ridge::check(self)?;
@@ -378,7 +281,7 @@ impl Choices {
             }
         }
         if descends {
-            self.descent()?;
+            descent::check(self)?;
         }
         let steps = steps || descends;
         if steps && s.solver.is_some() {
@@ -398,6 +301,11 @@ impl Choices {
         if s.noise.is_some() && s.excess_risk.is_some() {
             return clash("`--noise` and `--excess-risk`", "exclude each other", "give one");
         }
+        Ok(())
+    }
+
+    /// State, notion and releases that exclude or need each other.
+    fn of_promise(&self) -> Result<()> {
         if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
             return clash(
                 "`deletion-privacy` with `--state secret`",
@@ -424,13 +332,19 @@ impl Choices {
                 "leave it out",
             );
         }
-        if s.interactions.is_some() && self.notion != Notion::DeletionPrivacy {
+        if self.settings.interactions.is_some() && self.notion != Notion::DeletionPrivacy {
             return clash(
                 "`--interactions`",
                 "is a setting of `--notion deletion-privacy`",
                 "leave it out",
             );
         }
+        Ok(())
+    }
+
+    /// Settings of the normaliser and of the loss.
+    fn of_objective(&self) -> Result<()> {
+        let s = &self.settings;
         if self.mean && s.capacity.is_some() {
             return clash(
                 "`--capacity`",
@@ -512,43 +426,6 @@ pub(super) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
     Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
 }
 
-impl Choices {
-    /// What the variants of `descent-to-delete` need and exclude.
-    fn descent(&self) -> Result<()> {
-        let s = &self.settings;
-        let name = self.variant.name();
-        let refuse = |what: String, hint: &str| Err(Error::refused("settings", what).hint(hint));
-        if self.state != self.variant.state() {
-            let kept = if self.variant.state() == State::Secret { "secret" } else { "perfect" };
-            return refuse(
-                format!("`--variant {name}` keeps `{kept}` state, and `--state` says otherwise"),
-                "leave out `--state`",
-            );
-        }
-        if self.variant == Variant::Weak {
-            let xi = s.xi.unwrap_or(1.0);
-            if !(1.0..=16.0).contains(&xi) {
-                return Err(Error::input("range", format!("`xi` must be in [1, 16], got {xi}")));
-            }
-        } else if s.xi.is_some() {
-            return refuse("`--xi` belongs to `--variant weak`".to_owned(), "leave it out");
-        }
-        if self.variant.chooses_lambda() && s.diameter.is_none() {
-            return refuse(
-                format!("`--variant {name}` chooses lambda from the diameter of the ball"),
-                "give `--diameter`, twice the largest norm of weights worth having",
-            );
-        }
-        if !matches!(self.accountant, Accountant::Gdp | Accountant::Descent) {
-            return refuse(
-                format!("`descent-to-delete` has no accountant `{}`", self.accountant.name()),
-                "use `gdp` (tight) or `descent` (as published)",
-            );
-        }
-        Ok(())
-    }
-}
-
 fn range(error: efface_privacy::quantity::QuantityError) -> Error {
     Error::input("range", error.to_string())
 }
@@ -556,6 +433,15 @@ fn range(error: efface_privacy::quantity::QuantityError) -> Error {
 fn unknown(what: &'static str, got: &str, names: &[&str]) -> Error {
     let shown: String = got.chars().take(60).collect();
     Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
+}
+
+fn named<T: Copy, const N: usize>(
+    what: &'static str,
+    got: &str,
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> Result<T> {
+    all.into_iter().find(|one| name(*one) == got).ok_or_else(|| unknown(what, got, &all.map(name)))
 }
 
 fn known(what: &'static str, got: &str, names: &[&'static str]) -> Result<&'static str> {

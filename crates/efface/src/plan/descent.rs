@@ -1,4 +1,4 @@
-//! The constants of `descent-to-delete`: lambda, steps, ball and noise from public numbers.
+//! The plan of `descent-to-delete`: lambda, steps, ball and noise from public numbers.
 
 use efface_learn::Constants;
 use efface_learn::mechanism::DescentPlan;
@@ -59,6 +59,41 @@ pub(super) fn lambda(
     }
     Err(Error::refused("lambda", format!("the theorem's lambda would be {lambda}"))
         .hint("give `--lambda`, or another `--diameter`"))
+}
+
+/// What the variants of `descent-to-delete` need and exclude.
+pub(super) fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    let name = choices.variant.name();
+    let refuse = |what: String, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    if choices.state != choices.variant.state() {
+        let kept = if choices.variant.state() == State::Secret { "secret" } else { "perfect" };
+        return refuse(
+            format!("`--variant {name}` keeps `{kept}` state, and `--state` says otherwise"),
+            "leave out `--state`",
+        );
+    }
+    if choices.variant == Variant::Weak {
+        let xi = s.xi.unwrap_or(1.0);
+        if !(1.0..=16.0).contains(&xi) {
+            return Err(Error::input("range", format!("`xi` must be in [1, 16], got {xi}")));
+        }
+    } else if s.xi.is_some() {
+        return refuse("`--xi` belongs to `--variant weak`".to_owned(), "leave it out");
+    }
+    if choices.variant.chooses_lambda() && s.diameter.is_none() {
+        return refuse(
+            format!("`--variant {name}` chooses lambda from the diameter of the ball"),
+            "give `--diameter`, twice the largest norm of weights worth having",
+        );
+    }
+    if !matches!(choices.accountant, Accountant::Gdp | Accountant::Descent) {
+        return refuse(
+            format!("`descent-to-delete` has no accountant `{}`", choices.accountant.name()),
+            "use `gdp` (tight) or `descent` (as published)",
+        );
+    }
+    Ok(())
 }
 
 /// Everything about the mechanism that is fixed for the life of the model.

@@ -1,15 +1,19 @@
 //! The plan of a model: settings as checked, with every public constant fixed for its life.
 
+mod assumptions;
 mod check;
 mod constants;
 mod descent;
-mod parts;
+mod distributed_descent;
+mod noisy_gd;
+mod objective_perturbation;
 mod resolve;
 mod ridge;
 mod schedule;
+mod solve;
 
 pub(crate) use check::Choices;
-pub use parts::Published;
+pub use distributed_descent::Published;
 pub(crate) use resolve::Facts;
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 pub(crate) use schedule::least_steps;

@@ -1,14 +1,13 @@
 //! The plan of `ridge`: what it takes, and its public constants.
 
-use efface_learn::Constants;
 use efface_learn::mechanism::RidgePlan;
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
 
 use super::check::clash;
 use super::constants::{Constants as List, origin};
+use super::schedule::Public;
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
@@ -77,19 +76,15 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
 }
 
 /// Lists the grids that rows and targets are rounded to.
-pub(super) fn schedule(
-    constants: &Constants,
-    size_origin: Origin,
-    list: &mut List,
-) -> Result<Schedule> {
-    let plan = RidgePlan::new(constants.clone())
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let plan = RidgePlan::new(public.constants.clone())
         .map_err(|error| Error::refused("ridge", error.to_string()))?;
     let event = plan.event(1);
     for (name, value) in [("row-bound", event.row_bound), ("target-bound", event.target_bound)] {
         list.add(name, value, origin(false, &[]));
     }
     for (name, value) in [("row-grid", event.row_grid), ("target-grid", event.target_grid)] {
-        list.add(name, value, origin(false, &[size_origin]));
+        list.add(name, value, origin(false, &[public.normalizer_origin]));
     }
     Ok(Schedule::Sums)
 }

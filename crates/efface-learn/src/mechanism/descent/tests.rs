@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use efface_privacy::event::Variant;
+use efface_privacy::event::{Normalizer, Variant};
 
 use super::*;
 use crate::example::{LOSSES, constants, dataset, generator, normal};

@@ -1,4 +1,4 @@
-//! The constants of `distributed-descent`: sample, parts, noise and distance that meet the target.
+//! The plan of `distributed-descent`: sample, parts, noise and distance that meet the target.
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::descent::{Descent, Distributed};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::constants::{Constants as List, origin};
 use super::schedule::{Public, grid, least_steps};
-use super::{Choices, Schedule};
+use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
 /// What the published theorem's numbers of steps follow from.
@@ -26,8 +26,54 @@ pub struct Published {
     pub learning: u64,
 }
 
+/// Settings of `distributed-descent`, and those it excludes.
+pub(super) fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    let refuse = |what: &str, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    let parts = choices.mechanism == MechanismName::DistributedDescent;
+    let counted = choices.accountant == Accountant::Descent;
+    if !parts {
+        if s.copies.is_some() {
+            let what = "`--copies` is a setting of `distributed-descent` only";
+            return refuse(what, "leave it out, or use `--mechanism distributed-descent`");
+        }
+        return Ok(());
+    }
+    if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
+        return Err(Error::input("range", format!("`xi` must be in [1, 4/3], got {xi}")));
+    }
+    if let Some(copies) = s.copies.filter(|copies| *copies > 64) {
+        let what = format!("`copies` must be in 1..=64, got {copies}");
+        return Err(Error::input("range", what));
+    }
+    if choices.state == State::Perfect {
+        let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
+                    sample and parts from request to request";
+        return refuse(what, "leave out `--state`");
+    }
+    if !choices.mean {
+        let what = "`distributed-descent` with `--normalizer fixed` is not offered: each part \
+                    averages over its own positions";
+        return refuse(what, "leave out `--normalizer`");
+    }
+    if s.iterations.is_some() && !counted {
+        let what = "`--iterations` belongs to the published accountant `descent`";
+        return refuse(what, "leave it out, or use `--accountant descent`");
+    }
+    if counted && (s.noise.is_some() || s.solver.is_some()) {
+        let what = "`--noise` and `--solver` with `--accountant descent` are not offered: the \
+                    theorem fixes the noise, and counts steps of gradient descent";
+        return refuse(what, "give `--iterations` or `--excess-risk`, or leave out `--accountant`");
+    }
+    Ok(())
+}
+
 /// Sample, parts, copies, noise and distance.
-pub(super) fn parts(choices: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+pub(super) fn schedule(
+    choices: &Choices,
+    public: &Public<'_>,
+    list: &mut List,
+) -> Result<Schedule> {
     let s = &choices.settings;
     let size = origin(s.public_n.is_some(), &[efface_privacy::certificate::Origin::Data]);
     let n = s.public_n.unwrap_or(public.records);

@@ -1,0 +1,130 @@
+//! What claims rest on beyond mathematics, as certificates state it.
+
+use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
+use efface_privacy::event::{Adjacency, What};
+
+use super::resolve::{Facts, private_notion};
+use super::{Choices, MechanismName};
+
+/// Everything a plan supposes, and on whose word.
+pub(super) fn assumptions(
+    choices: &Choices,
+    facts: &Facts,
+    adjacency: Adjacency,
+    constants: &[Constant],
+) -> Vec<Assumption> {
+    let exact = choices.mechanism == MechanismName::Ridge;
+    let mut list = vec![assumption(
+        "rows",
+        format!(
+            "every stored row has norm at most {} (`{}`), checked on the stored numbers",
+            choices.row_norm, choices.row_map
+        ),
+        Evidence::Enforced,
+    )];
+    if exact {
+        list.push(assumption(
+            "stored-rows",
+            "a deleted row leaves the sums as it entered them: rows in the vault are as they were \
+             stored (`efface ledger verify` builds the sums anew and compares)",
+            Evidence::Assumed,
+        ));
+    } else {
+        list.push(assumption(
+            "randomness",
+            if choices.settings.seed.is_some() {
+                "noise comes from a seed that the user knows: a test"
+            } else {
+                "noise comes from the operating system's generator and is never seen or reused"
+            },
+            if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
+        ));
+    }
+    if matches!(choices.mechanism, MechanismName::Solve | MechanismName::Retrain) {
+        list.push(assumption(
+            "optimiser",
+            "the stopping rule bounds the distance to the optimum, rounding included",
+            Evidence::Enforced,
+        ));
+    }
+    let from_data: Vec<&str> = constants
+        .iter()
+        .filter(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema")
+        .map(|c| c.name.as_str())
+        .collect();
+    if adjacency == Adjacency::Replace {
+        let given = choices.settings.public_n.is_some();
+        let mut value = "the number of records is public".to_owned();
+        if !from_data.is_empty() {
+            value += &format!("; {} follow from it", from_data.join(", "));
+        }
+        let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
+        list.push(assumption("row-count", value, evidence));
+    }
+    if !facts.classes_given && !facts.classes.is_empty() {
+        list.push(assumption(
+            "classes",
+            "the set of labels was read off the data and is taken to be public",
+            Evidence::Assumed,
+        ));
+    }
+    list.extend(about_given(choices));
+    for value in &facts.schema_from_data {
+        list.push(assumption("schema", value.clone(), Evidence::Assumed));
+    }
+    if exact {
+        return list;
+    }
+    let group = choices.max_group;
+    list.push(match (facts.subjects, private_notion(choices.notion)) {
+        (true, true) => {
+            let value = format!("no subject owns more than {group} records");
+            assumption("group", value, Evidence::Enforced)
+        }
+        (true, false) => {
+            let value = format!(
+                "claims about groups hold for subjects of at most {group} records; others own more \
+                 than they cover"
+            );
+            let declared = choices.settings.max_group.is_some();
+            let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };
+            assumption("group", value, evidence)
+        }
+        (false, _) => {
+            let value = format!("no person owns more than {group} records; subjects are not named");
+            assumption("group", value, Evidence::Assumed)
+        }
+    });
+    list
+}
+
+/// What is declared about the extractor or the start.
+fn about_given(choices: &Choices) -> Vec<Assumption> {
+    let mut list = Vec::new();
+    if let Some(given) = &choices.given {
+        let figures = match (given.epsilon, given.delta, given.mu) {
+            (Some(epsilon), Some(delta), _) => format!("({epsilon}, {delta})-private"),
+            (_, _, Some(mu)) => format!("{mu}-GDP"),
+            _ => "private".to_owned(),
+        };
+        let what = match given.what {
+            What::Extractor => "the feature extractor",
+            What::Start => "the start",
+        };
+        let value = format!(
+            "{what} was fixed before the first training and is {figures} for groups of {} records, \
+             one world lacking them",
+            given.group
+        );
+        list.push(assumption("given", value, Evidence::Declared));
+    }
+    if choices.settings.start.is_some() && choices.settings.start_public {
+        let value = "the start was made without the private data";
+        list.push(assumption("start", value, Evidence::Declared));
+    }
+    list
+}
+
+fn assumption(name: &str, value: impl Into<String>, evidence: Evidence) -> Assumption {
+    Assumption { name: name.to_owned(), value: value.into(), evidence }
+}

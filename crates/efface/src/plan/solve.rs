@@ -1,0 +1,92 @@
+//! The plan of `solve` and `retrain`: noise and distance that meet the target.
+
+use efface_privacy::calibrate::{largest, least};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure, State};
+use efface_privacy::quantity::Decimal;
+
+use super::constants::{Constants as List, origin};
+use super::schedule::{Public, grid};
+use super::{Choices, MechanismName, Schedule};
+use crate::error::{Error, Result};
+
+/// Noise and distance of `solve` and `retrain`.
+pub(super) fn schedule(
+    choices: &Choices,
+    public: &Public<'_>,
+    list: &mut List,
+) -> Result<Schedule> {
+    let s = &choices.settings;
+    let event = |sigma: f64, tau: f64| -> Result<Event> {
+        let grid = grid(sigma)?;
+        Ok(public.composed(Event::OutputNoise(OutputNoise {
+            setting: public.setting.clone(),
+            procedure: match choices.mechanism {
+                MechanismName::Retrain => Procedure::Retrain,
+                _ => Procedure::Solve,
+            },
+            distance: Decimal(tau),
+            noise: Decimal(grid.noise),
+            grid: Decimal(grid.spacing),
+            state: choices.state,
+            joint_releases: if choices.state == State::Secret { choices.releases } else { 1 },
+            releases: match choices.notion {
+                Notion::DifferentialPrivacy => choices.releases,
+                _ => 1,
+            },
+            records: Some(public.records),
+        })))
+    };
+    let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);
+    let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * 1e3, |tau| ok(sigma, tau));
+    let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
+    let noise_given = s.noise.is_some();
+    let sigma = match s.noise {
+        Some(sigma) => sigma,
+        None if private => {
+            let tau = sensitivity(public)? / 100.0;
+            least(tau * 1e-6, tau * 1e12, |sigma| ok(sigma, tau))?
+                .ok_or_else(|| public.infeasible("with any noise"))?
+        }
+        None => {
+            let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
+            public.affordable(s.excess_risk, unit)
+        }
+    };
+    let spacing = grid(sigma)?;
+    let tau = farthest(sigma)?.ok_or_else(|| {
+        public
+            .infeasible(&format!("with noise {sigma}"))
+            .hint("raise `--noise`, raise `--epsilon`, or leave `--noise` to the engine")
+    })?;
+    let noise_origin = origin(noise_given, &[public.size_origin]);
+    list.add("distance", Decimal(tau), origin(false, &[noise_origin, public.size_origin]));
+    list.add("noise", Decimal(spacing.noise), noise_origin);
+    list.add(
+        "releases",
+        if choices.state == State::Secret { choices.releases } else { 1 },
+        origin(s.releases.is_some(), &[]),
+    );
+    Ok(Schedule::Output {
+        distance: Decimal(tau),
+        noise: Decimal(spacing.noise),
+        grid: Decimal(spacing.spacing),
+    })
+}
+
+/// Delta*: how far one group moves the optimum, for DP.
+fn sensitivity(public: &Public<'_>) -> Result<f64> {
+    let (g, m) = (public.setting.lipschitz.0, public.setting.strong_convexity.0);
+    let (per, n) = match public.setting.normalizer {
+        Normalizer::Fixed { n, .. } => match public.target.adjacency {
+            Adjacency::Remove => (1.0, n),
+            Adjacency::Replace => (2.0, n),
+        },
+        Normalizer::Mean { minimum } => (2.0, minimum),
+    };
+    if n == 0 {
+        return Err(Error::refused("minimum", "under `--normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
+            .hint("give `--minimum`, or use `--normalizer fixed`"));
+    }
+    Ok(per * g * public.setting.group as f64 / (m * n as f64))
+}
