@@ -291,7 +291,9 @@ impl Story {
                 name.clone(),
                 claim.notion.name().to_owned(),
                 requests(claim.requests),
-                told(claim.accountant).unwrap_or_default(),
+                told(claim.accountant).unwrap_or_else(|| {
+                    format!("{} {:.3}", claim.accountant.name(), claim.epsilon.0)
+                }),
                 if others.is_empty() { "none".to_owned() } else { others.join("; ") },
                 private.map_or("none".to_owned(), |c| format!("{:.1}", c.epsilon.0)),
             ]);
