@@ -136,6 +136,17 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// Part of them as a dense row, where single precision holds them all.
+    fn take(&self, from: usize, to: usize, row: &mut Row) -> bool {
+        match self {
+            Self::Single(all) => row.take(all.get(from..to).unwrap_or_default().iter().copied()),
+            Self::Double(all) => {
+                let part = all.get(from..to).unwrap_or_default();
+                row.take(part.iter().map(|&value| value as f32))
+            }
+        }
+    }
+
     /// Part of them, in double precision; nothing beyond the end.
     fn copy(&self, from: usize, to: usize, out: &mut Vec<f64>) {
         out.clear();
@@ -323,6 +334,8 @@ struct Encoding {
     row: Row,
     /// For sparse rows of an array without names: what each number is divided by.
     direct: Option<f64>,
+    /// Dense rows are stored as they are.
+    copies: bool,
     numbers: Vec<f64>,
     entries: Vec<f64>,
 }
@@ -334,8 +347,9 @@ impl Encoding {
             (Body::Matrix(matrix), MemoryRows::Sparse { .. }) => Some(matrix.divide),
             _ => None,
         };
+        let copies = encoder.copies();
         let row = if direct.is_some() { Row::new(Storage::Sparse) } else { encoder.buffer() };
-        Self { encoder, row, direct, numbers: Vec::new(), entries: Vec::new() }
+        Self { encoder, row, direct, copies, numbers: Vec::new(), entries: Vec::new() }
     }
 
     /// Encodes one row, counted from 0.
@@ -346,8 +360,12 @@ impl Encoding {
         };
         match *rows {
             MemoryRows::Dense { numbers, width } => {
-                let start = at * width as usize;
-                numbers.copy(start, start + width as usize, &mut self.numbers);
+                let (from, to) = (at * width as usize, (at + 1) * width as usize);
+                if self.copies && numbers.take(from, to, &mut self.row) {
+                    return Ok(());
+                }
+                // The encoder says which number is at fault.
+                numbers.copy(from, to, &mut self.numbers);
             }
             MemoryRows::Sparse { starts, indices, numbers, width } => {
                 let limit = |at: usize| starts.get(at).map_or(0, |&start| start as usize);

@@ -76,6 +76,15 @@ impl Row {
         }
     }
 
+    /// Takes the numbers of one dense row as they are; `false` if single precision holds one of them
+    /// only as an infinity or NaN.
+    pub(crate) fn take(&mut self, numbers: impl Iterator<Item = f32>) -> bool {
+        let Self::Dense(values) = self else { return false };
+        values.clear();
+        values.extend(numbers);
+        values.iter().all(|value| value.is_finite())
+    }
+
     /// Takes the entries of one sparse row of an array, each divided by `divide`, from left to
     /// right. Errs with the column at fault.
     pub(crate) fn fill<'n>(
@@ -200,6 +209,18 @@ impl RowEncoder {
             }
         }
         Ok(())
+    }
+
+    /// Whether a dense row of numbers is encoded as itself, in single precision.
+    pub(crate) fn copies(&self) -> bool {
+        let alone = |rule: &CellRule| {
+            rule.missing.is_empty() && rule.column.kind == Kind::Numeric(Scaling::AsIs)
+        };
+        self.storage == Storage::Dense
+            && match &self.rules {
+                Rules::Columns(rules) => rules.iter().all(alone),
+                Rules::Numbers(matrix) => matrix.divide == 1.0,
+            }
     }
 
     /// The rules of named columns, in order; none for an array.

@@ -2,8 +2,8 @@
 //! malformation.
 
 use efface_formats::{
-    Format, MemoryRows, MemoryTable, Numbers, ReadOptions, RowMap, RowMapMode, Summary, Task,
-    Values, read_memory,
+    Format, MemoryRows, MemoryTable, Numbers, ReadOptions, RowMap, RowMapMode, Schema, Summary,
+    Task, Values, read_memory,
 };
 use proptest::prelude::*;
 
@@ -291,4 +291,24 @@ proptest! {
         let thin = in_memory(&sparse(&starts, &indices, &numbers), &unlabelled()).unwrap().0.rows;
         prop_assert_eq!(whole, thin);
     }
+}
+
+#[test]
+fn a_schema_encodes_numbers_from_memory_as_from_a_file() {
+    let schema = "version = 1\n\n[[column]]\nname = \"age\"\nkind = \"numeric\"\nrange = [0.0, 100.0]\n\n\
+                  [[column]]\nname = \"kind\"\nkind = \"categorical\"\ncategories = [\"1\", \"2\"]\n\n\
+                  [[column]]\nname = \"pay\"\nkind = \"numeric\"\ndivide = 1000.0\nmissing = [\"nan\"]\n";
+    let schema = Schema::from_toml(schema).unwrap();
+    let options = ReadOptions { schema: Some(schema), ..unlabelled() };
+    let numbers = [25.0, 2.0, 500.0, 120.0, 1.0, f64::NAN];
+    let (from_memory, _) = in_memory(&dense(&numbers, 3), &options).unwrap();
+    let csv = b"age,kind,pay\n25,2,500\n120,1,nan\n";
+    let (from_file, _) = collect(Format::Csv, csv, &options).unwrap();
+    assert_eq!(from_memory, from_file);
+    assert_eq!(from_memory.rows, [[-0.5, 0.0, 1.0, 0.5, 0.0], [1.0, 1.0, 0.0, 0.0, 1.0]]);
+    assert_eq!(
+        refused(&dense(&[25.0, 3.0, 1.0], 3), &options),
+        "X, row 1, column `kind`: `3` is not one of the 2 declared categories, and `other` is \
+         `refuse`"
+    );
 }
