@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use efface::planner::{About, Advice, Count, Machine, Workload, chosen, plan};
+use efface::planner::{About, Advice, Count, Lasts, Machine, Workload, chosen, plan};
 use efface::{Delete, Keyring, Served, Settings, Source, Which, delete, train_as_planned};
 
 use crate::clock::timed;
@@ -58,7 +58,11 @@ fn plans_hold_for_the_wines() {
             held(name, &choice.training, &served, choice.training.passes_at_most);
             let one = Which::Ids(vec![tables.ids[3].clone()]);
             let eight = Which::Ids(tables.ids[100..108].to_vec());
-            for (position, what) in [one, eight].into_iter().enumerate() {
+            let lasts = match choice.lasts {
+                Lasts::Until { requests, refresh: false, .. } => requests as usize,
+                _ => usize::MAX,
+            };
+            for (position, what) in [one, eight].into_iter().enumerate().take(lasts) {
                 let request = Delete { what, request_id: None };
                 let (served, _) = timed(&keyring, |s| delete(&vault, &request, s)).unwrap();
                 let steps = choice.steps.get(position).copied().unwrap_or(0);

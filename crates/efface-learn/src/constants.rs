@@ -198,14 +198,22 @@ impl Constants {
     }
 
     /// How far the optimum can move when `changed` records are taken out of (or put into) the data:
-    /// G k/(m N) under `fixed`, 2 G k/(m n) under `mean`, with n = `records`, the larger size.
+    /// [`gradient_shift`](Self::gradient_shift) over m.
     #[must_use]
     pub fn optimum_shift(&self, changed: u64, records: u64) -> f64 {
+        self.gradient_shift(changed, records) / self.strong_convexity()
+    }
+
+    /// How much the gradient of F can change at an optimum when `changed` records are taken out of
+    /// (or put into) the data: G k/N under `fixed`, 2 G k/n under `mean`, with n = `records`, the
+    /// larger size, and G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz)).
+    #[must_use]
+    pub fn gradient_shift(&self, changed: u64, records: u64) -> f64 {
         let (factor, n) = match self.declared.normalizer {
             Normalizer::Fixed { n, .. } => (1.0, n),
             Normalizer::Mean { .. } => (2.0, records),
         };
-        factor * self.lipschitz() * changed as f64 / (self.strong_convexity() * n as f64)
+        factor * self.optimum_lipschitz() * changed as f64 / n as f64
     }
 
     /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`.

@@ -1,5 +1,15 @@
 #![doc = include_str!("risk.md")]
 
+mod ball;
+mod descent;
+mod parts;
+mod sums;
+
+pub use ball::{Ball, noisy_gd_in_ball};
+pub use descent::{Descents, descent};
+pub use parts::averages;
+pub use sums::rounded_sums;
+
 use crate::constants::Constants;
 
 /// Bound on the expected excess risk of an optimum found to within `distance` and published with
@@ -34,28 +44,58 @@ pub struct Steps {
 /// of requests; infinite when the steps do not contract.
 #[must_use]
 pub fn noisy_gd(constants: &Constants, steps: &Steps) -> f64 {
-    let parameters = constants.parameters() as f64;
-    let c = constants.contraction(steps.step);
-    if c >= 1.0 {
-        return f64::INFINITY;
-    }
-    let variance = parameters * (steps.noise + steps.grid / 2.0).powi(2) / ((1.0 - c) * (1.0 + c));
-    // c^{2k}, and 1 minus it without cancellation.
-    let left = |count: u64| (2.0 * count as f64 * c.ln()).exp();
-    let gone = |count: u64| -(2.0 * count as f64 * c.ln()).exp_m1();
-    let start = constants.optimum_bound();
-    let learned = (left(steps.learning) * start * start + gone(steps.learning) * variance).sqrt();
-    let (q, p, delta) = (left(steps.removal), gone(steps.removal), steps.shift);
-    let inside = (q * delta).powi(2) + p * (q * delta * delta + p * variance);
-    let settled = if p > 0.0 { (q * delta + inside.sqrt()) / p } else { f64::INFINITY };
-    let drift = (steps.rounding + steps.grid * parameters.sqrt() / 2.0) / (1.0 - c);
-    let most = learned.max(settled) + drift;
+    let most = steps.farthest(constants, constants.optimum_bound());
     of_square(constants, most * most)
+}
+
+impl Steps {
+    /// Bound on sqrt(E |w - w*|^2) after learning from `start` away and after any number of requests.
+    fn farthest(&self, constants: &Constants, start: f64) -> f64 {
+        let parameters = constants.parameters() as f64;
+        let c = constants.contraction(self.step);
+        if c >= 1.0 {
+            return f64::INFINITY;
+        }
+        let variance =
+            parameters * (self.noise + self.grid / 2.0).powi(2) / ((1.0 - c) * (1.0 + c));
+        // c^{2k}, and 1 minus it without cancellation.
+        let left = |count: u64| (2.0 * count as f64 * c.ln()).exp();
+        let gone = |count: u64| -(2.0 * count as f64 * c.ln()).exp_m1();
+        let learned = (left(self.learning) * start * start + gone(self.learning) * variance).sqrt();
+        let (q, p, delta) = (left(self.removal), gone(self.removal), self.shift);
+        let inside = (q * delta).powi(2) + p * (q * delta * delta + p * variance);
+        let settled = if p > 0.0 { (q * delta + inside.sqrt()) / p } else { f64::INFINITY };
+        learned.max(settled) + self.error(constants) / (1.0 - c)
+    }
+
+    /// r: what rounding may add to the distance in one step.
+    fn error(&self, constants: &Constants) -> f64 {
+        self.rounding + self.grid * (constants.parameters() as f64).sqrt() / 2.0
+    }
 }
 
 /// (L/2) E |w - w*|^2.
 fn of_square(constants: &Constants, square: f64) -> f64 {
     constants.total_smoothness() / 2.0 * square
+}
+
+/// Bound on |grad F| at the best weights of a ball around 0, where it need not vanish.
+fn slope_at_best(constants: &Constants, radius: f64) -> f64 {
+    if radius >= constants.optimum_bound() {
+        return 0.0;
+    }
+    let (l, f) = (constants.total_smoothness(), constants.zero_value());
+    steepest(constants, radius).min((2.0 * l * f).sqrt())
+}
+
+/// Bound on |grad F| in a ball around 0.
+fn steepest(constants: &Constants, radius: f64) -> f64 {
+    constants.lipschitz() * constants.load() + constants.strong_convexity() * radius
+}
+
+/// What noise of mean zero that weights do not depend on adds to the risk.
+fn of_noise(constants: &Constants, noise: f64, grid: f64) -> f64 {
+    constants.curvature_trace() / 2.0 * (noise + grid / 2.0).powi(2)
 }
 
 #[cfg(test)]

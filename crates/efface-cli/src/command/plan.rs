@@ -21,8 +21,8 @@ use crate::output::Output;
 /// Each row is what a training with these settings would fix, by the same search for noise,
 /// distance and steps; claims come from what it would release. Nothing but sizes is used: those
 /// of DATA, or `--n` and `--d`. Predicted excess risk is an upper bound on its expectation. Work is
-/// in passes over the data: exact for steps; for solvers what is usual, and an upper bound beside
-/// it.
+/// in passes over the data: exact for steps; for solvers and parts what is usual, and an upper
+/// bound beside it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -102,7 +102,9 @@ fn head(advice: &Advice) -> Vec<String> {
         format!("workload   {} requests a month, of {groups}", advice.workload.deletions_per_month,),
         format!("a pass     {}, {time}", seconds(advice.pass.ms / 1000.0)),
     ];
-    if let Some(choice) = advice.choices.first() {
+    // The target that was asked for, where a choice is not beyond it.
+    let asked = |choice: &&Choice| choice.fixed.target.notion != Notion::ExactRemoval;
+    if let Some(choice) = advice.choices.iter().find(asked).or(advice.choices.first()) {
         let target = &choice.fixed.target;
         lines.push(format!(
             "target     {}, epsilon {}{}; excess risk {:.1e}",
@@ -124,10 +126,10 @@ fn head(advice: &Advice) -> Vec<String> {
 fn row(cells: [&str; 8]) -> String {
     let [rank, name, sigma, found, passes, request, month, risk] = cells;
     // A long name takes the room of the empty cells behind it.
-    let name = if name.len() > 18 {
+    let name = if name.len() > 19 {
         format!("{name:<37}{sigma:<5}")
     } else {
-        format!("{name:<18}  {sigma:>8}  {found:<16}")
+        format!("{name:<19}  {sigma:>8}  {found:<15}")
     };
     format!("{rank:>2} {name:<46} {passes:>18}  {request:>9}  {month:>9}  {risk:>8}")
         .trim_end()
@@ -135,18 +137,24 @@ fn row(cells: [&str; 8]) -> String {
 }
 
 fn choice_row(choice: &Choice, advice: &Advice) -> String {
+    let of = |sigma: f64| format!("{sigma:.2e}");
     let (sigma, found) = match &choice.fixed.schedule {
-        Schedule::Output { distance, noise, .. } => (noise.0, format!("tau {:.2e}", distance.0)),
-        Schedule::Steps { step, noise, learning, .. } => {
-            (noise.0 / (2.0 * step.0).sqrt(), format!("{learning} steps"))
+        Schedule::Output { distance, noise, .. } => {
+            (of(noise.0), format!("tau {:.2e}", distance.0))
         }
-        _ => (0.0, "none".to_owned()),
+        Schedule::Steps { step, noise, learning, .. } => {
+            (of(noise.0 / (2.0 * step.0).sqrt()), format!("{learning} steps"))
+        }
+        Schedule::Descent { noise, learning, .. } => (of(noise.0), format!("{learning} steps")),
+        Schedule::Parts { noise, parts, .. } => (of(noise.0), format!("{parts} parts")),
+        Schedule::Sums => ("none".to_owned(), "exact sums".to_owned()),
+        Schedule::Perturbed { noise, .. } => (of(noise.0), String::new()),
     };
     let rate = advice.workload.deletions_per_month;
     row([
         &choice.rank.to_string(),
         &choice.name,
-        &format!("{sigma:.2e}"),
+        &sigma,
         &found,
         &passes(&choice.request),
         &seconds(choice.month_seconds / rate),
@@ -157,12 +165,28 @@ fn choice_row(choice: &Choice, advice: &Advice) -> String {
 
 /// `~21, <= 36120` for solvers, `45 exactly` for fixed schedules.
 fn passes(count: &Count) -> String {
+    let (usually, most) = (count.passes_usually, whole(count.passes_at_most));
     match count.exact {
-        true if count.passes_usually == count.passes_at_most as f64 => {
-            format!("{} exactly", count.passes_at_most)
-        }
-        true => format!("{:.1}, <= {}", count.passes_usually, count.passes_at_most),
-        false => format!("~{:.0}, <= {}", count.passes_usually, count.passes_at_most),
+        true if usually == count.passes_at_most as f64 => format!("{most} exactly"),
+        true => format!("{}, <= {most}", about(usually)),
+        false if usually < 9.95 => format!("~{}, <= {most}", about(usually)),
+        false => format!("~{usually:.0}, <= {most}"),
+    }
+}
+
+/// A count, or its leading digits where it is long.
+fn whole(count: u64) -> String {
+    if count < 10_000_000 { count.to_string() } else { format!("{:.1e}", count as f64) }
+}
+
+/// A usual number of passes: of few, decimals may matter.
+fn about(passes: f64) -> String {
+    match passes {
+        0.0 => "0".to_owned(),
+        p if p < 0.01 => "0.01".to_owned(),
+        p if p < 0.995 => format!("{p:.2}"),
+        p if p < 999.5 && p.fract() != 0.0 => format!("{p:.1}"),
+        p => whole(p.round() as u64),
     }
 }
 
@@ -185,12 +209,30 @@ fn details(choice: &Choice) -> Vec<String> {
                 Some(removal) => format!("{removal} a request"),
                 None => "the fewest a request that meet the target".to_owned(),
             };
-            format!("; eta {:.3}, {learning} steps of training, {each}", step.0)
+            let over = match choice.settings.radius {
+                Some(_) => "; risk is over the best weights of the ball",
+                None => "",
+            };
+            format!("; eta {:.3}, {learning} steps of training, {each}{over}", step.0)
         }
+        Schedule::Descent { step, learning, iterations, .. } => {
+            let each = match choice.fixed.setting.group {
+                1 => "record".to_owned(),
+                group => counted(group, "record"),
+            };
+            let from = if choice.request.exact && is_level(&choice.steps) { "" } else { "from " };
+            format!(
+                "; eta {:.3}, {learning} steps of training, {from}{iterations} for every {each} \
+                 deleted",
+                step.0
+            )
+        }
+        Schedule::Sums => "; requests read the changed rows alone".to_owned(),
         _ => format!(
-            "; training ~{:.0} passes, at most {}{}",
-            choice.training.passes_usually,
-            choice.training.passes_at_most,
+            "; training ~{} passes, at most {}{}{}",
+            about(choice.training.passes_usually),
+            whole(choice.training.passes_at_most),
+            foreseen(choice),
             with_hessians(&choice.request),
         ),
     };
@@ -214,12 +256,32 @@ fn details(choice: &Choice) -> Vec<String> {
     lines
 }
 
+/// Whether all requests take as many steps.
+fn is_level(steps: &[u64]) -> bool {
+    steps.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// When a memory needs its first pass.
+fn foreseen(choice: &Choice) -> String {
+    match choice.without_pass {
+        None => String::new(),
+        Some(0) => "; when a pass is due cannot be foreseen from public constants".to_owned(),
+        Some(records) => format!(
+            "; no pass until more than {} changed since training or a refresh",
+            counted(records, "record")
+        ),
+    }
+}
+
 /// What a request is worth where Hessians add to its gradient passes.
 fn with_hessians(request: &Count) -> String {
     if request.work_usually <= request.passes_usually {
         return String::new();
     }
-    format!("; with its Hessians a request is usually worth {:.0} passes", request.work_usually)
+    format!(
+        "; with its other arithmetic a request is usually worth {} passes",
+        about(request.work_usually)
+    )
 }
 
 fn claimed(claim: &Claim) -> String {
@@ -234,8 +296,12 @@ fn claimed(claim: &Claim) -> String {
         Requests::PAdaptive(p) => format!("requesters who saw {p} releases"),
     };
     let weak = claim.notion == Notion::DifferentialPrivacy && claim.epsilon.0 > WEAK;
+    let by = match claim.accountant.name() {
+        "gdp" | "exact" => String::new(),
+        other => format!(" by `{other}`"),
+    };
     format!(
-        "claims {}: epsilon {:.4}{at}{}, group {}, {requests}, {}",
+        "claims {}{by}: epsilon {:.4}{at}{}, group {}, {requests}, {}",
         claim.notion.name(),
         claim.epsilon.0,
         if weak { " (weak)" } else { "" },

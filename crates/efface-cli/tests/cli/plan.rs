@@ -28,6 +28,44 @@ fn deletion_privacy_for_adaptive_requesters() {
 }
 
 #[test]
+fn regression_and_published_numbers_and_a_ball() {
+    let w = Workshop::new();
+    for (name, more) in [
+        ("plan_regression", "--loss squared --target-range 0,1"),
+        ("plan_published", "--accountant descent --excess-risk 0.02 --group 1,20"),
+        ("plan_ball", "--radius 2 --noise 0.02 --mechanism noisy-gd --eta 0.8"),
+    ] {
+        let ran = w.efface(&format!("{SIZES} {more}")).done();
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+        insta::assert_snapshot!(name, ran.stdout);
+    }
+}
+
+#[test]
+fn every_choice_trains_and_forgets() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.write("numbers.csv", table(Label::Number, 0, 60));
+    let squared = "--loss squared --target-range -10,10";
+    for (data, more, least) in [("data", "", 9), ("numbers", squared, 10)] {
+        let roles = format!("{data}.csv --label y --id id --subject user");
+        let line = format!("plan {roles} --lambda 0.02 {more} --pass-ms 1 --json -o {data}.json");
+        let advice = w.efface(&line).done().json();
+        let choices = advice["choices"].as_array().unwrap();
+        assert!(choices.len() >= least, "{advice}");
+        for choice in choices {
+            let name = choice["name"].as_str().unwrap();
+            let vault = format!("{data}-{name}.efface");
+            w.efface(&format!("train {roles} --plan {data}.json --choice {name} -o {vault}"))
+                .done();
+            w.efface(&format!("delete {vault} --record r3")).done();
+            let key = w.public_key();
+            w.efface(&format!("ledger verify {vault} --key {key}")).done();
+        }
+    }
+}
+
+#[test]
 fn json_and_the_file_say_the_same() {
     let w = Workshop::new();
     let shown = w.efface(&format!("{SIZES} --json -o plan.json")).done().json();

@@ -21,11 +21,19 @@ pub enum Departure {
 const RARELY: f64 = 160.0 * std::f64::consts::LN_2;
 
 /// The optimum is usually this part of the public bound on it away from zero (an observation).
-const USUAL_OPTIMUM: f64 = 0.25;
+pub(super) const USUAL_OPTIMUM: f64 = 0.25;
 
 /// A request usually moves the optimum by this part of the public bound (an observation): the bound
 /// is met only by rows of full length whose direction no other row has.
 pub const USUAL_SHIFT: f64 = 0.1;
+
+/// Bound on the norm of weights of norm at most `before` once they are published, but for
+/// probability 2^-160.
+pub(super) fn published_norm(before: f64, parameters: usize, noise: f64, grid: f64) -> f64 {
+    let root = outward::sqrt(parameters as f64);
+    let noise = outward::mul(noise, outward::add(root, outward::sqrt(2.0 * RARELY)));
+    outward::add(before, outward::add(noise, outward::mul(grid, root)))
+}
 
 impl CheckedOutputNoise {
     /// Upper bound on the passes of one release: exact arithmetic, and published weights that are
@@ -38,11 +46,7 @@ impl CheckedOutputNoise {
             Departure::Zeros => 0.0,
             Departure::Kept => optimum,
             Departure::Published => {
-                let root = outward::sqrt(constants.parameters() as f64);
-                let noise =
-                    outward::mul(plan.noise, outward::add(root, outward::sqrt(2.0 * RARELY)));
-                let grid = outward::mul(plan.grid, root);
-                outward::add(optimum, outward::add(noise, grid))
+                published_norm(optimum, constants.parameters(), plan.noise, plan.grid)
             }
         };
         most_work(constants, self.solver(constants), self.stopping(), norm)

@@ -3,6 +3,7 @@
 mod bound;
 mod bytes;
 mod forecast;
+mod foresight;
 mod gradient;
 mod hessian;
 mod pass;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use bound::Bound;
 pub use bytes::MemoryError;
+pub use foresight::{most_corrections, serving_operations, sure_changes, usual_changes};
 pub use pass::{Effort, check_newton};
 
 use efface_matrix::{GramError, PassError};

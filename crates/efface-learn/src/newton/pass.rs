@@ -16,11 +16,11 @@ use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve}
 
 /// Gradient passes after which a new Hessian has cost no more than they did: forming one costs
 /// about P/10 of them.
-const PASSES_PER_PARAMETER: f64 = 0.1;
+pub(super) const PASSES_PER_PARAMETER: f64 = 0.1;
 /// Passes with one Hessian in one correction.
-const TRIES: u64 = 2;
+pub(super) const TRIES: u64 = 2;
 /// Hessians in one correction before a full solve takes over.
-const HESSIANS: u64 = 3;
+pub(super) const HESSIANS: u64 = 3;
 
 /// What a correction took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,7 +96,7 @@ impl Memory {
             let at = self.weights();
             if due {
                 if effort.hessians == HESSIANS {
-                    return self.start_over(objective, &at, stopping, watch, effort);
+                    return self.start_over(objective, at, stopping, watch, effort);
                 }
                 self.hessian = form(objective, &at)?;
                 effort.hessians += 1;
@@ -138,16 +138,21 @@ impl Memory {
             bound(&self.hessian, &self.gradient, &self.step, &product, &known, ridge, constants);
     }
 
-    /// A full solve from the present weights, with its own proven end.
+    /// A full solve from the present weights, with its own proven end. They are brought into the
+    /// ball that holds the optimum first: never farther from it, and the passes have a public bound.
     fn start_over(
         &mut self,
         objective: &Objective<'_>,
-        at: &[f64],
+        mut at: Vec<f64>,
         stopping: Stopping,
         watch: &mut Watch<'_>,
         mut effort: Effort,
     ) -> Result<Effort, NewtonError> {
-        let start = Start { weights: at, factor: None };
+        let (norm, most) = (outward::norm(&at), objective.constants().optimum_bound());
+        if norm > most {
+            at.iter_mut().for_each(|w| *w *= most / norm);
+        }
+        let start = Start { weights: &at, factor: None };
         let found = solve(objective, Solver::Newton, stopping, start, watch)?;
         *self = Self::new(objective, &found.weights)?;
         effort.passes += found.passes + 1;

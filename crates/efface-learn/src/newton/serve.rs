@@ -13,7 +13,7 @@ use crate::solver::Stopping;
 /// Corrections of a step by its own residual.
 const SWEEPS: usize = 4;
 /// A step is good enough when what it leaves is this part of what is allowed.
-const SMALL: f64 = 1e-3;
+pub(super) const SMALL: f64 = 1e-3;
 /// A rank-k change of the factor costs about as much as factoring anew when k is this part of P.
 const WORTH: usize = 12;
 

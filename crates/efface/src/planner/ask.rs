@@ -94,6 +94,11 @@ impl Workload {
     pub(super) fn largest(&self) -> u64 {
         self.groups.iter().copied().max().unwrap_or(1)
     }
+
+    /// Records of a request on average.
+    pub(super) fn mean(&self) -> f64 {
+        self.groups.iter().sum::<u64>() as f64 / self.groups.len().max(1) as f64
+    }
 }
 
 /// Most records of one request that can be planned for: the planner lists them one by one.
@@ -172,6 +177,14 @@ fn of_table(
 }
 
 impl Sizes {
+    /// Multiplications of one gradient pass: two for each stored number, the intercept's included,
+    /// and output.
+    pub(super) fn pass_operations(&self) -> f64 {
+        let stored = self.entries.unwrap_or(self.features as f64) + 1.0;
+        let outputs = if self.classes > 2 { self.classes } else { 1 };
+        2.0 * self.records as f64 * stored * outputs as f64
+    }
+
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
     fn facts(&self, settings: &Settings) -> Result<Facts> {
         let range = |name: &str, most: u64, got: u64| {

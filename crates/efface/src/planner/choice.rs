@@ -27,8 +27,12 @@ pub struct Choice {
     pub training: Count,
     /// Work of one request, in gradient passes.
     pub request: Count,
-    /// Steps of the first requests of `noisy-gd`, one by one; empty for others.
+    /// Steps of the first requests of `noisy-gd` and `descent-to-delete`, one by one; empty for
+    /// others.
     pub steps: Vec<u64>,
+    /// Records that may change after a training or a refresh before a pass can be due, for certain;
+    /// 0 where that cannot be foreseen, none where requests do not work from a memory.
+    pub without_pass: Option<u64>,
     /// Seconds that a month's requests and refreshes usually take.
     pub month_seconds: f64,
     /// Upper bound on the expected excess risk after training and after any request.
@@ -41,15 +45,15 @@ pub struct Choice {
     pub claims: Vec<Claim>,
 }
 
-/// Work in gradient passes over all records; Hessians and products converted.
+/// Work in gradient passes over all records; Hessians, products and other arithmetic converted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
-    /// Never more gradient passes than this.
+    /// Never more gradient passes than this (steps: in any request that was tried).
     pub passes_at_most: u64,
     /// Gradient passes usually made: an observation, or the very number where `exact`.
     pub passes_usually: f64,
-    /// Gradient passes, and Hessians and products as gradient passes, usually made.
+    /// Gradient passes usually made, and Hessians, products and other arithmetic as such.
     pub work_usually: f64,
     /// Whether the schedule is fixed, so that the number is exact.
     pub exact: bool,
@@ -140,8 +144,10 @@ impl Count {
         }
     }
 
-    /// A schedule fixed in advance: at most so many steps, on average so many.
-    pub(super) fn stepped(most: u64, mean: f64) -> Self {
+    /// Schedules fixed in advance, each of so many steps.
+    pub(super) fn stepped(steps: &[u64]) -> Self {
+        let most = steps.iter().copied().max().unwrap_or(0);
+        let mean = steps.iter().sum::<u64>() as f64 / steps.len().max(1) as f64;
         Self { passes_at_most: most, passes_usually: mean, work_usually: mean, exact: true }
     }
 }

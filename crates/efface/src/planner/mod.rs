@@ -8,6 +8,7 @@
 mod ask;
 mod candidate;
 mod choice;
+mod cost;
 mod file;
 mod foretell;
 mod pass_time;
@@ -91,20 +92,27 @@ pub fn plan(
         facts: &facts,
         workload: &workload,
         pass_seconds: pass.seconds(),
+        pass_operations: sizes.pass_operations(),
     };
     let mut choices = Vec::new();
     let mut refused = Vec::new();
+    let mut wrong = None;
     for candidate in candidate::asked_for(&settings)? {
         let settings = (candidate.settings)(&context);
         let found =
             settings.and_then(|s| s.map(|s| foretell::choice(candidate, s, &context)).transpose());
         match found {
             Ok(choice) => choices.extend(choice),
-            Err(error) if error.kind() == Kind::Refused => {
+            Err(error) if matches!(error.kind(), Kind::Refused | Kind::Input) => {
                 refused.push(Refusal::of(candidate.name, &error));
+                wrong = wrong.or((error.kind() == Kind::Input).then_some(error));
             }
             Err(error) => return Err(error),
         }
+    }
+    // What one mechanism has no use for others may take; what none takes is an error.
+    if let (true, Some(error)) = (choices.is_empty(), wrong) {
+        return Err(error);
     }
     refused.extend(NEVER_CERTIFIED.iter().map(|(name, reason)| Refusal {
         name: (*name).to_owned(),

@@ -2,12 +2,12 @@
 
 use efface_learn::mechanism::USUAL_SHIFT;
 use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
-use efface_privacy::claim::Requests;
+use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
 use super::candidate::{self, Context};
 use super::choice::{Choice, Count};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan};
 
 /// How choices are ranked.
@@ -40,16 +40,29 @@ pub(super) fn yardstick(context: &Context<'_>) -> Result<Yardstick> {
         Plan::resolve(&Choices::new(candidate::objective(context.settings))?, context.facts)?;
     let constants = plan.constants()?;
     let excess_risk = candidate::allowed(context.settings);
-    let distance = (2.0 * excess_risk / constants.total_smoothness()).sqrt();
-    let stopping = Stopping { distance };
-    let shift = constants.optimum_shift(context.workload.largest(), context.facts.records);
-    let start = constants.optimum_bound() + distance;
-    let most = most_work(&constants, Solver::Automatic, stopping, start);
-    let usual = usual_work(&constants, Solver::Automatic, stopping, USUAL_SHIFT * shift + distance);
-    let request = Count::solved(most, usual, constants.parameters());
+    let (name, request) = if context.settings.lambda == Some(0.0) {
+        let Some(radius) = context.settings.radius else {
+            // The engine's own refusal of lambda 0.
+            Choices::new(context.settings.clone())?;
+            return Err(Error::refused("radius", "lambda 0 needs a ball").hint("give `--radius`"));
+        };
+        // D^2 L/(2 T) at most, D = 2 R the farthest a start can be.
+        let steps = 2.0 * radius * radius * constants.smoothness() / excess_risk;
+        let most = Count::stepped(&[steps.ceil().max(1.0) as u64]);
+        ("descend in the ball each time", Count { exact: false, ..most })
+    } else {
+        let distance = (2.0 * excess_risk / constants.total_smoothness()).sqrt();
+        let stopping = Stopping { distance };
+        let shift = constants.optimum_shift(context.workload.largest(), context.facts.records);
+        let start = constants.optimum_bound() + distance;
+        let most = most_work(&constants, Solver::Automatic, stopping, start);
+        let away = USUAL_SHIFT * shift + distance;
+        let usual = usual_work(&constants, Solver::Automatic, stopping, away);
+        ("retrain each time, warm start", Count::solved(most, usual, constants.parameters()))
+    };
     let month = context.workload.deletions_per_month * request.work_usually;
     Ok(Yardstick {
-        name: "retrain each time, warm start".to_owned(),
+        name: name.to_owned(),
         request,
         month_seconds: month * context.pass_seconds,
         excess_risk,
@@ -113,6 +126,13 @@ pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
         lines.push(format!("retraining is simply cheaper than {}", dearer.join(", ")));
     }
     let first = best.claims.first();
+    if first.is_some_and(|claim| claim.notion == Notion::ExactRemoval) {
+        lines.push(format!(
+            "`{}` draws no noise: what it forgets is forgotten, but nothing hides the records that \
+             stay, nor the difference between two releases",
+            best.name
+        ));
+    }
     if first.is_some_and(|claim| claim.requests == Requests::NonAdaptive) {
         lines.push(format!(
             "`{}` promises nothing to those who choose requests after looking at releases",

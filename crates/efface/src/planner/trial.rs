@@ -10,6 +10,7 @@ use crate::certify::{claims, within_target};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::run::{first_event, planned_event, removal_steps};
+use crate::serve::steps_of;
 
 /// Requests that are gone through one by one.
 pub(super) const MOST_TRIED: usize = 100;
@@ -22,6 +23,8 @@ pub(super) struct Trial {
     pub(super) ended: bool,
     /// Claims of the first.
     pub(super) claims: Vec<Claim>,
+    /// Records that are left after them.
+    pub(super) left: u64,
 }
 
 /// Goes through `count` deletions of records that were there from the start. Only public counts
@@ -29,7 +32,7 @@ pub(super) struct Trial {
 pub(super) fn requests(plan: &Plan, context: &Context<'_>, count: usize) -> Result<Trial> {
     let mut records = context.facts.records;
     let mut event = first_event(plan, size(records)?)?;
-    let mut trial = Trial { steps: Vec::new(), ended: false, claims: Vec::new() };
+    let mut trial = Trial { steps: Vec::new(), ended: false, claims: Vec::new(), left: records };
     let groups = &context.workload.groups;
     for &group in groups.iter().cycle().take(count.min(MOST_TRIED)) {
         let Some(left) = records.checked_sub(group) else {
@@ -49,6 +52,7 @@ pub(super) fn requests(plan: &Plan, context: &Context<'_>, count: usize) -> Resu
                 trial.steps.push(steps);
                 event = next;
                 records = left;
+                trial.left = left;
             }
             // The first request must be possible; a later one may end what the model can serve.
             Err(error) if trial.steps.is_empty() => return Err(error),
@@ -69,7 +73,7 @@ fn served(plan: &Plan, event: &Event, group: u64, left: usize) -> Result<(u64, E
     let next = planned_event(plan, event, &change, steps, left)?;
     let claims = claims(plan, &next, RequestKind::Delete, group)?;
     within_target(plan, &claims)?;
-    Ok((steps, next, claims))
+    Ok((steps_of(&next).unwrap_or(0), next, claims))
 }
 
 pub(super) fn size(records: u64) -> Result<usize> {

@@ -41,6 +41,12 @@ pub(super) fn run(
     .map_err(refused)
 }
 
+/// The event the first training would have.
+pub(super) fn first_event(plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+    let checked = checked_plan(plan, constants)?;
+    descent::first_event(constants, &checked, records, 1).map(Event::Descent).map_err(refused)
+}
+
 /// The event a request would have.
 pub(super) fn next_event(
     plan: &Plan,

@@ -57,14 +57,16 @@ pub(crate) fn run(
     Ok(averages.map_err(refusal)?.released(&checked, releases))
 }
 
-fn published(plan: &Plan) -> Option<&Published> {
+/// The published numbers of steps, where they are counted.
+pub(crate) fn published(plan: &Plan) -> Option<&Published> {
     match &plan.schedule {
         Schedule::Parts { published, .. } => published.as_ref(),
         _ => None,
     }
 }
 
-fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDistributed> {
+/// The learner's plan of `distributed-descent`.
+pub(crate) fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDistributed> {
     let Schedule::Parts { sample, parts, copies, distance, noise, grid, published } =
         &plan.schedule
     else {

@@ -2,7 +2,7 @@
 //! share.
 
 mod descent;
-mod distributed_descent;
+pub(crate) mod distributed_descent;
 mod noisy_gd;
 mod objective_perturbation;
 pub(crate) mod ridge;
@@ -145,7 +145,13 @@ pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
     let event = match &plan.schedule {
         Schedule::Output { .. } => solve::first_event(plan, &constants, records)?,
         Schedule::Steps { .. } => noisy_gd::first_event(plan, &constants, records)?,
-        _ => {
+        Schedule::Descent { .. } => descent::first_event(plan, &constants, records)?,
+        Schedule::Parts { .. } => {
+            let checked = distributed_descent::checked(plan, &constants)?;
+            Event::DistributedDescent(checked.event(records as u64, 1))
+        }
+        Schedule::Sums => ridge::first_event(constants)?,
+        Schedule::Perturbed { .. } => {
             let name = plan.mechanism.name();
             return Err(Error::refused("plan", format!("the event of `{name}` is not foreseen")));
         }

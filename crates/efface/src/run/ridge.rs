@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use efface_learn::Constants;
 use efface_learn::mechanism::{Kept, Released, RidgeError, RidgePlan, ridge};
 use efface_privacy::certificate::{Standing, Verdict};
+use efface_privacy::event::Event;
 use efface_vault::Vault;
 
 use super::{Request, Start};
@@ -37,6 +38,12 @@ pub(crate) fn run(
         }
     }
     .map_err(refused)
+}
+
+/// The event of the first training, which states public constants alone.
+pub(crate) fn first_event(constants: Constants) -> Result<Event> {
+    let plan = RidgePlan::new(constants).map_err(refused)?;
+    Ok(Event::ExactRemoval(plan.event(1)))
 }
 
 /// The kept sums, once they are seen to give the published weights: those are signed, sums are not.

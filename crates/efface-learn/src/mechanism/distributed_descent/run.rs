@@ -52,23 +52,7 @@ impl Averages {
     /// included.
     #[must_use]
     pub fn released(self, plan: &CheckedDistributed, releases: u64) -> Released {
-        let event = DistributedDescent {
-            setting: plan.constants().setting(plan.plan().group),
-            sample: plan.plan().sample,
-            parts: plan.plan().parts,
-            copies: plan.plan().copies,
-            distance: Decimal(plan.plan().distance),
-            iterations: match plan.plan().reach {
-                Reach::Measured(_) => None,
-                Reach::Counted { iterations } => Some(iterations),
-            },
-            noise: Decimal(plan.grid().noise()),
-            grid: Decimal(plan.grid().spacing()),
-            state: State::Secret,
-            joint_releases: plan.plan().joint_releases,
-            releases,
-            records: self.records,
-        };
+        let event = plan.event(self.records, releases);
         let evidence = Evidence::Parts {
             distance: self.distance,
             optimised: self.optimised,
@@ -77,6 +61,31 @@ impl Averages {
         };
         let kept = Some(self.kept.to_kept());
         Released { weights: self.weights, event: Event::DistributedDescent(event), evidence, kept }
+    }
+}
+
+impl CheckedDistributed {
+    /// The event of release number `releases` on `records` records: public numbers alone.
+    #[must_use]
+    pub fn event(&self, records: u64, releases: u64) -> DistributedDescent {
+        let plan = self.plan();
+        DistributedDescent {
+            setting: self.constants().setting(plan.group),
+            sample: plan.sample,
+            parts: plan.parts,
+            copies: plan.copies,
+            distance: Decimal(plan.distance),
+            iterations: match plan.reach {
+                Reach::Measured(_) => None,
+                Reach::Counted { iterations } => Some(iterations),
+            },
+            noise: Decimal(self.grid().noise()),
+            grid: Decimal(self.grid().spacing()),
+            state: State::Secret,
+            joint_releases: plan.joint_releases,
+            releases,
+            records,
+        }
     }
 }
 

@@ -359,3 +359,37 @@ fn requests_that_break_a_rule_are_refused() {
     let short = learn(&world.plan, records, &zeros, 0, &mut generator(1), &mut unwatched);
     assert!(matches!(short, Err(E::Missing { got: 0, .. })));
 }
+
+/// Bounds on gradients, and what is usual within a factor, over a history with both reaches.
+#[test]
+fn gradients_keep_to_what_is_foreseen() {
+    for loss in [Loss::Logistic, Loss::Softmax { classes: 3 }] {
+        for reach in REACHES {
+            for copies in [1, 3] {
+                let mut world = World::new(loss, |plan| plan.copies = copies, reach);
+                // Copies are compared on all records.
+                let compared = |world: &World| match copies {
+                    1 => 0,
+                    _ => copies * world.present.len() as u64,
+                };
+                let learning = 400 * world.plan.plan().sample;
+                let held = |world: &World, told: Gradients| {
+                    let made = world.last.gradients - compared(world);
+                    assert!(made <= told.at_most, "{loss:?} {reach:?} {copies}: {made} {told:?}");
+                    let near =
+                        made as f64 <= 5.0 * told.usually && told.usually <= 5.0 * made as f64;
+                    assert!(near, "{loss:?} {reach:?} {copies}: {made} {told:?}");
+                };
+                held(&world, world.plan.gradients(Occasion::Learning, learning));
+                for k in 0..6_u64 {
+                    let removed = [2 * k, 2 * k + 1];
+                    let records = world.present.len() as u64;
+                    let budget = 40 * records;
+                    world.serve(&[], &removed, budget, k).unwrap();
+                    let occasion = Occasion::Request { changed: 2, records };
+                    held(&world, world.plan.gradients(occasion, budget));
+                }
+            }
+        }
+    }
+}

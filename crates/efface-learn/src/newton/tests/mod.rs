@@ -1,5 +1,6 @@
 //! The kept memory against exact residuals and optima.
 
+mod foresight;
 mod problem;
 mod random;
 mod serving;

@@ -10,6 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::error::Result;
+use crate::plan::Schedule;
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
 use crate::rows::Rows;
 use crate::settings::Settings;
@@ -108,17 +109,39 @@ pub(super) fn timed(
     plan(about, workload, settings, &mut machine)
 }
 
-/// F(w) - F* of the published weights on the records that the vault holds now.
+/// F(w) - F* of the published weights on the records that the vault holds now, F* the least in the
+/// ball where the plan has one.
 pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let vault = open_for_reading(vault).unwrap();
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
     let rows = Rows::of(&vault, &current.plan).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
-    let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
-    let distance = 10.0 * least_distance(&constants, rows.count());
-    let best =
-        solve(&objective, Solver::Newton, Stopping { distance }, start, &mut unwatched).unwrap();
+    let best = match current.plan.schedule {
+        Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),
+        _ => {
+            let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
+            let stopping = Stopping { distance: 10.0 * least_distance(&constants, rows.count()) };
+            solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap().weights
+        }
+    };
     let at = |weights: &[f64]| objective.evaluate(weights).unwrap().value;
-    at(&current.weights) - at(&best.weights)
+    at(&current.weights) - at(&best)
+}
+
+/// The best weights of norm at most `radius`, by many projected steps.
+fn best_in_ball(objective: &Objective<'_>, radius: f64) -> Vec<f64> {
+    let constants = objective.constants();
+    let mut weights = vec![0.0; constants.parameters()];
+    for _ in 0..4000 {
+        let gradient = objective.evaluate(&weights).unwrap().gradient;
+        for (w, g) in weights.iter_mut().zip(gradient) {
+            *w -= g / constants.total_smoothness();
+        }
+        let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        if norm > radius {
+            weights.iter_mut().for_each(|w| *w *= radius / norm);
+        }
+    }
+    weights
 }

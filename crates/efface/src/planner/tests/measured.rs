@@ -1,6 +1,7 @@
 //! What was planned against what trainings and deletions take and reach: on a table made here, and
 //! on three public data sets where `EFFACE_DATA` names the folder that holds them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,9 +10,10 @@ use efface_learn::solver::hessian_in_passes;
 use flate2::read::GzDecoder;
 
 use super::bench::{Bench, excess_risk, planned, timed};
+use crate::error::Kind;
 use crate::outcome::Work;
 use crate::plan::Schedule;
-use crate::planner::{About, Advice, Choice, Count};
+use crate::planner::{About, Advice, Choice, Count, Lasts};
 use crate::settings::Settings;
 use crate::source::Source;
 
@@ -45,8 +47,38 @@ fn kinds(records: u64) -> [Settings; 4] {
     ]
 }
 
-/// Follows every choice of a plan and holds it to what was planned; how many settings that were.
-fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str) -> usize {
+/// Settings that ask for published numbers, and for balls with and without regularisation.
+fn more_kinds() -> [Settings; 4] {
+    let published = Settings { accountant: Some("descent".into()), ..settings(5e-2) };
+    let ball = |lambda, radius| Settings {
+        mechanism: Some("noisy-gd".into()),
+        radius: Some(radius),
+        noise: Some(0.05),
+        steps: Some(150),
+        epsilon: Some(4.0),
+        delta: Some(1e-3),
+        ..settings(lambda)
+    };
+    [published, ball(0.0, 0.5), ball(1e-2, 0.5), ball(1e-2, 20.0)]
+}
+
+/// The names of the choices, of all plans that were measured.
+#[derive(Default)]
+struct Measured {
+    names: BTreeSet<String>,
+    settings: usize,
+}
+
+impl Measured {
+    fn of(&mut self, bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str) {
+        let names = measure(bench, source, settings, prefix);
+        self.settings += names.len();
+        self.names.extend(names);
+    }
+}
+
+/// Follows every choice of a plan and holds it to what was planned; their names.
+fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str) -> Vec<String> {
     let advice = planned(&About::Table(source), settings, 3.0, &GROUPS).unwrap();
     let text = advice.to_json().unwrap();
     for choice in &advice.choices {
@@ -57,29 +89,47 @@ fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str)
         let most = with_chance(choice);
         let reached = excess_risk(&vault);
         assert!(reached <= most, "{what}: {reached} above {most}");
-        for (position, records) in DELETIONS.iter().enumerate() {
+        let lasts = match choice.lasts {
+            Lasts::Until { requests, refresh: false, .. } => requests as usize,
+            _ => DELETIONS.len(),
+        };
+        for (position, records) in DELETIONS.iter().enumerate().take(lasts) {
             let served = bench.delete(&vault, records).unwrap();
             let exactly = choice.steps.get(position).copied().unwrap_or(0);
-            held(&what, &choice.request, served.work.as_ref(), exactly);
+            // Of no record in the sample, a request takes nothing.
+            let parts = matches!(choice.fixed.schedule, Schedule::Parts { .. });
+            if !(parts && served.work.as_ref().unwrap().passes == 0) {
+                held(&what, &choice.request, served.work.as_ref(), exactly);
+            }
             let reached = excess_risk(&vault);
             assert!(reached <= most, "{what}: {reached} above {most}");
             let _ = write!(told, "; {}", self::told(&choice.request, served.work.as_ref()));
         }
+        if let Some(next) = DELETIONS.get(lasts) {
+            let error = bench.delete(&vault, next).unwrap_err();
+            assert_eq!(error.kind(), Kind::Refused, "{what}: {error}");
+        }
         println!("{told}; risk {reached:.1e} of {:.1e}", choice.excess_risk);
         std::fs::remove_file(&vault).unwrap();
     }
-    advice.choices.len()
+    advice.choices.into_iter().map(|choice| choice.name).collect()
 }
 
-/// What is planned is expected; a single draw of output noise exceeds this with probability at
-/// most 1e-6: the tail of a weighted sum of squares (Laurent and Massart 2000, Lemma 1), the
-/// largest weight L sigma^2/2 and their sum what is planned.
+/// What is planned is expected; a single draw of noise around weights that do not depend on it
+/// exceeds this with probability at most 2e-6: the tail of a weighted sum of squares (Laurent and
+/// Massart 2000, Lemma 1), the largest weight L sigma^2/2 and their sum at most what is planned, and
+/// of a normal with deviation |grad F| sigma, |grad F|^2 at most 2 L times what is planned.
 fn with_chance(choice: &Choice) -> f64 {
-    let Schedule::Output { noise, .. } = choice.fixed.schedule else { return choice.excess_risk };
+    let (Schedule::Output { noise, .. }
+    | Schedule::Descent { noise, .. }
+    | Schedule::Parts { noise, .. }) = choice.fixed.schedule
+    else {
+        return choice.excess_risk;
+    };
     let setting = &choice.fixed.setting;
     let smooth = setting.smoothness.0 + setting.strong_convexity.0;
     let (risk, weight, x) = (choice.excess_risk, smooth * noise.0 * noise.0 / 2.0, 1e6_f64.ln());
-    risk + 2.0 * (risk * weight * x).sqrt() + 2.0 * weight * x
+    risk + 5.0 * (risk * weight * x).sqrt() + 2.0 * weight * x
 }
 
 /// The work done is the number planned for steps, and within the bound for solvers.
@@ -129,24 +179,60 @@ fn retraining_is_right(bench: &Bench, source: &Source<'_>, prefix: &str) {
     println!("{prefix}: retraining took {retrain:.1} passes, {best} {least:.1}");
 }
 
-/// A small table of two classes; what is planned for it must hold without any data set at hand.
-#[test]
-fn plans_hold_on_a_small_table() {
-    let bench = Bench::new();
+/// Rows of three features, their class, and a number.
+fn small(bench: &Bench, name: &str) -> Source<'static> {
     let mut text = String::from("y,a,b,c\n");
     for row in 0..90 {
         let (s, t) = ((f64::from(row) * 0.7).sin() / 2.0, (f64::from(row) * 1.3).cos() / 2.0);
-        let y = if s + 0.4 * t > 0.0 { "yes" } else { "no" };
-        let _ = writeln!(text, "{y},{s:.4},{t:.4},{:.4}", s * t);
+        let score = s + 0.4 * t;
+        let _ = match name {
+            "numbers" => write!(text, "{:.3}", 10.0 * score),
+            _ => write!(text, "{}", if score > 0.0 { "yes" } else { "no" }),
+        };
+        let _ = writeln!(text, ",{s:.4},{t:.4},{:.4}", s * t);
     }
-    let path = Some(bench.file("small.csv", &text));
-    let source = Source { path, label: Some("y".into()), ..Source::default() };
-    let mut count = 0;
-    for settings in kinds(90) {
-        count += measure(&bench, &source, settings, "small");
+    let path = Some(bench.file(&format!("{name}.csv"), &text));
+    Source { path, label: Some("y".into()), ..Source::default() }
+}
+
+/// The squared loss, clipped and not.
+fn regressions(settings: Settings, range: (f64, f64)) -> [Settings; 2] {
+    let loss = Some("squared".into());
+    let clipped = Settings { loss, target_range: Some(range), ..settings };
+    let free = Settings { clip: Some(f64::INFINITY), ..clipped.clone() };
+    [clipped, free]
+}
+
+/// Every certified mechanism.
+const ALL: [&str; 11] = [
+    "descent-secret",
+    "descent-to-delete",
+    "distributed-descent",
+    "noisy-gd",
+    "noisy-gd-accurate",
+    "noisy-gd-quick",
+    "retrain",
+    "ridge",
+    "solve",
+    "solve-newton",
+    "solve-secret",
+];
+
+/// What is planned for small tables must hold without any data set at hand.
+#[test]
+fn plans_hold_on_small_tables() {
+    let bench = Bench::new();
+    let (classes, numbers) = (small(&bench, "classes"), small(&bench, "numbers"));
+    let mut measured = Measured::default();
+    for settings in kinds(90).into_iter().chain(more_kinds()) {
+        measured.of(&bench, &classes, settings, "small");
     }
-    assert!(count >= 12, "{count}");
-    retraining_is_right(&bench, &source, "small");
+    for settings in regressions(settings(1e-2), (-8.0, 8.0)) {
+        measured.of(&bench, &numbers, settings, "numbers");
+    }
+    assert!(measured.names.iter().eq(ALL), "{:?}", measured.names);
+    assert!(measured.settings >= 40, "{}", measured.settings);
+    retraining_is_right(&bench, &classes, "small");
 }
 
 #[test]
@@ -159,18 +245,19 @@ fn plans_hold_on_public_data_sets() {
     let (digits, rows) = digits(&bench, folder);
     let income = income(&bench, folder);
     let voices = voices(&bench, folder);
-    let mut count = 0;
-    for settings in kinds(rows) {
-        count += measure(&bench, &digits, settings, "digits");
+    let mut measured = Measured::default();
+    for settings in kinds(rows).into_iter().chain(more_kinds()) {
+        measured.of(&bench, &digits, settings, "digits");
     }
     for settings in kinds(ROWS as u64) {
-        count += measure(&bench, &income, settings.clone(), "income");
-        let target_range = Some((0.0, 60.0));
-        let regression = Settings { loss: Some("squared".into()), target_range, ..settings };
-        count += measure(&bench, &voices, regression, "voices");
+        measured.of(&bench, &income, settings.clone(), "income");
+        for settings in regressions(settings, (0.0, 60.0)) {
+            measured.of(&bench, &voices, settings, "voices");
+        }
     }
-    println!("{count} settings");
-    assert!(count >= 20, "{count}");
+    assert!(measured.names.iter().eq(ALL), "{:?}", measured.names);
+    println!("{} settings", measured.settings);
+    assert!(measured.settings >= 60, "{}", measured.settings);
     retraining_is_right(&bench, &digits, "digits");
     retraining_is_right(&bench, &income, "income");
 }

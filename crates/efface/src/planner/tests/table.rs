@@ -4,7 +4,7 @@ use efface_privacy::claim::Notion;
 
 use super::bench::{planned, timed};
 use crate::error::Kind;
-use crate::planner::{About, Advice, Lasts, Sizes};
+use crate::planner::{About, Advice, Choice, Lasts, Sizes};
 use crate::settings::Settings;
 
 fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
@@ -123,8 +123,145 @@ fn mechanism_and_state_restrict_the_table() {
         ..Settings::default()
     };
     assert_eq!(only(steps), ["noisy-gd"]);
-    let secret = Settings { state: Some("secret".into()), ..Settings::default() };
-    assert_eq!(only(secret), ["solve-secret"]);
+    let sorted = |settings: Settings| {
+        let mut names = only(settings);
+        names.sort_unstable();
+        names
+    };
+    let secret =
+        Settings { state: Some("secret".into()), lambda: Some(0.01), ..Settings::default() };
+    let kept = ["descent-secret", "distributed-descent", "solve-newton", "solve-secret"];
+    assert_eq!(sorted(secret.clone()), kept);
+    let solver = |name: &str| Settings {
+        mechanism: Some("solve".into()),
+        solver: Some(name.into()),
+        ..secret.clone()
+    };
+    assert_eq!(only(solver("newton")), ["solve-newton"]);
+    assert_eq!(only(solver("lbfgs")), ["solve-secret"]);
+    let variant = |name: &str| Settings {
+        mechanism: Some("descent-to-delete".into()),
+        variant: Some(name.into()),
+        lambda: Some(0.05),
+        ..Settings::default()
+    };
+    assert_eq!(only(variant("perfect")), ["descent-to-delete"]);
+    assert_eq!(only(variant("secret")), ["descent-secret"]);
+}
+
+fn choice<'a>(advice: &'a Advice, name: &str) -> &'a Choice {
+    let found = advice.choices.iter().find(|choice| choice.name == name);
+    found.unwrap_or_else(|| panic!("{name}: {:?}", advice.refused))
+}
+
+fn reason(advice: &Advice, name: &str) -> String {
+    advice.refused.iter().find(|refusal| refusal.name == name).unwrap().reason.clone()
+}
+
+#[test]
+fn ridge_is_for_the_squared_loss_and_promises_exact_removal() {
+    let regression = |notion: Option<&str>| Settings {
+        loss: Some("squared".into()),
+        target_range: Some((0.0, 1.0)),
+        lambda: Some(0.01),
+        notion: notion.map(str::to_owned),
+        ..Settings::default()
+    };
+    for notion in [None, Some("renyi-unlearning"), Some("exact-removal")] {
+        let advice = table(sizes(20_000, 30, 0), regression(notion));
+        let ridge = choice(&advice, "ridge");
+        assert_eq!(ridge.claims[0].notion, Notion::ExactRemoval);
+        assert_eq!((ridge.request.passes_at_most, ridge.request.exact), (0, true));
+        assert!(ridge.accurate && ridge.excess_risk < 1e-6 && ridge.lasts == Lasts::Always);
+        if notion == Some("exact-removal") {
+            assert_eq!(ranked(&advice), ["ridge"]);
+            assert!(reason(&advice, "solve").contains("is earned by `ridge` only"));
+            assert!(advice.advice.iter().any(|line| line.contains("draws no noise")));
+        } else {
+            assert!(advice.choices.len() >= 6, "{:?}", advice.refused);
+        }
+    }
+    for notion in ["differential-privacy", "deletion-privacy"] {
+        let advice = table(sizes(20_000, 30, 0), regression(Some(notion)));
+        assert!(reason(&advice, "ridge").contains("nothing else: it draws no noise"));
+    }
+    let advice = table(sizes(20_000, 30, 2), Settings::default());
+    assert!(reason(&advice, "ridge").contains("only the squared loss has sums"));
+}
+
+#[test]
+fn a_published_accountant_leaves_the_mechanisms_it_is_about() {
+    let settings = Settings {
+        accountant: Some("descent".into()),
+        lambda: Some(0.005),
+        excess_risk: Some(0.05),
+        ..Settings::default()
+    };
+    let advice = table(sizes(2000, 10, 2), settings);
+    let mut names = ranked(&advice);
+    names.sort_unstable();
+    let about = ["descent-secret", "descent-to-delete", "distributed-descent"];
+    assert_eq!(names, about, "{:?}", advice.refused);
+    for choice in &advice.choices {
+        assert_eq!(choice.claims[0].accountant.name(), "descent", "{}", choice.name);
+    }
+    // Updates of Theorem 3.2 grow with their number; those of Theorem 3.1 do not.
+    let steps = &choice(&advice, "descent-to-delete").steps;
+    assert!(steps.windows(2).all(|pair| pair[0] <= pair[1]) && steps[0] < steps[99], "{steps:?}");
+    assert!(choice(&advice, "descent-secret").request.exact);
+    assert_eq!(
+        choice(&advice, "descent-secret").lasts.clone(),
+        Lasts::Until { requests: 100, months: 1.0, refresh: true }
+    );
+    assert!(reason(&advice, "solve").contains("descent"), "{}", reason(&advice, "solve"));
+}
+
+#[test]
+fn passes_of_a_memory_are_foreseen_where_they_can_be() {
+    let at = |records, lambda| {
+        let settings = Settings { lambda: Some(lambda), ..Settings::default() };
+        let advice = table(sizes(records, 30, 2), settings);
+        choice(&advice, "solve-newton").clone()
+    };
+    let small = at(1000, 1e-3);
+    assert_eq!(small.without_pass, Some(0));
+    assert!(small.request.passes_at_most > 8 && small.request.passes_usually == 1.0);
+    let large = at(10_000_000, 1e-2);
+    assert!(large.without_pass >= Some(100), "{:?}", large.without_pass);
+    assert_eq!((large.request.passes_at_most, large.request.exact), (0, true));
+    assert!(large.month_seconds < 0.1 * at(1000, 1e-3).month_seconds);
+    // Most records a request may change, all requests until a refresh together.
+    let groups = planned(
+        &About::Sizes(sizes(10_000_000, 30, 2)),
+        Settings { lambda: Some(1e-2), ..Settings::default() },
+        100.0,
+        &[1000],
+    );
+    let advice = groups.unwrap();
+    let groups = choice(&advice, "solve-newton");
+    assert!(!groups.request.exact && groups.request.passes_at_most > 0);
+}
+
+#[test]
+fn without_regularisation_steps_in_a_ball_are_left() {
+    let flat = Settings { lambda: Some(0.0), ..Settings::default() };
+    let error = planned(&About::Sizes(sizes(5000, 5, 2)), flat.clone(), 10.0, &[1]).unwrap_err();
+    assert!(error.message().contains("`lambda` 0 is for `noisy-gd` in a ball"), "{error}");
+    let settings =
+        Settings { radius: Some(1.0), excess_risk: Some(0.05), epsilon: Some(4.0), ..flat };
+    let advice = planned(&About::Sizes(sizes(5000, 5, 2)), settings, 10.0, &[1]).unwrap();
+    let steps = choice(&advice, "noisy-gd");
+    assert!(steps.says.contains("in a ball of radius 1"), "{}", steps.says);
+    assert!(steps.excess_risk > 0.0 && steps.request.exact);
+    assert_eq!(advice.yardstick.name, "descend in the ball each time");
+    for name in ["solve", "retrain", "descent-to-delete", "distributed-descent", "ridge"] {
+        assert!(!reason(&advice, name).is_empty());
+    }
+    // A ball beside regularisation leaves the others as they are.
+    let both = Settings { radius: Some(30.0), lambda: Some(0.01), ..Settings::default() };
+    let advice = table(sizes(20_000, 30, 2), both);
+    assert!(choice(&advice, "solve").settings.radius.is_none());
+    assert_eq!(choice(&advice, "noisy-gd").settings.radius, Some(30.0));
 }
 
 #[test]

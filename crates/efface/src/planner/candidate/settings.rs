@@ -1,0 +1,275 @@
+//! From the settings asked for to those of each candidate.
+
+use efface_learn::solver::Solver;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{State, Variant};
+
+use super::Context;
+use crate::error::{Error, Result};
+use crate::plan::{Choices, DEFAULT_EXCESS_RISK, Plan, least_steps};
+use crate::planner::foretell;
+use crate::settings::Settings;
+
+/// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
+/// what depends on the objective only.
+pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
+    Settings {
+        loss: settings.loss.clone(),
+        target_range: settings.target_range,
+        row_norm: settings.row_norm,
+        row_map: settings.row_map.clone(),
+        intercept: settings.intercept,
+        // A ball makes up for lambda 0; what this is for does not depend on lambda then.
+        lambda: settings.lambda.filter(|lambda| *lambda != 0.0),
+        clip: settings.clip,
+        hinge_width: settings.hinge_width,
+        normalizer: settings.normalizer.clone(),
+        public_n: settings.public_n,
+        capacity: settings.capacity,
+        minimum: settings.minimum,
+        ..Settings::default()
+    }
+}
+
+/// The excess risk that choices are held to.
+pub(in crate::planner) fn allowed(settings: &Settings) -> f64 {
+    settings.excess_risk.unwrap_or(DEFAULT_EXCESS_RISK)
+}
+
+/// The settings that every mechanism has a use for, for one of them.
+fn bare(settings: &Settings, mechanism: &str) -> Settings {
+    Settings {
+        mechanism: Some(mechanism.to_owned()),
+        state: None,
+        excess_risk: None,
+        eta: None,
+        radius: None,
+        steps: None,
+        removal_steps: None,
+        variant: None,
+        xi: None,
+        iterations: None,
+        diameter: None,
+        copies: None,
+        solver: None,
+        ..settings.clone()
+    }
+}
+
+/// Settings of mechanisms that solve.
+pub(super) fn solving(context: &Context<'_>, mechanism: &str) -> Settings {
+    let asked = context.settings;
+    Settings {
+        excess_risk: asked.excess_risk,
+        solver: asked.solver.clone(),
+        ..bare(asked, mechanism)
+    }
+}
+
+/// As many releases as asked for, or a month's requests and the first.
+fn joint_releases(context: &Context<'_>) -> Option<u64> {
+    let month = 1 + (context.workload.deletions_per_month.ceil() as u64).max(1);
+    context.settings.releases.or(Some(month))
+}
+
+/// `solve` in `secret` state, with any solver that works from kept weights.
+pub(super) fn secret(context: &Context<'_>) -> Result<Option<Settings>> {
+    let newton = context.settings.solver.as_deref() == Some(Solver::Newton.name());
+    Ok((!newton).then(|| Settings {
+        state: Some("secret".to_owned()),
+        releases: joint_releases(context),
+        ..solving(context, "solve")
+    }))
+}
+
+/// `solve` in `secret` state by Newton steps from a kept memory.
+pub(super) fn memory(context: &Context<'_>) -> Result<Option<Settings>> {
+    let newton = Solver::Newton.name();
+    let wanted = context.settings.solver.as_deref().is_none_or(|solver| solver == newton);
+    Ok(wanted.then(|| Settings {
+        state: Some("secret".to_owned()),
+        releases: joint_releases(context),
+        solver: Some(newton.to_owned()),
+        ..solving(context, "solve")
+    }))
+}
+
+/// `ridge`: without what noise needs. Where closeness to retraining is asked for, removal that is
+/// exact is closer than any epsilon.
+pub(super) fn sums(context: &Context<'_>) -> Result<Option<Settings>> {
+    let asked = context.settings;
+    let close = [Notion::IndistinguishableFromRetraining, Notion::RenyiUnlearning];
+    let notion = asked.notion.as_deref().filter(|asked| close.iter().all(|n| n.name() != *asked));
+    Ok(Some(Settings {
+        notion: notion.map(str::to_owned),
+        epsilon: None,
+        delta: None,
+        order: None,
+        releases: None,
+        max_group: None,
+        noise: None,
+        ..bare(asked, "ridge")
+    }))
+}
+
+/// `distributed-descent`.
+pub(super) fn parts(context: &Context<'_>) -> Result<Option<Settings>> {
+    let asked = context.settings;
+    Ok(Some(Settings {
+        releases: joint_releases(context),
+        xi: asked.xi,
+        iterations: asked.iterations,
+        copies: asked.copies,
+        ..solving(context, "distributed-descent")
+    }))
+}
+
+/// Steps of an update of `descent-to-delete` where differential privacy decides about its noise.
+const ITERATIONS: u64 = 10;
+
+/// `descent-to-delete` in that state, with the fewest iterations whose least noise has a predicted
+/// excess risk that is allowed, unless noise or iterations are settled.
+pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Settings>> {
+    let asked = context.settings;
+    let variant = match (asked.variant.as_deref(), state) {
+        (None, State::Perfect) => Variant::Perfect.name(),
+        (None, State::Secret) => Variant::Secret.name(),
+        (Some(asked), _) => match Variant::from_name(asked) {
+            Some(variant) if variant.state() != state => return Ok(None),
+            _ => asked,
+        },
+    };
+    let settings = Settings {
+        variant: Some(variant.to_owned()),
+        releases: if state == State::Secret { joint_releases(context) } else { asked.releases },
+        eta: asked.eta,
+        steps: asked.steps,
+        xi: asked.xi,
+        iterations: asked.iterations,
+        diameter: asked.diameter,
+        ..bare(asked, "descent-to-delete")
+    };
+    if asked.iterations.is_some() || asked.noise.is_some() {
+        return Ok(Some(settings));
+    }
+    if is_private(asked) {
+        return Ok(Some(Settings { iterations: Some(ITERATIONS), ..settings }));
+    }
+    // What is wrong with any number of iterations is the engine's to say.
+    let plain = foretell::risk(settings.clone(), context)?;
+    let goal = allowed(asked);
+    let with = |iterations: u64| Settings { iterations: Some(iterations), ..settings.clone() };
+    let accurate = |iterations: u64| {
+        Ok(foretell::risk(with(iterations), context).is_ok_and(|risk| risk <= goal))
+    };
+    match least_steps(accurate)? {
+        Some(iterations) => Ok(Some(with(iterations))),
+        None => Err(Error::refused(
+            "excess-risk",
+            format!(
+                "the predicted excess risk is above {goal:e} with any number of iterations, \
+                 {plain:e} with the engine's own"
+            ),
+        )
+        .hint("raise `--excess-risk`, or give `--iterations`")),
+    }
+}
+
+/// Settings of noisy steps.
+fn stepping(context: &Context<'_>) -> Settings {
+    let asked = context.settings;
+    Settings {
+        eta: asked.eta,
+        radius: asked.radius,
+        steps: asked.steps,
+        removal_steps: asked.removal_steps,
+        ..bare(asked, "noisy-gd")
+    }
+}
+
+/// Whether differential privacy decides about the noise.
+fn is_private(settings: &Settings) -> bool {
+    settings.notion.as_deref() == Some(Notion::DifferentialPrivacy.name())
+}
+
+/// Whether the noise of `noisy-gd` is settled without the excess risk: given, following from given
+/// steps, or what differential privacy takes.
+fn noise_is_settled(settings: &Settings) -> bool {
+    settings.noise.is_some() || settings.removal_steps.is_some() || is_private(settings)
+}
+
+/// The most steps of learning that are proposed without strong convexity.
+const MOST_FLAT: f64 = 1e7;
+
+/// Without strong convexity: steps and noise with which learning is predicted to reach `goal`, half
+/// of it for each (see the derivation of the risk in a ball). What requests add is told, not chosen.
+fn flat(context: &Context<'_>, settings: Settings, goal: f64) -> Result<Settings> {
+    let Some(radius) = settings.radius else { return Ok(settings) };
+    let plan = Plan::resolve(&Choices::new(objective(&settings))?, context.facts)?;
+    let constants = plan.constants()?;
+    let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
+    let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
+    if settings.steps.is_none() && enough > MOST_FLAT {
+        return Err(Error::refused(
+            "steps",
+            format!("learning in a ball of radius {radius} would take {enough:e} steps"),
+        )
+        .hint("give `--steps`, a smaller `--radius`, or a `--lambda` above 0"));
+    }
+    let steps = settings.steps.unwrap_or(enough as u64);
+    // P s^2/eta (1 + ln T), s^2 = 2 eta sigma^2.
+    let spread = 2.0 * constants.parameters() as f64 * (1.0 + (steps as f64).ln());
+    let noise = (goal / 2.0 / spread).sqrt() * (1.0 - PRECISION);
+    Ok(Settings { steps: Some(steps), noise: Some(noise), ..settings })
+}
+
+/// `noisy-gd` with the most noise whose predicted excess risk is `share` of what is allowed, unless
+/// its noise is settled.
+pub(super) fn noisy(context: &Context<'_>, share: f64) -> Result<Option<Settings>> {
+    let settings = stepping(context);
+    if noise_is_settled(&settings) {
+        return Ok(Some(settings));
+    }
+    let goal = share * allowed(context.settings);
+    if settings.lambda == Some(0.0) {
+        return flat(context, settings, goal).map(Some);
+    }
+    let with = |noise: f64| Settings { noise: Some(noise), ..settings.clone() };
+    // What the engine itself would take sets the scale; where it refuses, its reason stands.
+    let mut low = foretell::least_noise(&settings, context.facts)?;
+    let risk = |noise: f64| foretell::risk(with(noise), context);
+    let accurate = |noise: f64| risk(noise).map(|risk| risk <= goal);
+    // Noise below what one step needs is made up for by more steps.
+    let mut tries = 0;
+    while !accurate(low).unwrap_or(false) {
+        low /= 2.0;
+        tries += 1;
+        if tries > 60 {
+            // The engine's own reason, if it has one.
+            let least = risk(low)?;
+            return Err(Error::refused(
+                "excess-risk",
+                format!("the predicted excess risk is {least:e} with any noise, above {goal:e}"),
+            )
+            .hint("raise `--excess-risk`, or give more `--steps`"));
+        }
+    }
+    let mut high = 2.0 * low;
+    while accurate(high).unwrap_or(false) {
+        low = high;
+        high *= 2.0;
+    }
+    while high / low > 1.0 + PRECISION {
+        let middle = (low * high).sqrt();
+        if accurate(middle).unwrap_or(false) { low = middle } else { high = middle }
+    }
+    Ok(Some(with(low)))
+}
+
+/// The same, where there is a choice.
+pub(super) fn other_noise(context: &Context<'_>, share: f64) -> Result<Option<Settings>> {
+    if noise_is_settled(context.settings) { Ok(None) } else { noisy(context, share) }
+}
+
+/// Relative precision of the noise looked for.
+const PRECISION: f64 = 1e-3;

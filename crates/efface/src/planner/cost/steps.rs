@@ -1,0 +1,68 @@
+//! `noisy-gd`: steps counted beforehand.
+
+use efface_learn::Constants;
+use efface_learn::risk::{self, Ball, Steps};
+use efface_privacy::event::Event;
+
+use super::super::candidate::Context;
+use super::super::choice::Count;
+use super::super::trial::{requests, size};
+use super::{Cost, lasts, tries};
+use crate::error::{Error, Result};
+use crate::plan::{Plan, Schedule};
+use crate::run::first_event;
+
+pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
+    let trial = requests(plan, context, tries(context))?;
+    let steps = trial.steps;
+    let per_month = context.workload.deletions_per_month;
+    let request = Count::stepped(&steps);
+    let Schedule::Steps { learning, .. } = plan.schedule else {
+        return Err(Error::storage("plan", "the plan has no steps"));
+    };
+    Ok(Cost {
+        training: Count::stepped(&[learning]),
+        request,
+        without_pass: None,
+        month_passes: per_month * request.work_usually,
+        excess_risk: risk(plan, constants, context, &steps)?,
+        lasts: lasts(plan, per_month, Some((steps.len(), trial.ended))),
+        claims: trial.claims,
+        steps,
+    })
+}
+
+/// The predicted excess risk when requests make these steps.
+pub(in crate::planner) fn risk(
+    plan: &Plan,
+    constants: &Constants,
+    context: &Context<'_>,
+    steps: &[u64],
+) -> Result<f64> {
+    let records = context.facts.records;
+    let largest = context.workload.largest();
+    let event = first_event(plan, size(records)?)?;
+    let Event::NoisyGd(event) = event.core() else {
+        return Err(Error::storage("plan", "the plan has no steps"));
+    };
+    let run = Steps {
+        step: event.step.0,
+        noise: event.noise.0,
+        grid: event.grid.0,
+        rounding: event.rounding.0,
+        learning: event.learning,
+        removal: steps.iter().copied().min().unwrap_or(1),
+        shift: constants.optimum_shift(largest, records),
+    };
+    Ok(match event.radius {
+        None => risk::noisy_gd(constants, &run),
+        Some(radius) => {
+            let ball = Ball {
+                radius: radius.0,
+                gradient_shift: constants.gradient_shift(largest, records),
+                longest: steps.iter().copied().max().unwrap_or(1),
+            };
+            risk::noisy_gd_in_ball(constants, &run, &ball)
+        }
+    })
+}
