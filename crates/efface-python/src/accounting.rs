@@ -41,12 +41,19 @@ fn input(input: &Input) -> Value {
         "name": input.name,
         "meaning": input.meaning,
         "unit": input.unit,
+        "form": input.form.name(),
         "rule": input.form.rule(),
+        "words": input.form.words(),
         "presence": presence,
         "note": note,
     })
 }
 
 fn result(answer: &Answer) -> Value {
-    json!({ "name": answer.name, "meaning": answer.meaning, "unit": answer.unit })
+    json!({
+        "name": answer.name,
+        "meaning": answer.meaning,
+        "unit": answer.unit,
+        "figure": answer.figure.name(),
+    })
 }

@@ -68,5 +68,5 @@ pub use weights::{Weights, weights};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
 pub mod accounting {
-    pub use efface_privacy::case::{Answer, Form, Input, Kind, Presence, Soundness, kinds};
+    pub use efface_privacy::case::{Answer, Figure, Form, Input, Kind, Presence, Soundness, kinds};
 }

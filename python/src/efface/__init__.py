@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import accounting, plot
     from ._errors import (
         BudgetExhausted,
         Error,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         VaultMissing,
     )
     from .certificate import Certificate, Check, Claim, Verdict
+    from .planner import Plan, plan
     from .vault import Receipt, Vault
 
 _HOMES = {
@@ -44,11 +46,13 @@ _HOMES = {
         "VaultMissing",
     ),
     "certificate": ("Certificate", "Check", "Claim", "Verdict"),
+    "planner": ("Plan", "plan"),
     "vault": ("Receipt", "Vault"),
 }
+_MODULES = ("accounting", "plot")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: RUF022 - in the order of `_HOMES`
+__all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "BudgetExhausted",
     "Error",
     "InputError",
@@ -66,8 +70,12 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES`
     "Check",
     "Claim",
     "Verdict",
+    "Plan",
+    "plan",
     "Receipt",
     "Vault",
+    "accounting",
+    "plot",
     "__version__",
 ]
 
@@ -77,6 +85,8 @@ def __getattr__(name: str) -> Any:
         from ._engine import VERSION
 
         return VERSION
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
 from ._errors import InputError
 from ._settings import to_json
 from ._vault import key_of
 from .certificate import Certificate, Verdict
+
+if TYPE_CHECKING:
+    from .planner import Plan
 
 Progress = Callable[[str, int, "int | None", "float | None", "float | None"], Any]
 
@@ -103,6 +106,8 @@ class Vault:
         names: Sequence[str] | None = None,
         classes: Iterable[Any] | None = None,
         settings: Mapping[str, Any] | None = None,
+        plan: Plan | str | None = None,
+        choice: str | int | None = None,
         key: str | PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> Vault:
@@ -126,6 +131,12 @@ class Vault:
             The classes as public knowledge, the positive one of two last.
         settings : mapping, optional
             Settings of the engine by name, such as ``{"loss": "logistic", "epsilon": 0.5}``.
+        plan : Plan or str, optional
+            A plan to follow, as :func:`efface.plan` found it or as its JSON. It fixes the settings,
+            of which only ``seed`` may then be given, and the training is refused where the data
+            contradict it.
+        choice : str or int, optional
+            Which choice of the plan, by its name or rank; by default the first.
         key : path, optional
             As for :class:`Vault`; made if it does not exist.
         progress : callable, optional
@@ -133,11 +144,31 @@ class Vault:
         """
         from ._table import table
 
+        wanted = dict(settings or {})
+        if plan is None and choice is not None:
+            raise InputError("`choice` is one of a plan's", code="usage", hint="give `plan`, too")
+        if plan is not None and wanted.keys() - {"seed"}:
+            raise InputError(
+                "`plan` fixes the settings of model and promise",
+                code="plan",
+                hint="leave out the others, or make a plan with them",
+            )
         place = key_of(path, key)
         if not place.exists():
             _engine.create_key(place)
         rows = table(X, y, ids=ids, subjects=subjects, names=names, classes=classes)
-        _engine.train(rows, to_json(settings), path, place, progress=progress)
+        if plan is None:
+            _engine.train(rows, to_json(wanted), path, place, progress=progress)
+        else:
+            _engine.train_as_planned(
+                rows,
+                plan if isinstance(plan, str) else plan.to_json(),
+                path,
+                place,
+                choice=None if choice is None else str(choice),
+                seed=wanted.get("seed"),
+                progress=progress,
+            )
         return cls(path, key=place)
 
     def delete(

@@ -56,6 +56,29 @@ impl Form {
         }
     }
 
+    /// The form in one word, for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nonnegative => "nonnegative",
+            Self::Positive => "positive",
+            Self::AboveOne => "above-one",
+            Self::Probability => "probability",
+            Self::Count(_) => "count",
+            Self::Word(_) => "word",
+            Self::Numbers => "numbers",
+            Self::Counts => "counts",
+            Self::Requests => "requests",
+            Self::Ids => "ids",
+        }
+    }
+
+    /// The words it allows, none where it is no word.
+    #[must_use]
+    pub fn words(self) -> &'static [&'static str] {
+        if let Self::Word(words) = self { words } else { &[] }
+    }
+
     /// `value` as a number of this form.
     pub(super) fn number(self, value: &Value) -> Option<f64> {
         let x = read(value)?;

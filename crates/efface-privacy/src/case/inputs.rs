@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::form::malformed;
-use super::{Form, Input, Presence, Problem};
+use super::{Input, Presence, Problem};
 use crate::quantity::Decimal;
 
 /// The named inputs of one case, against what its kind documents.
@@ -82,7 +82,7 @@ impl<'a> Inputs<'a> {
     /// One of the words of the input.
     pub(super) fn word(&self, name: &str) -> Result<&'static str, Problem> {
         let (input, value) = self.find(name)?;
-        let words = if let Form::Word(words) = input.form { words } else { &[] };
+        let words = input.form.words();
         let word = value.as_str().and_then(|text| words.iter().find(|word| **word == text));
         word.copied().ok_or_else(|| malformed(name, input.form.rule(), &value))
     }

@@ -102,11 +102,46 @@ pub struct Answer {
     pub unit: &'static str,
     /// What it is.
     pub meaning: &'static str,
+    /// What it is written as.
+    pub figure: Figure,
+}
+
+/// What a result is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// A decimal string.
+    Decimal,
+    /// A whole number.
+    Count,
+    /// A list of whole numbers.
+    Counts,
+}
+
+impl Figure {
+    /// `decimal`, `count` or `counts`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decimal => "decimal",
+            Self::Count => "count",
+            Self::Counts => "counts",
+        }
+    }
 }
 
 impl Answer {
     pub(super) const fn new(name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
-        Self { name, unit, meaning }
+        Self { name, unit, meaning, figure: Figure::Decimal }
+    }
+
+    /// The same result as a whole number, or as a list of them.
+    pub(super) const fn written(self, figure: Figure) -> Self {
+        Self { figure, ..self }
+    }
+
+    /// A whole number of steps.
+    pub(super) const fn steps(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, "steps", meaning).written(Figure::Count)
     }
 }
 

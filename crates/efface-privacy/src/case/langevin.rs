@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::inputs::{Inputs, decimal, whole};
 use super::kind::DELTA;
-use super::{Answer, Form, Input, Kind, Result, Soundness};
+use super::{Answer, Figure, Form, Input, Kind, Result, Soundness};
 use crate::accountant::langevin::{BoundedLangevin, Convexity, Langevin, Search};
 
 const RECORDS: Input = Input::new("n", Form::Count(1), "records", "records of the data set");
@@ -76,7 +76,7 @@ pub(super) const KINDS: &[Kind] = &[
         ],
         results: &[
             Answer::new("epsilon_at_steps", "nats", "epsilon at `delta` after `steps`"),
-            Answer::new("least_steps_for_target", "steps", "the least K >= 1 for the target"),
+            Answer::steps("least_steps_for_target", "the least K >= 1 for the target"),
         ],
         compute: langevin,
     },
@@ -101,7 +101,8 @@ pub(super) const KINDS: &[Kind] = &[
             STRIDE,
             MOST_ORDER,
         ],
-        results: &[Answer::new("steps", "steps", "the least K >= 1 of each request, in order")],
+        results: &[Answer::steps("steps", "the least K >= 1 of each request, in order")
+            .written(Figure::Counts)],
         compute: langevin_sequence,
     },
     Kind {

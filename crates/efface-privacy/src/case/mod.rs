@@ -22,7 +22,7 @@ mod objective;
 mod requests;
 
 pub use form::Form;
-pub use kind::{Answer, Input, Kind, Presence, Soundness};
+pub use kind::{Answer, Figure, Input, Kind, Presence, Soundness};
 
 use serde_json::{Map, Value};
 

@@ -89,7 +89,35 @@ fn what_is_documented_is_what_is_read_and_answered() {
         let answered: BTreeSet<&str> = result.keys().map(String::as_str).collect();
         let documented: BTreeSet<&str> = kind.results.iter().map(|answer| answer.name).collect();
         assert_eq!(answered, documented, "{}", kind.name);
+        for answer in kind.results {
+            let written = match &result[answer.name] {
+                Value::String(_) => Figure::Decimal,
+                Value::Array(_) => Figure::Counts,
+                _ => Figure::Count,
+            };
+            assert_eq!(written, answer.figure, "{}: {}", kind.name, answer.name);
+        }
     }
+}
+
+#[test]
+fn forms_that_differ_have_different_names() {
+    let forms = [
+        Form::Nonnegative,
+        Form::Positive,
+        Form::AboveOne,
+        Form::Probability,
+        Form::Count(0),
+        Form::Word(&["a", "b"]),
+        Form::Numbers,
+        Form::Counts,
+        Form::Requests,
+        Form::Ids,
+    ];
+    let names: BTreeSet<&str> = forms.iter().map(|form| form.name()).collect();
+    assert_eq!(names.len(), forms.len());
+    assert_eq!(Form::Word(&["a", "b"]).words(), ["a", "b"]);
+    assert!(Form::Positive.words().is_empty());
 }
 
 #[test]

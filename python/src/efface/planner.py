@@ -1,0 +1,465 @@
+"""The planner: which mechanism, with which settings, before anything is trained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from . import _engine, _plan_table
+from ._errors import InputError
+from ._settings import to_json
+from .certificate import Claim
+
+_SCHEMA = "efface.plan/0"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work, in passes over all records.
+
+    Attributes
+    ----------
+    passes_at_most : int
+        Gradient passes that are never exceeded.
+    passes_usually : float
+        Gradient passes usually made; the very number where ``exact``.
+    work_usually : float
+        The same with Hessians and other arithmetic, as gradient passes.
+    exact : bool
+        True where the schedule fixes the number.
+    """
+
+    passes_at_most: int
+    passes_usually: float
+    work_usually: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to serve the workload, with what it costs and claims.
+
+    Attributes
+    ----------
+    rank : int
+        Its place, from 1.
+    name, says : str
+        What it is called, and what it does in a few words.
+    settings : dict
+        Settings for a training, those that differ from the defaults.
+    fixed : dict
+        What a training with them would fix: noise, distance or steps, public constants.
+    state : str
+        ``"perfect"`` or ``"secret"``.
+    training, request : Work
+        Work of the first training and of one request.
+    seconds_per_month, seconds_per_request : float
+        Usual time of a month's requests and refreshes, and that over the requests.
+    excess_risk : float
+        Upper bound on the expected excess risk, in units of the loss, after training and after
+        any request.
+    accurate : bool
+        Whether that is within what is allowed.
+    lasts : str
+        How many requests it serves, in words.
+    requests : int or None
+        The requests after which a refresh or a new model is due; None where none is foreseen.
+    claims : tuple of Claim
+        What the certificate of the first deletion would claim, the notion asked for first.
+    """
+
+    rank: int
+    name: str
+    says: str
+    settings: dict[str, Any]
+    fixed: dict[str, Any]
+    state: str
+    training: Work
+    request: Work
+    seconds_per_month: float
+    seconds_per_request: float
+    excess_risk: float
+    accurate: bool
+    lasts: str
+    requests: int | None
+    claims: tuple[Claim, ...]
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any], per_month: float) -> Choice:
+        settings = document["settings"]
+        lasts, requests = _lasts(document["lasts"])
+        return cls(
+            rank=document["rank"],
+            name=document["name"],
+            says=document["says"],
+            settings={k: v for k, v in settings.items() if v is not None and v is not False},
+            fixed=document["fixed"],
+            state=document["fixed"]["state"],
+            training=Work(**document["training"]),
+            request=Work(**document["request"]),
+            seconds_per_month=document["month_seconds"],
+            seconds_per_request=document["month_seconds"] / per_month,
+            excess_risk=document["excess_risk"],
+            accurate=document["accurate"],
+            lasts=lasts,
+            requests=requests,
+            claims=tuple(Claim._of(claim) for claim in document["claims"]),
+        )
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Retraining without noise or certificate, to compare with.
+
+    Attributes
+    ----------
+    name, claims : str
+        What it is, and what it would claim: nothing.
+    request : Work
+        Work of one request.
+    seconds_per_month, seconds_per_request : float
+        As those of :class:`Choice`.
+    excess_risk : float
+        Upper bound on its excess risk.
+    """
+
+    name: str
+    claims: str
+    request: Work
+    seconds_per_month: float
+    seconds_per_request: float
+    excess_risk: float
+
+
+@dataclass(frozen=True)
+class Target:
+    """What every choice is held to.
+
+    Attributes
+    ----------
+    notion : str
+        The notion asked for.
+    epsilon : float
+        The largest epsilon, in nats.
+    delta, order : float or None
+        The delta it is for, or the order of the Rényi notions.
+    """
+
+    notion: str
+    epsilon: float
+    delta: float | None
+    order: float | None
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> Target:
+        notion = document["notion"]
+        at_delta = notion in ("indistinguishable-from-retraining", "differential-privacy")
+        of_order = notion in ("renyi-unlearning", "deletion-privacy")
+        return cls(
+            notion=notion,
+            epsilon=float(document["epsilon"]),
+            delta=float(document["delta"]) if at_delta else None,
+            order=float(document["order"]) if of_order else None,
+        )
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A mechanism that is not offered.
+
+    Attributes
+    ----------
+    name, reason : str
+        Which, and the engine's reason.
+    hint : str or None
+        What to do, where something can be done.
+    """
+
+    name: str
+    reason: str
+    hint: str | None
+
+
+class Plan:
+    """What the planner found: choices, best first, and what is refused.
+
+    It has a length, iterates over its choices, and gives one by its position from 0 or by its
+    name: ``plan[0]`` or ``plan["solve"]``. In a notebook it is shown as a table.
+
+    Parameters
+    ----------
+    text : str or bytes
+        A plan as :meth:`to_json` or ``efface plan -o`` writes it.
+
+    Raises
+    ------
+    InputError
+        If the text is no plan of this version.
+    """
+
+    def __init__(self, text: str | bytes) -> None:
+        self._text = text.decode() if isinstance(text, bytes) else str(text)
+        try:
+            self._document: dict[str, Any] = json.loads(self._text)
+            schema = self._document.get("schema")
+        except (ValueError, AttributeError):
+            raise InputError("a plan must be a JSON object", code="plan") from None
+        if schema != _SCHEMA:
+            raise InputError(
+                f"the plan's `schema` must be `{_SCHEMA}`, got `{schema}`",
+                code="plan",
+                hint="make the plan with `efface.plan`",
+            )
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """What can be had, best first."""
+        per_month = self.deletions_per_month
+        return tuple(Choice._of(choice, per_month) for choice in self._document["choices"])
+
+    @property
+    def best(self) -> Choice:
+        """The first choice.
+
+        Raises
+        ------
+        LookupError
+            If there is none; ``refused`` says why.
+        """
+        if not self.choices:
+            raise LookupError("no mechanism meets the target; `refused` says why")
+        return self.choices[0]
+
+    @cached_property
+    def target(self) -> Target | None:
+        """What every choice is held to; None where there is no choice."""
+        return Target._of(self.choices[0].fixed["target"]) if self.choices else None
+
+    @cached_property
+    def refused(self) -> tuple[Refusal, ...]:
+        """What cannot be had, and why."""
+        return tuple(Refusal(**refusal) for refusal in self._document["refused"])
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """Plain retraining from the model before, which certifies nothing."""
+        document = self._document["yardstick"]
+        return Yardstick(
+            name=document["name"],
+            claims=document["claims"],
+            request=Work(**document["request"]),
+            seconds_per_month=document["month_seconds"],
+            seconds_per_request=document["month_seconds"] / self.deletions_per_month,
+            excess_risk=document["excess_risk"],
+        )
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The sizes: ``records``, ``features``, ``classes``, ``entries``, ``from_data``."""
+        return dict(self._document["sizes"])
+
+    @property
+    def deletions_per_month(self) -> float:
+        """Deletion requests in a month."""
+        return float(self._document["workload"]["deletions_per_month"])
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Records per request; several sizes take turns."""
+        return tuple(self._document["workload"]["groups"])
+
+    @property
+    def pass_seconds(self) -> float:
+        """Seconds of one gradient pass over all records."""
+        return float(self._document["pass"]["ms"]) / 1000.0
+
+    @property
+    def excess_risk_allowed(self) -> float:
+        """The excess risk that choices are held to, in units of the loss."""
+        return float(self._document["excess_risk_allowed"])
+
+    @property
+    def ranking(self) -> str:
+        """How choices are ranked, in one line."""
+        return str(self._document["ranking"])
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do, a sentence each."""
+        return tuple(self._document["advice"])
+
+    def to_json(self) -> str:
+        """Return the plan as it is written to files.
+
+        ``Vault.train(..., plan=plan)`` and ``efface train --plan FILE`` follow it.
+        """
+        return self._text
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Plan:
+        """Read a plan; the same as ``Plan(text)``."""
+        return cls(text)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self.choices)
+
+    def __getitem__(self, which: int | str) -> Choice:
+        if isinstance(which, str):
+            for choice in self.choices:
+                if choice.name == which:
+                    return choice
+            names = ", ".join(choice.name for choice in self.choices) or "none"
+            raise KeyError(f"the plan has no choice `{which}`; it has {names}")
+        return self.choices[which]
+
+    def __str__(self) -> str:
+        return _plan_table.text(self)
+
+    def __repr__(self) -> str:
+        names = ", ".join(choice.name for choice in self.choices) or "no choices"
+        return f"<efface.Plan for {self.sizes['records']} records: {names}>"
+
+    def _repr_html_(self) -> str:
+        return _plan_table.html(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._document == other._document if isinstance(other, Plan) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._document, sort_keys=True))
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[str]]:
+        return Plan, (self._text,)
+
+
+def plan(
+    X: Any = None,
+    y: Any = None,
+    *,
+    n: int | None = None,
+    d: int | None = None,
+    classes: int | Iterable[Any] | None = None,
+    entries: float | None = None,
+    names: Sequence[str] | None = None,
+    deletions_per_month: float = 10.0,
+    group: int | Sequence[int] = 1,
+    pass_ms: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[str, int, int | None, float | None, float | None], Any] | None = None,
+) -> Plan:
+    """Rank the mechanisms for sizes and a workload known beforehand.
+
+    Each choice is what a training with its settings would fix, by the same search for noise,
+    distance and steps; its claims are computed from what it would release. Nothing but sizes is
+    used: ``n`` and ``d``, or those of ``X``.
+
+    Parameters
+    ----------
+    X : array (rows, columns) or SciPy sparse matrix, optional
+        The table, of which only the sizes are used; then ``y``, too.
+    y : array (rows,), optional
+        Classes, or numbers for ``loss="squared"``.
+    n, d : int, optional
+        Records, and features without the intercept; instead of a table.
+    classes : int or iterable, optional
+        Their number, by default 2, and none for ``loss="squared"``; with a table the classes
+        themselves where they are public knowledge, the positive one of two last.
+    entries : float, optional
+        Numbers stored for each row on average, where rows are sparse; without a table.
+    names : sequence of str, optional
+        Names of the columns of ``X``.
+    deletions_per_month : float
+        Deletion requests in a month.
+    group : int or sequence of int
+        Records per request; several sizes take turns.
+    pass_ms : float, optional
+        Milliseconds of one gradient pass over all records; by default measured on synthetic rows
+        of the same shape.
+    settings : mapping, optional
+        Settings of the engine by name, such as ``{"epsilon": 0.5, "state": "perfect"}``;
+        ``mechanism`` and ``state`` restrict the choices.
+    progress : callable, optional
+        As for :meth:`efface.Vault.train`.
+
+    Returns
+    -------
+    Plan
+        Choices, best first. Excess risks are upper bounds on expectations; times are usual ones,
+        not bounds.
+
+    Raises
+    ------
+    InputError
+        If sizes, workload or settings break a rule.
+
+    Examples
+    --------
+    >>> import efface
+    >>> plan = efface.plan(n=100_000, d=50, deletions_per_month=20, pass_ms=8.0)
+    >>> plan.best.accurate
+    True
+    >>> claim = plan["solve"].claims[0]
+    >>> claim.notion, round(claim.epsilon, 6)
+    ('indistinguishable-from-retraining', 1.0)
+    """
+    workload = {
+        "deletions_per_month": deletions_per_month,
+        "groups": [group] if not isinstance(group, Iterable) else list(group),
+        "pass_ms": pass_ms,
+    }
+    wanted = dict(settings or {})
+    asked = to_json(wanted), to_json(workload)
+    if X is None:
+        sizes = _sizes(wanted, n, d, classes, entries)
+        return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress))
+    if n is not None or d is not None or entries is not None or isinstance(classes, int):
+        raise InputError(
+            "sizes are those of `X`",
+            code="usage",
+            hint="leave out `n`, `d`, `entries` and a number of `classes`",
+        )
+    from ._table import table
+
+    rows = table(X, y, names=names, classes=classes)
+    return Plan(_engine.plan(*asked, table=rows, progress=progress))
+
+
+def _sizes(
+    settings: Mapping[str, Any],
+    n: int | None,
+    d: int | None,
+    classes: int | Iterable[Any] | None,
+    entries: float | None,
+) -> dict[str, Any]:
+    if n is None or d is None:
+        raise InputError(
+            "a table or `n` and `d` are needed",
+            code="usage",
+            hint="as in `efface.plan(n=10_000, d=50)`",
+        )
+    if classes is None:
+        classes = 0 if settings.get("loss") == "squared" else 2
+    return {
+        "records": n,
+        "features": d,
+        "classes": classes if isinstance(classes, int) else len(list(classes)),
+        "entries": entries,
+        "from_data": False,
+    }
+
+
+def _lasts(lasts: Any) -> tuple[str, int | None]:
+    if lasts == "always":
+        return "without end", None
+    if "at-least" in lasts:
+        return f"tried for {lasts['at-least']['requests']} requests, all served", None
+    until = lasts["until"]
+    then = "a refresh" if until["refresh"] else "a new model"
+    requests = until["requests"]
+    return f"{requests} requests ({until['months']:.1f} months) until {then}", requests
