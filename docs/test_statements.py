@@ -150,11 +150,27 @@ class Statements(CertificateCase):
                 hidden = copy.deepcopy(base)
                 same(hidden)
                 self.fails(hidden, "consistency", asked)
+        nothing = put({"records": "0"}, "request")
+        self.breaks(base, {"consistency"}, nothing)
+        hides = put({"records": "not stated"}, "request")
+        self.breaks(base, {"consistency"}, hides)
         alone = put({"phases": base["event"]["phases"][-1:]}, "event")
         self.fails(base, "consistency", alone)
         few = put({"replaced": [30, 0]}, "event")
         self.fails(base, "consistency", few)
         self.fails(base, "consistency", put({"replaced": []}, "event"))
+
+    def test_only_a_refresh_passes_for_one(self) -> None:
+        refresh = put({"kind": "refresh", "records": "0"}, "request")
+        self.breaks(self.averaged, set(), refresh)
+        self.breaks(self.averaged, {"consistency"}, put({"kind": "refresh"}, "request"))
+        # In `perfect` state there is nothing to refresh.
+        self.breaks(self.solved_openly, {"consistency", verify.DELETION}, refresh)
+        event = {**copy.deepcopy(LINEAR), "phases": LINEAR["phases"] * 2}
+        document = {"event": event, "request": {"kind": "refresh", "records": "0"}}
+        with self.assertRaises(verify.Broken):
+            verify.check_request(document)
+        verify.check_request({**document, "event": LINEAR})
 
     def test_sizes_under_mean_add_up(self) -> None:
         event: dict[str, Any] = copy.deepcopy(HEALTHY)

@@ -10,8 +10,9 @@ Prints one line per check. KEY is the signer's public key: 64 hexadecimal digits
 holds them. Exit status: 0 everything holds, 1 something does not, 2 it cannot be told (no key
 given, unreadable file, or a kind of certificate this program does not know).
 
-What it cannot see: whether the constants are true of the data, whether the model in use is the
-one whose digest is stated, and whether the ledger was rolled back to an older state.
+What it cannot see: whether the constants are true of the data, whether as many records came and
+went as the request and the event state, whether rounding was as small as stated, whether the model
+in use is the one whose digest is stated, and whether the ledger was rolled back to an older state.
 """
 
 from __future__ import annotations
@@ -1555,23 +1556,28 @@ def listed(document: Fields, name: str) -> str:
 
 def check_no_counts(document: Fields) -> None:
     """Where the row count is private, nothing that the certificate states may follow from it."""
-    event = core(document["event"])
     for constant in document["constants"]:
         fixed = constant["origin"] != "data"
         require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
-    stated = (document["event"].get("removed"), event.get("replaced"))
-    hidden = document["request"]["records"] == "not stated" and stated == (None, None)
+    hidden = document["request"]["records"] == "not stated"
     require(hidden, "the row count is private, but the request states a number of records")
+    check_event_hides(document["event"])
+
+
+def check_event_hides(whole: Fields) -> None:
+    """No number of the event follows from how many records there are or were touched."""
+    event = core(whole)
+    counted = event["kind"] in ("descent", "distributed-descent")
+    require(not counted, "the steps or the sample follow the counts of records")
     phases = event.get("phases", [])
-    sizes = [part.get("records") for part in (event, *phases)]
-    if "phases" in event:  # earlier phases differ from the latest by as much as any can
+    hidden = (whole.get("removed"), event.get("replaced")) == (None, None)
+    if phases:  # earlier phases differ from the latest by as much as any can
         norm = event["setting"]["normalizer"]
         require(norm["kind"] == "fixed", "the row count is public under `mean`")
         most = norm["capacity"]
-        hidden = all(p["only_then"] == p["only_now"] == most for p in phases[:-1])
-    require(
-        hidden and set(sizes) == {None}, "the row count is private, but the event states counts"
-    )
+        hidden &= all(p["only_then"] == p["only_now"] == most for p in phases[:-1])
+    sizes = [part.get("records") for part in (event, *phases)]
+    require(hidden and set(sizes) == {None}, "the row count is hidden, but the event states counts")
 
 
 def check_fixed_steps(document: Fields) -> None:
@@ -1724,7 +1730,10 @@ def check_consistency(document: Fields) -> str:
     require((model["digest_before"] is None) == first, "only a training has no model before it")
     check_request(document)
     check_sizes(core(document["event"]))
-    return "version, releases, place in the chain and request agree"
+    return (
+        "version, releases, place in the chain and request agree; how many records there were is "
+        "the signer's word"
+    )
 
 
 def check_request(document: Fields) -> None:
@@ -1732,10 +1741,18 @@ def check_request(document: Fields) -> None:
     kind, text = document["request"]["kind"], document["request"]["records"]
     event = core(document["event"])
     if text == "not stated":
-        least = 1
+        check_event_hides(document["event"])
+        least = 0 if kind == "refresh" else 1
     else:
         require(re.fullmatch("[0-9]{1,16}", text) is not None, "`records` must be a number")
         least = int(text)
+    if kind == "refresh":  # begins a new count of releases, so nothing else may pass for one
+        require(least == 0, f"a refresh touches no record, this one states {least}")
+        require(state_of(event) == "secret", "in `perfect` state there is nothing to refresh")
+        phases = event.get("phases")
+        require(phases is None or len(phases) == 1, "a refresh begins a new history")
+        return
+    require(kind == "train" or least > 0, "a request that is no refresh touches a record")
     counts = {"delete": ["only_then"], "add": ["only_now"], "update": ["only_then", "only_now"]}
     changed = counts.get(kind, [])
     removed = document["event"].get("removed")

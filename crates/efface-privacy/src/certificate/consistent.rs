@@ -1,7 +1,7 @@
 //! Facts of a certificate that must agree with each other.
 
 use super::{Certificate, GENESIS, RequestKind};
-use crate::event::{Event, Normalizer, Phase};
+use crate::event::{Event, Normalizer, Phase, State};
 
 /// The largest integer canonical JSON tells from its neighbours.
 pub(super) const MOST: u64 = 1 << 53;
@@ -29,7 +29,7 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     }
     request_fits(certificate)?;
     sizes_fit(certificate)?;
-    Ok("version, releases, position and request agree".into())
+    Ok("version, releases, position and request agree; how many records there were is the signer's word".into())
 }
 
 /// The number of records a request states; none where it is private.
@@ -46,15 +46,25 @@ fn records(certificate: &Certificate) -> Result<Option<u64>, String> {
 }
 
 /// The event must show what the request says it did. A request that hides its size touched one
-/// record at least.
+/// record at least, and its event hides it too.
 fn request_fits(certificate: &Certificate) -> Result<(), String> {
-    let least = records(certificate)?.unwrap_or(1);
+    let stated = records(certificate)?;
+    if stated.is_none() && certificate.event.account().states_counts()? {
+        return Err(
+            "the request hides how many records it touched, and the event counts them".into()
+        );
+    }
     let (deletes, adds) = match certificate.request.kind {
         RequestKind::Delete => (true, false),
         RequestKind::Add => (false, true),
         RequestKind::Update => (true, true),
-        RequestKind::Train | RequestKind::Refresh => return Ok(()),
+        RequestKind::Train => return Ok(()),
+        RequestKind::Refresh => return refresh_fits(certificate, stated),
     };
+    let least = stated.unwrap_or(1);
+    if least == 0 {
+        return Err("a request that is no refresh touches one record at least".into());
+    }
     if let Event::Composed(event) = &certificate.event
         && deletes
         && let Some(removed) = event.removed.filter(|removed| *removed < least)
@@ -89,6 +99,23 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// A refresh begins a new count of releases, so nothing else may pass for one.
+fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), String> {
+    if let Some(touched) = stated.filter(|touched| *touched > 0) {
+        return Err(format!("a refresh touches no record, this one states {touched}"));
+    }
+    if certificate.event.state() == State::Perfect {
+        return Err("in `perfect` state nothing is kept that a refresh would drop".into());
+    }
+    match phases(certificate.event.core()) {
+        Some(phases) if phases.len() != 1 => Err(format!(
+            "a refresh begins a new history, and the event has {} phases",
+            phases.len()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Under `mean`, where sizes are stated, a phase's records less those gone, plus those come, are

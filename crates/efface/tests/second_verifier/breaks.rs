@@ -4,7 +4,9 @@ use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
 use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
-use efface_privacy::event::{Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer, Phase};
+use efface_privacy::event::{
+    Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer, Phase, State,
+};
 use efface_privacy::quantity::Decimal;
 
 use crate::draw::constant;
@@ -172,6 +174,34 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.request.records = "+3".to_owned();
         true
     }),
+    ("consistency", |c| {
+        c.request.records = "0".to_owned();
+        !matches!(c.request.kind, RequestKind::Train | RequestKind::Refresh)
+    }),
+    ("consistency", |c| {
+        c.request.records = "not stated".to_owned();
+        match core(&mut c.event) {
+            Event::Descent(_) | Event::DistributedDescent(_) => true,
+            Event::NoisyGd(event) => event.replaced.is_some(),
+            Event::OutputNoise(event) => event.records.is_some(),
+            _ => false,
+        }
+    }),
+    // What passes for a refresh starts a new count of releases.
+    ("consistency", |c| {
+        let changes = !matches!(c.request.kind, RequestKind::Train | RequestKind::Refresh);
+        c.request.kind = RequestKind::Refresh;
+        changes && c.event.state() == State::Secret
+    }),
+    ("consistency", |c| {
+        (c.request.kind, c.request.records) = (RequestKind::Refresh, "0".to_owned());
+        c.chain.index > 0 && c.event.state() == State::Perfect
+    }),
+    ("consistency", |c| {
+        (c.request.kind, c.request.records) = (RequestKind::Refresh, "0".to_owned());
+        let secret = c.chain.index > 0 && c.event.state() == State::Secret;
+        secret && phases_of(c).is_some_and(|phases| phases.len() > 1)
+    }),
     ("consistency", |c| ask(c, RequestKind::Delete, |before| before.only_then + 1)),
     ("consistency", |c| ask(c, RequestKind::Add, |before| before.only_now + 1)),
     ("consistency", |c| {
@@ -188,6 +218,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     ("consistency", |c| {
         let single = phases_of(c).is_some_and(|phases| phases.len() == 1);
         c.request.kind = RequestKind::Add;
+        c.request.records = "1".to_owned();
         single && c.chain.index > 0
     }),
     ("consistency", |c| {
@@ -299,8 +330,8 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         let Event::Descent(event) = core(&mut c.event) else { return false };
         let [.., before, _] = &mut event.phases[..] else { return false };
         before.only_then += 2 * event.setting.group;
-        before.records = None;
-        matches!(event.setting.normalizer, Normalizer::Fixed { .. })
+        before.records = before.records.map(|records| records + 2 * event.setting.group);
+        true
     }),
     ("claim ", |c| descent(c, |event| event.longest = event.phases[0].steps - 1)),
     ("claim ", |c| descent(c, |event| event.xi = event.xi.xor(Some(Decimal(1.0))))),

@@ -295,7 +295,9 @@ impl Draw {
             };
             let event = self.built_on(event, private);
             let mut claims = self.claims(&event, delta, private);
-            let first = self.unit() < 0.2;
+            // Without a request before it only a training fits, or a refresh.
+            let alone = phases(&event).len() == 1 && event.state() == State::Perfect;
+            let first = alone || self.unit() < 0.2;
             if first || changes_nothing(&event) {
                 claims.retain(|claim| claim.notion != Notion::DeletionPrivacy);
             }
@@ -355,9 +357,12 @@ fn changes_nothing(event: &Event) -> bool {
 }
 
 /// Records that the last request may have deleted and added.
-fn touched(event: &Event) -> u64 {
-    let most = match event {
-        Event::Composed(event) => event.removed.unwrap_or(3),
+fn touched(event: &Event, kind: RequestKind) -> u64 {
+    let most = match (kind, event) {
+        (RequestKind::Refresh, _) => return 0,
+        (RequestKind::Delete | RequestKind::Update, Event::Composed(event)) => {
+            event.removed.unwrap_or(3).min(3)
+        }
         _ => 3,
     };
     match phases(event) {
@@ -414,6 +419,16 @@ fn certificate(
     }
     let (covers, does_not_cover) = scope(&event);
     let first = index == 0;
+    let kind = match index % 3 {
+        _ if first => RequestKind::Train,
+        _ if phases(&event).len() == 1 => RequestKind::Refresh,
+        _ if changes_nothing(&event) => RequestKind::Add,
+        0 => RequestKind::Update,
+        1 if !claims.iter().any(|claim| claim.notion == Notion::DeletionPrivacy) => {
+            RequestKind::Add
+        }
+        _ => RequestKind::Delete,
+    };
     Certificate {
         schema: SCHEMA.to_owned(),
         id: format!("vault/{index}"),
@@ -422,16 +437,12 @@ fn certificate(
         not_for_release: false,
         request: Request {
             id: "escapes: \u{1f600} \u{7f} \u{2028} \" \\ \u{1}".to_owned(),
-            kind: match index % 3 {
-                _ if first => RequestKind::Train,
-                _ if changes_nothing(&event) => RequestKind::Refresh,
-                0 => RequestKind::Update,
-                1 if !claims.iter().any(|claim| claim.notion == Notion::DeletionPrivacy) => {
-                    RequestKind::Add
-                }
-                _ => RequestKind::Delete,
+            kind,
+            records: if private {
+                "not stated".to_owned()
+            } else {
+                touched(&event, kind).to_string()
             },
-            records: if private { "not stated".to_owned() } else { touched(&event).to_string() },
             subject: None,
             received_at: "2026-01-02T03:04:05Z".to_owned(),
         },
