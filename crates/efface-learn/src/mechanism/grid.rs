@@ -70,10 +70,16 @@ impl Grid {
         self.noise
     }
 
-    /// Refuses a public bound on |w| whose grid points float64 would not hold exactly, noise of
-    /// up to 32 sigma included.
+    /// Whether float64 holds every grid point up to `reach`, a public bound on |w|, noise of up to
+    /// 32 sigma included.
+    #[must_use]
+    pub fn holds(spacing: f64, reach: f64) -> bool {
+        reach / spacing < 3.0 * libm::exp2(49.0)
+    }
+
+    /// Refuses a reach that the grid does not hold.
     pub(super) fn check_reach(&self, reach: f64) -> Result<(), GridError> {
-        if reach / self.spacing < 3.0 * libm::exp2(49.0) {
+        if Self::holds(self.spacing, reach) {
             Ok(())
         } else {
             Err(GridError::Reach { reach, spacing: self.spacing })

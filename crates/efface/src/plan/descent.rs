@@ -130,7 +130,7 @@ pub(super) fn schedule(
     };
     let xi = (choices.variant == Variant::Weak).then(|| s.xi.unwrap_or(1.0));
     let template = |sigma: f64, iterations: u64| -> Result<Descent> {
-        let grid = grid(sigma)?;
+        let grid = grid(sigma, diameter)?;
         let refused = |error: efface_learn::mechanism::DescentError| {
             Error::refused("descent-to-delete", error.to_string())
         };
@@ -202,7 +202,7 @@ pub(super) fn schedule(
         }
     };
     let learning = learning(iterations)?;
-    let spacing = grid(sigma)?;
+    let spacing = grid(sigma, diameter)?;
     let size = public.size_origin;
     let eta_origin = origin(s.eta.is_some(), &[size]);
     let iterations_origin = origin(s.iterations.is_some(), &[size]);

@@ -8,7 +8,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::constants::{Constants as List, origin};
-use super::schedule::{Public, grid, least_steps};
+use super::schedule::{FARTHEST, Public, least_steps};
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
@@ -106,7 +106,7 @@ pub(super) fn schedule(
     let published_noise =
         |iterations| Ok::<_, Error>(theorem(iterations).noise().map_err(refused)? * joint);
     let event = |sigma: f64, tau: f64, iterations| -> Result<Event> {
-        let grid = grid(sigma)?;
+        let grid = public.grid(sigma)?;
         Ok(Event::DistributedDescent(DistributedDescent {
             setting: public.setting.clone(),
             sample,
@@ -124,7 +124,7 @@ pub(super) fn schedule(
     };
     let farthest = |sigma: f64, iterations| {
         let ok = |tau| public.target.is_met(&event(sigma, tau, iterations)?);
-        largest(sigma * 1e-9, sigma * 1e3, ok)?
+        largest(sigma * 1e-9, sigma * FARTHEST, ok)?
             .ok_or_else(|| public.infeasible(&format!("with noise {sigma}")))
     };
     let affordable = |unit| public.affordable(s.excess_risk, unit);
@@ -143,7 +143,7 @@ pub(super) fn schedule(
         (false, None) => (affordable(farthest(1.0, None)?), None),
     };
     let tau = farthest(sigma, iterations)?;
-    let spacing = grid(sigma)?;
+    let spacing = public.grid(sigma)?;
     let published = match iterations {
         None => None,
         Some(iterations) => {

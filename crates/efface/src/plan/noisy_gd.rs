@@ -1,6 +1,6 @@
 //! The plan of `noisy-gd`: step size, noise and numbers of steps that meet the target.
 
-use efface_learn::mechanism::NoisyGdPlan;
+use efface_learn::mechanism::{GridError, NoisyGdError, NoisyGdPlan};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::calibrate::least;
 use efface_privacy::certificate::Origin;
@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::Grid;
 
 use super::constants::{Constants as List, origin};
-use super::schedule::{Public, grid, least_steps};
+use super::schedule::{Public, finest, least_steps};
 use super::{Choices, Schedule};
 use crate::error::{Error, Result};
 
@@ -43,8 +43,10 @@ pub(super) fn schedule(
     };
     let private = matches!(choices.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
     let event = |noise: f64, removal: u64| -> Result<Event> {
-        let grid = grid(noise)?;
-        let rounding = rounding(public, eta, s.radius, &grid, learning, removal)?;
+        let (grid, rounding) = finest(noise, |grid| {
+            rounding(public, eta, s.radius, grid, learning, removal).transpose()
+        })?;
+        let rounding = rounding?;
         let group = public.setting.group;
         let phase = |steps, only_then| Phase {
             steps,
@@ -119,11 +121,13 @@ pub(super) fn schedule(
             }
         }
     };
-    let spacing = grid(noise)?;
+    let Event::NoisyGd(planned) = event(noise, removal.unwrap_or(first))?.core().clone() else {
+        return Err(Error::storage("damaged", "the plan is not one of `noisy-gd`"));
+    };
     let eta_origin = origin(s.eta.is_some(), &[public.size_origin]);
     let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
     list.add("eta", Decimal(eta), eta_origin);
-    list.add("step-noise", Decimal(spacing.noise), noise_origin);
+    list.add("step-noise", planned.noise, noise_origin);
     if let Some(radius) = s.radius {
         list.add("radius", Decimal(radius), Origin::User);
     }
@@ -135,8 +139,8 @@ pub(super) fn schedule(
     );
     Ok(Schedule::Steps {
         step: Decimal(eta),
-        noise: Decimal(spacing.noise),
-        grid: Decimal(spacing.spacing),
+        noise: planned.noise,
+        grid: planned.grid,
         radius: s.radius.map(Decimal),
         learning,
         removal,
@@ -168,7 +172,8 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
     Ok(steps as u64)
 }
 
-/// The rounding error of one step, from the learner's public bound on |w|.
+/// The rounding error of one step, from the learner's public bound on |w|; none where the grid is too
+/// fine for weights of that size.
 fn rounding(
     public: &Public<'_>,
     eta: f64,
@@ -176,11 +181,8 @@ fn rounding(
     grid: &Grid,
     learning: u64,
     removal: u64,
-) -> Result<f64> {
-    let refused = |error: efface_learn::mechanism::NoisyGdError| {
-        Error::refused("noisy-gd", error.to_string())
-    };
-    NoisyGdPlan {
+) -> Result<Option<f64>> {
+    let found = NoisyGdPlan {
         step: eta,
         noise: grid.noise,
         grid: grid.spacing,
@@ -190,6 +192,9 @@ fn rounding(
         group: public.setting.group,
     }
     .check(public.constants)
-    .and_then(|plan| plan.rounding(public.constants, public.records as usize))
-    .map_err(refused)
+    .and_then(|plan| plan.rounding(public.constants, public.records as usize));
+    match found {
+        Err(NoisyGdError::Grid(GridError::Reach { .. })) => Ok(None),
+        found => found.map(Some).map_err(|error| Error::refused("noisy-gd", error.to_string())),
+    }
 }

@@ -67,7 +67,7 @@ pub(super) fn schedule(
         let risk = s.excess_risk.unwrap_or(EXCESS_RISK);
         n * (2.0 * m * risk / parameters).sqrt()
     });
-    let spacing = grid(sigma)?;
+    let spacing = grid(sigma, 0.0)?;
     let (epsilon, delta) = (public.target.epsilon.0, public.target.delta.0);
     let budget = residual_budget(spacing.noise, epsilon, delta)
         .map_err(|error| Error::refused("accounting", error.to_string()))?

@@ -1,6 +1,7 @@
 //! The mechanism's own constants, and what the search for them starts from.
 
 use efface_learn::Constants;
+use efface_learn::mechanism::Grid as Points;
 use efface_learn::risk::output_noise;
 use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
@@ -62,6 +63,11 @@ impl Public<'_> {
         Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
     }
 
+    /// The grid of optima that are found to within [`FARTHEST`] times the noise.
+    pub(super) fn grid(&self, sigma: f64) -> Result<Grid> {
+        grid(sigma, self.constants.optimum_bound() + FARTHEST * sigma)
+    }
+
     pub(super) fn smooth(&self) -> f64 {
         self.constants.total_smoothness()
     }
@@ -70,7 +76,7 @@ impl Public<'_> {
     /// `unit` times the noise.
     pub(super) fn affordable(&self, risk: Option<f64>, unit: f64) -> f64 {
         // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
-        let fine = 0.5_f64.powi(FINENESS as i32);
+        let fine = 0.5_f64.powi(FINEST as i32);
         let per_square = output_noise(self.constants, unit, 1.0, fine);
         (risk.unwrap_or(EXCESS_RISK) / per_square).sqrt() * (1.0 - 1e-6)
     }
@@ -84,10 +90,36 @@ impl Public<'_> {
     }
 }
 
-/// Binary digits of the grid below the leading one of the noise.
-const FINENESS: u32 = 30;
+/// Binary digits of the grid below the leading one of the noise, where the weights leave room.
+const FINEST: u32 = 30;
+/// The fewest that an event may have.
+const COARSEST: u32 = 20;
+/// The largest distance to an optimum that is tried, in multiples of the noise.
+pub(super) const FARTHEST: f64 = 1e3;
 
-/// The grid for a noise, which is rounded up to a multiple of it.
-pub(super) fn grid(noise: f64) -> Result<Grid> {
-    grid_for(noise, FINENESS).map_err(|error| Error::refused("noise", error.to_string()))
+/// The finest grid that `fits` something, for a noise that is rounded up to a multiple of it. What a
+/// coarser one costs is accounted like any grid.
+pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result<(Grid, T)> {
+    for bits in (COARSEST..=FINEST).rev() {
+        let grid = with_bits(noise, bits)?;
+        if let Some(found) = fits(&grid) {
+            return Ok((grid, found));
+        }
+    }
+    let text = format!(
+        "noise {noise:e} is too small beside the weights: float64 cannot hold them on a grid of \
+         2^-{COARSEST} of it"
+    );
+    Err(Error::refused("noise", text).hint("raise the noise or `--lambda`"))
+}
+
+/// The grid for a noise and weights up to `reach`; where float64 holds them on none, the coarsest,
+/// for the mechanism to refuse by its own rules.
+pub(super) fn grid(noise: f64, reach: f64) -> Result<Grid> {
+    let fits = |grid: &Grid| Points::holds(grid.spacing, reach).then_some(());
+    finest(noise, fits).map(|(grid, ())| grid).or_else(|_| with_bits(noise, COARSEST))
+}
+
+fn with_bits(noise: f64, bits: u32) -> Result<Grid> {
+    grid_for(noise, bits).map_err(|error| Error::refused("noise", error.to_string()))
 }

@@ -6,7 +6,7 @@ use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure
 use efface_privacy::quantity::Decimal;
 
 use super::constants::{Constants as List, origin};
-use super::schedule::{Public, grid};
+use super::schedule::{FARTHEST, Public};
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
@@ -18,7 +18,7 @@ pub(super) fn schedule(
 ) -> Result<Schedule> {
     let s = &choices.settings;
     let event = |sigma: f64, tau: f64| -> Result<Event> {
-        let grid = grid(sigma)?;
+        let grid = public.grid(sigma)?;
         Ok(public.composed(Event::OutputNoise(OutputNoise {
             setting: public.setting.clone(),
             procedure: match choices.mechanism {
@@ -38,7 +38,7 @@ pub(super) fn schedule(
         })))
     };
     let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);
-    let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * 1e3, |tau| ok(sigma, tau));
+    let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * FARTHEST, |tau| ok(sigma, tau));
     let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
     let noise_given = s.noise.is_some();
     let sigma = match s.noise {
@@ -53,7 +53,7 @@ pub(super) fn schedule(
             public.affordable(s.excess_risk, unit)
         }
     };
-    let spacing = grid(sigma)?;
+    let spacing = public.grid(sigma)?;
     let tau = farthest(sigma)?.ok_or_else(|| {
         public
             .infeasible(&format!("with noise {sigma}"))
