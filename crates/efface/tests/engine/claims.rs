@@ -1,7 +1,9 @@
 //! What certificates claim: the target is met and not wasted, and nothing is claimed that the
 //! origins of constants forbid.
 
-use efface::{Claim, Delete, Notion, Settings, Which, delete, status};
+use efface::{Claim, Delete, Notion, Settings, Standing, Which, delete, status, verify};
+use efface_privacy::certificate::Certificate;
+use efface_privacy::event::Event;
 
 use crate::world::World;
 
@@ -144,4 +146,32 @@ fn noisy_gd_takes_the_fewest_steps_that_meet_the_target() {
     let steps = |served: &efface::Served| served.work.as_ref().unwrap().steps;
     assert!(steps(&few) < steps(&many), "{} {}", steps(&few), steps(&many));
     assert!(many.claims[0].epsilon.0 <= 1.0);
+}
+
+#[test]
+fn large_weights_beside_small_noise_get_a_coarser_grid() {
+    // Noise for a million records: weights up to G/lambda are 10^9 of it and more.
+    let world = World::new();
+    let settings = Settings {
+        mechanism: Some("noisy-gd".into()),
+        public_n: Some(1_000_000),
+        capacity: Some(1_250_000),
+        lambda: Some(1e-3),
+        ..Settings::default()
+    };
+    let (vault, _) = world.trained(settings).unwrap();
+    let served = world.run(|s| delete(&vault, &delete_one("id-7"), s)).unwrap();
+    let Event::NoisyGd(event) = Certificate::parse(&served.certificate).unwrap().event else {
+        panic!("another event")
+    };
+    let fineness = (event.noise.0 / event.grid.0).log2();
+    assert!((20.0..29.0).contains(&fineness), "{fineness}");
+    // All the weights there may be are on it.
+    assert!(
+        event.setting.lipschitz.0 / event.setting.strong_convexity.0 / event.grid.0
+            < 2.0_f64.powi(51)
+    );
+    let key = world.keyring.public_key();
+    let verdict = verify(&served.certificate, Some(&key), Some(&vault), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
 }
