@@ -140,16 +140,19 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = VARIANTS)]
     variant: Option<String>,
 
-    /// `descent-to-delete`, `weak`: update i has i^(2 xi) times the steps of the first;
-    /// `distributed-descent`: its sample has N^xi positions, xi from 1 to 4/3 [default: 1]
+    /// xi, of which two mechanisms speak [default: 1]
+    ///
+    /// `descent-to-delete --variant weak`: how the steps of updates grow, i^(2 xi) times those of the
+    /// first for update i, xi from 1 to 16. `distributed-descent`: the size of its sample, N^xi
+    /// positions, xi from 1 to 4/3.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     xi: Option<f64>,
 
-    /// `descent-to-delete`: steps for each `--max-group` records deleted or added [default: the
-    /// fewest that the noise or the published theorem allows; 10 where the variant chooses lambda];
-    /// `distributed-descent` with `--accountant descent`:
-    /// iterations per update, from which noise and steps follow [default: the fewest that the
-    /// excess risk allows]
+    /// I, of which two mechanisms speak [default: the fewest that noise, target or theorem allow]
+    ///
+    /// `descent-to-delete`: steps of an update, each of which stands for up to `--max-group` records
+    /// deleted or added; 10 where the variant chooses lambda. `distributed-descent --accountant
+    /// descent`: the I of Theorem 4.5, from which its noise and its budget of steps follow.
     #[arg(long, value_name = "COUNT")]
     iterations: Option<u64>,
 

@@ -76,10 +76,20 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     if choices.variant == Variant::Weak {
         let xi = s.xi.unwrap_or(1.0);
         if !(1.0..=16.0).contains(&xi) {
-            return Err(Error::input("range", format!("`xi` must be in [1, 16], got {xi}")));
+            return Err(Error::input(
+                "range",
+                format!(
+                    "`xi` of `descent-to-delete` (update i has i^(2 xi) times the steps of the first) must be in [1, 16], got {xi}"
+                ),
+            ));
         }
     } else if s.xi.is_some() {
-        return refuse("`--xi` belongs to `--variant weak`".to_owned(), "leave it out");
+        return refuse(
+            format!(
+                "`--xi` makes the updates of `descent-to-delete --variant weak` grow, and those of `{name}` do not grow"
+            ),
+            "leave it out",
+        );
     }
     if choices.variant.chooses_lambda() && s.diameter.is_none() {
         return refuse(

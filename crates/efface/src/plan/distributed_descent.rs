@@ -40,7 +40,12 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         return Ok(());
     }
     if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
-        return Err(Error::input("range", format!("`xi` must be in [1, 4/3], got {xi}")));
+        return Err(Error::input(
+            "range",
+            format!(
+                "`xi` of `distributed-descent` (a sample of N^xi positions) must be in [1, 4/3], got {xi}"
+            ),
+        ));
     }
     if let Some(copies) = s.copies.filter(|copies| *copies > 64) {
         let what = format!("`copies` must be in 1..=64, got {copies}");
@@ -57,7 +62,7 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         return refuse(what, "leave out `--normalizer`");
     }
     if s.iterations.is_some() && !counted {
-        let what = "`--iterations` belongs to the published accountant `descent`";
+        let what = "`--iterations` of `distributed-descent` is the I of Theorem 4.5 and belongs to the published accountant `descent`: otherwise every part is solved to a measured distance";
         return refuse(what, "leave it out, or use `--accountant descent`");
     }
     if counted && (s.noise.is_some() || s.solver.is_some()) {
