@@ -93,7 +93,7 @@ class Statements(CertificateCase):
             data = put({"origin": "data"}, "constants", at)
             self.breaks(self.solved, {"assumptions"}, retraining, data, count)
             self.breaks(self.solved, set(), retraining, data)
-        for name in ("classes", "schema"):
+        for name in verify.READ_OFF:
             value = {"name": name, "value": "no,yes", "origin": "data"}
             taken = partial(lambda value, d: d["constants"].append(value), value)
             self.breaks(self.solved_openly, {"assumptions"}, taken)

@@ -1006,8 +1006,10 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("target-range", "given"),
+    "given",
 )
+# Constants that may be read off the records themselves; an assumption of the name then says so.
+READ_OFF = ("classes", "schema", "target-range")
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
@@ -1702,7 +1704,7 @@ def check_assumptions(document: Fields) -> str:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
             require(follows_size(document, name), f"`{name}` is a choice, and said to be data")
-            needed.add(name if name in ("classes", "schema") else "row-count")
+            needed.add(name if name in READ_OFF else "row-count")
     if any(claim["adjacency"] == "replace" for claim in claims):
         needed.add("row-count")
     if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):

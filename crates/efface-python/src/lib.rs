@@ -28,7 +28,8 @@ mod _engine {
     use super::planning::plan;
     #[pymodule_export]
     use super::reading::{
-        bounds, certificate, entries, margins, report, show, status, verify, verify_ledger, weights,
+        bounds, certificate, entries, margins, plan_of, report, show, status, verify,
+        verify_ledger, weights,
     };
     #[pymodule_export]
     use super::requests::{

@@ -53,6 +53,12 @@ pub(crate) fn margins<'py>(
     PyArray1::from_vec(py, all).reshape(shape)
 }
 
+/// Everything that was fixed when the model was first trained, as JSON.
+#[pyfunction]
+pub(crate) fn plan_of(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
+    json(&py.detach(|| efface::plan(&vault)).map_err(|error| raised(&error))?)
+}
+
 /// Every entry of the ledger, oldest first, as JSON.
 #[pyfunction]
 pub(crate) fn entries(py: Python<'_>, vault: PathBuf) -> PyResult<String> {

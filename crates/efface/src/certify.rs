@@ -139,7 +139,8 @@ pub(crate) fn certificate(
 ) -> Result<Sealed> {
     let claims = claims(plan, &event, facts.kind, facts.records)?;
     within_target(plan, &claims)?;
-    let (covers, does_not_cover) = scope(&event);
+    let (covers, mut does_not_cover) = scope(&event);
+    does_not_cover.extend(plan.not_covered.iter().cloned());
     let grid = event.grid();
     let certificate = Certificate {
         schema: SCHEMA.to_owned(),

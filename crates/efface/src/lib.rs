@@ -64,7 +64,7 @@ pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
 pub use train::{train, train_as_planned};
 pub use verify::{verify, verify_ledger};
-pub use weights::{Weights, weights};
+pub use weights::{Weights, plan, weights};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
 pub mod accounting {

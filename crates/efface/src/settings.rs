@@ -76,6 +76,9 @@ pub struct Settings {
     pub hinge_width: Option<f64>,
     /// Declared range of y, for regression.
     pub target_range: Option<(f64, f64)>,
+    /// The range was read off the data, and is taken to be public: an assumption that certificates
+    /// list.
+    pub target_range_from_data: bool,
     /// `newton`, `newton-cg`, `lbfgs` or `gradient-descent`.
     pub solver: Option<String>,
     /// Weights to start from: the bytes of an NPZ or NPY file.
@@ -87,6 +90,8 @@ pub struct Settings {
     pub start_privacy: Option<Privacy>,
     /// How private the feature extractor is that made the table, in the remove sense.
     pub extractor_privacy: Option<Privacy>,
+    /// What else certificates must say they do not cover, a line each.
+    pub not_covered: Vec<String>,
     /// A seed: for tests; marks everything `not for release`.
     pub seed: Option<u64>,
 }

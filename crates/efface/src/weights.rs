@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::export::split;
-use crate::plan::Task;
+use crate::plan::{Plan, Task};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
 
@@ -36,6 +36,8 @@ pub struct Weights {
     pub row_norm: f64,
     /// `clip`, `unit` or `refuse`.
     pub row_map: String,
+    /// Whether the features are the table's numbers as they are; if not, the schema encodes them.
+    pub plain: bool,
     /// Whether records are stored without their zeros; additions must be of the same kind.
     pub sparse: bool,
     /// Rows of `coef`: 1, or one for each class of `softmax`.
@@ -65,7 +67,8 @@ pub fn weights(path: &Path) -> Result<Weights> {
         Task::Classes(names) => (Some(names.clone()), None),
         Task::Range(low, high) => (None, Some((low.0, high.0))),
     };
-    let names = match schema_of(&plan.rows.schema)?.feature_names() {
+    let schema = schema_of(&plan.rows.schema)?;
+    let names = match schema.feature_names() {
         FeatureNames::Listed(names) => Some(names),
         FeatureNames::Numbered { .. } => None,
     };
@@ -81,10 +84,19 @@ pub fn weights(path: &Path) -> Result<Weights> {
         schema: plan.rows.schema.clone(),
         row_norm: plan.rows.norm.0,
         row_map: plan.rows.map.clone(),
+        plain: schema.is_plain(),
         sparse: plan.rows.sparse,
         outputs: parts.outputs as u64,
         features: parts.features as u64,
         coef: parts.coef,
         intercept: parts.intercept,
     })
+}
+
+/// The plan of a model: everything that was fixed when it was first trained.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn plan(path: &Path) -> Result<Plan> {
+    Ok(Current::of(&open_for_reading(path)?)?.plan)
 }

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from . import accounting, plot
     from ._errors import (
         BudgetExhausted,
+        DuplicateRecord,
         Error,
         InputError,
         Interrupted,
+        NotCoveredWarning,
         Refused,
         ReleasesExhausted,
+        RowsCopiedWarning,
         StorageError,
         UnknownRecord,
         UnknownSubject,
@@ -26,17 +29,22 @@ if TYPE_CHECKING:
         VaultMissing,
     )
     from .certificate import Certificate, Check, Claim, Verdict
+    from .classifier import UnlearningClassifier
     from .planner import Plan, plan
+    from .regressor import UnlearningRegressor
     from .vault import Receipt, Vault
 
 _HOMES = {
     "_errors": (
         "BudgetExhausted",
+        "DuplicateRecord",
         "Error",
         "InputError",
         "Interrupted",
+        "NotCoveredWarning",
         "Refused",
         "ReleasesExhausted",
+        "RowsCopiedWarning",
         "StorageError",
         "UnknownRecord",
         "UnknownSubject",
@@ -46,7 +54,9 @@ _HOMES = {
         "VaultMissing",
     ),
     "certificate": ("Certificate", "Check", "Claim", "Verdict"),
+    "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
+    "regressor": ("UnlearningRegressor",),
     "vault": ("Receipt", "Vault"),
 }
 _MODULES = ("accounting", "plot")
@@ -54,11 +64,14 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "BudgetExhausted",
+    "DuplicateRecord",
     "Error",
     "InputError",
     "Interrupted",
+    "NotCoveredWarning",
     "Refused",
     "ReleasesExhausted",
+    "RowsCopiedWarning",
     "StorageError",
     "UnknownRecord",
     "UnknownSubject",
@@ -70,8 +83,10 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Check",
     "Claim",
     "Verdict",
+    "UnlearningClassifier",
     "Plan",
     "plan",
+    "UnlearningRegressor",
     "Receipt",
     "Vault",
     "accounting",

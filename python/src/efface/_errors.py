@@ -42,6 +42,10 @@ class Refused(Error):
     """A request that was understood and will not be served; nothing was changed."""
 
 
+class DuplicateRecord(Refused, ValueError):
+    """An id that stands twice, or that a record has or had; nothing was changed."""
+
+
 class UnknownRecord(Refused, KeyError):
     """An id that is not in the model; nothing was changed."""
 
@@ -89,8 +93,17 @@ class VaultKeptWarning(UserWarning):
     """Rows stay in a file that nobody removes automatically any more."""
 
 
+class RowsCopiedWarning(UserWarning):
+    """Rows were written into a pickle; no deletion reaches such copies."""
+
+
+class NotCoveredWarning(UserWarning):
+    """Something about the fit that no certificate covers."""
+
+
 _BY_CODE: dict[str, type[Error]] = {
     "budget-exhausted": BudgetExhausted,
+    "duplicate-id": DuplicateRecord,
     "exists": VaultExists,
     "in-use": VaultBusy,
     "not-found": VaultMissing,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -31,7 +33,7 @@ def table(
     y : array (rows,), optional
         Classes (whole numbers, booleans or strings) or numbers.
     ids, subjects : iterable of str or int, optional
-        One for each row.
+        One for each row; an array of int64 is taken as it is.
     names : sequence of str, optional
         Names of the columns.
     classes : iterable, optional
@@ -42,16 +44,26 @@ def table(
     return _engine.Table(
         _rows(x),
         y=None if y is None else _labels(y),
-        ids=None if ids is None else keys("ids", ids),
-        subjects=None if subjects is None else keys("subjects", subjects),
+        ids=None if ids is None else _column("ids", ids),
+        subjects=None if subjects is None else _column("subjects", subjects),
         names=None if names is None else [str(name) for name in names],
-        classes=None if classes is None else [_name(value) for value in classes],
+        classes=None if classes is None else [class_name(value) for value in classes],
         schema=schema,
     )
 
 
+def _column(what: str, values: Iterable[Any]) -> Any:
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
+        return np.ascontiguousarray(values)
+    return keys(what, values)
+
+
 def keys(what: str, values: Iterable[Any] | str) -> list[str]:
-    """Return ids or subjects as texts: whole numbers in decimal, strings as they are."""
+    """Return ids or subjects as texts.
+
+    Whole numbers in decimal, strings as they are, dates and times as in ISO 8601, UUIDs in their
+    usual form.
+    """
     if isinstance(values, str | bytes):
         values = [values]
     return [_key(what, value) for value in values]
@@ -62,14 +74,18 @@ def _key(what: str, value: Any) -> str:
         return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, datetime.date) and value == value:  # not pandas' NaT
+        return value.isoformat()
+    if isinstance(value, uuid.UUID):
+        return str(value)
     raise InputError(
         f"`{what}` must be strings or whole numbers, got {value!r} of type {type(value).__name__}",
         code="ids",
     )
 
 
-def _name(value: Any) -> str:
-    """The name of a class, as the engine reads it from an array."""
+def class_name(value: Any) -> str:
+    """Return the name of a class, as the engine reads it from an array."""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return str(value)

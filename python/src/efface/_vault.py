@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 import warnings
 import weakref
 from pathlib import Path
 from typing import Any
 
 from . import _engine
-from ._errors import InputError, VaultExists, VaultKeptWarning, VaultMissing
+from ._errors import InputError, RowsCopiedWarning, VaultExists, VaultKeptWarning, VaultMissing
 
 
 def default_key() -> Path:
@@ -65,6 +66,14 @@ class Home:
         self.path = Path(path).absolute()
         self.key = Path(key).absolute()
         self._removal: weakref.finalize[Any, Any] | None = None
+        self._lock, self._process = threading.RLock(), os.getpid()
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by the one thread that works on the vault."""
+        if self._process != os.getpid():  # a fork copies a lock, but not the thread that holds it
+            self._lock, self._process = threading.RLock(), os.getpid()
+        return self._lock
 
     @classmethod
     def make_private(cls) -> Home:
@@ -134,6 +143,47 @@ class Home:
     def __reduce__(self) -> tuple[Any, ...]:
         self.keep("the model was pickled")
         return Home, (str(self.path), str(self.key))
+
+
+class Rows:
+    """A vault as it goes into a pickle that is to hold the rows.
+
+    What is unpickled is a private home of its own. The vault's own key goes along; the user's key
+    file stays where it is.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        home = self._home
+        home.check()
+        warnings.warn(
+            "the pickle holds the rows of the model: no deletion reaches this copy, so delete from "
+            "each copy, or destroy it",
+            RowsCopiedWarning,
+            stacklevel=3,
+        )
+        with home.lock:
+            vault = home.path.read_bytes()
+        own = home.private or home.key == key_beside(home.path)
+        return _unpacked, (vault, home.key.read_bytes() if own else str(home.key))
+
+
+def _unpacked(vault: bytes, key: bytes | str) -> Home:
+    home = Home.make_private()
+    _write(home.path, vault)
+    if isinstance(key, bytes):
+        home.key.unlink()
+        _write(home.key, key)
+    else:
+        home.key = Path(key)
+    return home
+
+
+def _write(path: Path, content: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+        new.write(content)
 
 
 def _copy(source: Path, target: Path) -> None:

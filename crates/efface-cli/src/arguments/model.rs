@@ -125,6 +125,12 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "FIGURES", value_parser = privacy)]
     extractor_privacy: Option<Privacy>,
 
+    /// Something else that every certificate must say it does not cover; may be given repeatedly
+    ///
+    /// For instance how features were scaled, or how settings were chosen.
+    #[arg(long, value_name = "TEXT")]
+    not_covered: Vec<String>,
+
     /// `noisy-gd`, `descent-to-delete`: steps of the first training
     #[arg(long, value_name = "COUNT")]
     steps: Option<u64>,
@@ -177,6 +183,7 @@ impl ModelArguments {
         settings.start_public = self.start_public;
         settings.start_privacy = self.start_privacy;
         settings.extractor_privacy = self.extractor_privacy;
+        settings.not_covered = self.not_covered;
         settings.loss = self.loss;
         settings.mechanism = self.mechanism;
         settings.lambda = self.lambda;

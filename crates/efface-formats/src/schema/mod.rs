@@ -211,6 +211,18 @@ impl Schema {
         }
     }
 
+    /// Whether an encoded row is the numbers of the feature columns as they are.
+    pub fn is_plain(&self) -> bool {
+        match &self.body {
+            Body::Columns { columns, .. } => {
+                columns.iter().filter(|column| column.kind.is_feature()).all(|column| {
+                    column.kind == Kind::Numeric(Scaling::AsIs) && column.missing.is_empty()
+                })
+            }
+            Body::Matrix(matrix) => matrix.divide == 1.0,
+        }
+    }
+
     /// Every value that shapes the features, with its origin: for a certificate's constants.
     pub fn origins(&self) -> Vec<(String, Origin)> {
         match &self.body {

@@ -141,6 +141,18 @@ pub struct Constant {
     pub origin: Origin,
 }
 
+impl Constant {
+    /// Constants that may be read off the records themselves, not only follow from their number:
+    /// an assumption of the same name then says that they are taken to be public.
+    pub const READ_OFF: [&str; 3] = ["classes", "schema", "target-range"];
+
+    /// Whether it follows from the number of records.
+    #[must_use]
+    pub fn follows_row_count(&self) -> bool {
+        self.origin == Origin::Data && !Self::READ_OFF.contains(&self.name.as_str())
+    }
+}
+
 /// How sure an assumption is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -262,7 +262,7 @@ fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, Strin
 }
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 10] = [
+const PUBLIC: [&str; 9] = [
     "radius",
     "start",
     "max-group",
@@ -271,7 +271,6 @@ const PUBLIC: [&str; 10] = [
     "intercept",
     "clip",
     "hinge-width",
-    "target-range",
     "given",
 ];
 
@@ -303,10 +302,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ));
     }
     let started = certificate.constants.iter().any(|c| c.name == "start");
-    let counted = certificate
-        .constants
-        .iter()
-        .any(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema");
+    let counted = certificate.constants.iter().any(Constant::follows_row_count);
     let replace = certificate.claims.iter().any(|c| c.adjacency == Some(Adjacency::Replace));
     let private = certificate
         .claims
@@ -316,13 +312,12 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("rows", true),
         ("randomness", certificate.event.grid().is_some()),
         ("row-count", replace || counted),
-        ("classes", data("classes")),
-        ("schema", data("schema")),
         ("group", private),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    for (name, needed) in needed {
+    let read_off = Constant::READ_OFF.map(|name| (name, data(name)));
+    for (name, needed) in needed.into_iter().chain(read_off) {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
             return Err(format!("the assumption `{name}` is not stated"));
         }

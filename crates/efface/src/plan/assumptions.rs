@@ -1,6 +1,6 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
-use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
+use efface_privacy::certificate::{Assumption, Constant, Evidence};
 use efface_privacy::event::{Adjacency, What};
 
 use super::resolve::{Facts, private_notion};
@@ -47,11 +47,8 @@ pub(super) fn assumptions(
             Evidence::Enforced,
         ));
     }
-    let from_data: Vec<&str> = constants
-        .iter()
-        .filter(|c| c.origin == Origin::Data && c.name != "classes" && c.name != "schema")
-        .map(|c| c.name.as_str())
-        .collect();
+    let from_data: Vec<&str> =
+        constants.iter().filter(|c| c.follows_row_count()).map(|c| c.name.as_str()).collect();
     if adjacency == Adjacency::Replace {
         let given = choices.settings.public_n.is_some();
         let mut value = "the number of records is public".to_owned();
@@ -65,6 +62,13 @@ pub(super) fn assumptions(
         list.push(assumption(
             "classes",
             "the set of labels was read off the data and is taken to be public",
+            Evidence::Assumed,
+        ));
+    }
+    if choices.settings.target_range_from_data {
+        list.push(assumption(
+            "target-range",
+            "the range of y was read off the data and is taken to be public",
             Evidence::Assumed,
         ));
     }

@@ -176,6 +176,10 @@ impl Choices {
                 ));
             }
         }
+        if s.target_range_from_data && s.target_range.is_none() {
+            return Err(Error::input("target-range", "a range read off the data must be given"));
+        }
+        not_covered(&s.not_covered)?;
         if let Some((low, high)) = s.target_range
             && !(low < high && low.is_finite() && high.is_finite())
         {
@@ -364,6 +368,13 @@ impl Choices {
             return Err(Error::input("target-range", "`squared` needs the declared range of y")
                 .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
         }
+        if s.target_range_from_data && super::resolve::private_notion(self.notion) {
+            return clash(
+                "a range of y read off the data",
+                "tells of single records, which this notion protects",
+                "give it as public knowledge: `--target-range LOW,HIGH`",
+            );
+        }
         if !regression && (s.target_range.is_some() || s.clip.is_some()) {
             return clash(
                 "`--target-range` and `--clip`",
@@ -375,6 +386,34 @@ impl Choices {
             return clash("`--hinge-width`", "belongs to `--loss huber-hinge`", "leave it out");
         }
         Ok(())
+    }
+}
+
+/// The most lines, and the most characters of one.
+const MOST_LINES: (usize, usize) = (64, 200);
+
+/// Lines that certificates are to repeat.
+fn not_covered(lines: &[String]) -> Result<()> {
+    let (most, longest) = MOST_LINES;
+    if lines.len() > most {
+        let message = format!("`not-covered` must be at most {most} lines, got {}", lines.len());
+        return Err(Error::input("range", message));
+    }
+    let bad = |line: &&String| {
+        line.trim().is_empty()
+            || line.chars().count() > longest
+            || line.chars().any(char::is_control)
+    };
+    match lines.iter().find(bad) {
+        None => Ok(()),
+        Some(line) => {
+            let shown: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+            let message = format!(
+                "a line of `not-covered` must have 1 to {longest} characters, none of them a \
+                 control character, got `{shown}`"
+            );
+            Err(Error::input("range", message))
+        }
     }
 }
 

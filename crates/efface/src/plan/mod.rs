@@ -113,6 +113,9 @@ pub struct Plan {
     pub subjects: bool,
     /// True when the first release was drawn from a user's seed: everything after it is a test.
     pub not_for_release: bool,
+    /// What every certificate says it does not cover, beyond what none does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<String>,
     /// Every constant with its origin, as certificates list them.
     pub constants: Vec<Constant>,
     /// What claims rest on beyond mathematics.
@@ -389,7 +392,8 @@ impl Plan {
         Ok(bound
             && self.constants == certificate.constants
             && self.assumptions == certificate.assumptions
-            && self.not_for_release == certificate.not_for_release)
+            && self.not_for_release == certificate.not_for_release
+            && self.not_covered.iter().all(|line| certificate.scope.does_not_cover.contains(line)))
     }
 
     /// The public constants of the objective, in the learner's checked form.

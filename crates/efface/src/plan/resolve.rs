@@ -69,7 +69,7 @@ impl Plan {
         };
         let setting = constants.setting(choices.max_group);
         list_objective(&mut list, choices, &setting, fit.width, lambda_origin, size_origin);
-        list_data(&mut list, &task, facts);
+        list_data(&mut list, &task, choices, facts);
 
         let target = promise(choices, delta, delta_origin, &mut list);
         let public = Public {
@@ -108,6 +108,7 @@ impl Plan {
             ids: facts.ids,
             subjects: facts.subjects,
             not_for_release: s.seed.is_some(),
+            not_covered: s.not_covered.clone(),
             constants: listed,
             assumptions,
         };
@@ -363,14 +364,16 @@ fn list_objective(
 }
 
 /// What the data were turned into numbers by.
-fn list_data(list: &mut Constants, task: &Task, facts: &Facts) {
+fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
     match task {
         Task::Classes(classes) => {
             let from = if facts.classes_given { Origin::User } else { Origin::Data };
             list.add("classes", classes.join(","), from);
         }
         Task::Range(low, high) => {
-            list.add("target-range", format!("{low},{high}"), Origin::User);
+            let read = choices.settings.target_range_from_data;
+            let from = if read { Origin::Data } else { Origin::User };
+            list.add("target-range", format!("{low},{high}"), from);
         }
     }
     let from = match (facts.schema_from_data.is_empty(), facts.schema_given) {

@@ -142,6 +142,13 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.constants.push(Constant { origin: Origin::Data, ..constant("schema", "00".into()) });
         true
     }),
+    ("assumptions", |c| {
+        c.constants.retain(|constant| constant.name != "target-range");
+        c.constants
+            .push(Constant { origin: Origin::Data, ..constant("target-range", "0,1".into()) });
+        unassume(c, "target-range");
+        true
+    }),
     ("consistency", |c| {
         c.model.version += 1;
         true

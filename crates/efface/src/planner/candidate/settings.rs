@@ -16,6 +16,7 @@ pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
     Settings {
         loss: settings.loss.clone(),
         target_range: settings.target_range,
+        target_range_from_data: settings.target_range_from_data,
         row_norm: settings.row_norm,
         row_map: settings.row_map.clone(),
         intercept: settings.intercept,

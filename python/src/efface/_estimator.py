@@ -1,0 +1,395 @@
+"""What the estimators have in common."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from . import _engine, _rows
+from ._around import limits_of_calls
+from ._errors import Error, InputError
+from ._parameters import CONSTRAINTS, settings_of, start_of
+from ._progress import shown
+from ._published import Published
+from ._settings import to_json
+from ._table import table
+from ._vault import Home, Rows, key_of
+from .certificate import Certificate
+from .vault import Receipt, Vault
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Request = Callable[..., tuple[str, str]]
+
+
+class Unlearner(BaseEstimator):  # type: ignore[misc]
+    """A linear model whose records can be forgotten, in a vault of its own.
+
+    A vault that was not saved is a private file, removed when no estimator of this process
+    refers to it any more, at the latest at the end of the process.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+
+    def fit(self, X: Any, y: Any, ids: Any = None, subjects: Any = None) -> Self:
+        """Train on a table and make a new vault.
+
+        Parameters
+        ----------
+        X : array, data frame, Arrow table or sparse matrix (rows, features)
+            Finite numbers.
+        y : array or series (rows,)
+            Targets.
+        ids : iterable of str or int (rows,), optional
+            What names each record for :meth:`forget`. By default the index of a pandas `X` or
+            `y`, and where there is none, or one that merely counts, positions from 0.
+        subjects : iterable of str or int (rows,), optional
+            Whom each record belongs to; then all records of a person can be forgotten at once.
+
+        Returns
+        -------
+        self
+            The fitted estimator. If anything fails or is interrupted, it is as it was before.
+        """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, y, ids, subjects)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+        self._validate_params()
+        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=True)
+        targets, declared, settings = self._learn_targets(y)
+        settings = {**settings_of(self), **settings}
+        settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
+        # The next position, where positions name the records.
+        self._next_label: int | None = None
+        if labels is None:
+            labels = np.arange(x.shape[0], dtype=np.int64)
+            self._next_label = x.shape[0]
+        rows = self._table(x, targets, labels, subjects, classes=declared)
+        home = Home.make_private()
+        with shown(self.verbose, "fit") as told:
+            answer = _engine.train(
+                rows, to_json(settings), home.path, home.key, start=start_of(self), progress=told
+            )
+        self._home = home
+        self._last = -1
+        self.certificates_: list[Certificate] = []
+        self.receipt_ = Receipt._of(answer)
+        self._catch_up()
+
+    def forget(
+        self, *, ids: Any = None, subjects: Any = None, request_id: str | None = None
+    ) -> Certificate:
+        """Delete records, or all records of subjects, from the model and its vault.
+
+        The request is served as a whole or not at all. Names that were forgotten before give the
+        certificate from then again.
+
+        Parameters
+        ----------
+        ids, subjects : str, int or iterable of them
+            One of them.
+        request_id : str, optional
+            A name for the request, under which it is served once; it must not contain an id or a
+            subject.
+
+        Returns
+        -------
+        Certificate
+            What is promised about the model as it is now.
+
+        Raises
+        ------
+        UnknownRecord, UnknownSubject
+            If one of the names is not in the model; nothing is deleted then.
+        """
+        if (ids is None) == (subjects is None):
+            raise InputError("give either `ids` or `subjects`", code="usage")
+        if ids is not None:
+            names = {"ids": _rows.texts("ids", ids)}
+        else:
+            names = {"subjects": _rows.texts("subjects", subjects)}
+        return self._serve("forget", _engine.delete, request_id, **names)
+
+    def add(
+        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, request_id: str | None = None
+    ) -> Certificate:
+        """Add records.
+
+        Parameters
+        ----------
+        X, y, subjects
+            As for :meth:`fit`; `subjects` exactly if `fit` had some.
+        ids : iterable of str or int, optional
+            Names that no record has or had. By default the index of a pandas `X` or `y`. Where
+            records are named by their positions, those of new records go on from the last.
+        request_id : str, optional
+            As for :meth:`forget`.
+
+        Returns
+        -------
+        Certificate
+            What is promised about the model as it is now.
+        """
+        check_is_fitted(self)
+        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
+        first = self._next_label if labels is None else None
+        if first is not None:
+            labels = np.arange(first, first + x.shape[0], dtype=np.int64)
+        rows = self._table(x, self._targets(y), labels, subjects)
+        certificate = self._serve("add", _engine.add, request_id, rows)
+        if first is not None and not self.receipt_.replayed:
+            self._next_label = first + x.shape[0]
+        return certificate
+
+    def update(
+        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, request_id: str | None = None
+    ) -> Certificate:
+        """Give records new contents under the same names, in one request.
+
+        Parameters
+        ----------
+        X, y, subjects
+            As for :meth:`fit`; `subjects` exactly if `fit` had some.
+        ids : iterable of str or int, optional
+            The records. By default the index of a pandas `X` or `y`.
+        request_id : str, optional
+            As for :meth:`forget`.
+
+        Returns
+        -------
+        Certificate
+            What is promised about the model as it is now.
+        """
+        check_is_fitted(self)
+        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
+        rows = self._table(x, self._targets(y), labels, subjects)
+        return self._serve("update", _engine.update, request_id, rows)
+
+    def refresh(self, *, request_id: str | None = None) -> Certificate:
+        """Publish a fresh model from the records as they are, without anything kept.
+
+        Returns
+        -------
+        Certificate
+            What is promised about the model as it is now.
+        """
+        return self._serve("refresh", _engine.refresh, request_id)
+
+    def status(self) -> dict[str, Any]:
+        """Say what the vault holds, what is spent, and what can still be served.
+
+        Returns
+        -------
+        dict
+            What :meth:`Vault.status` returns, and beside it ``path`` and ``private`` (whether the
+            vault is removed with the estimator), and ``work``: what the latest request of this
+            estimator cost and reached. The work depends on the data: it is for the operator.
+        """
+        check_is_fitted(self)
+        status = json.loads(_engine.status(self._present().path))
+        receipt = getattr(self, "receipt_", None)
+        work = None if receipt is None else receipt.work
+        return {**status, "path": self._home.path, "private": self._home.private, "work": work}
+
+    def save(self, path: Any) -> Self:
+        """Move the vault to a place of your choice, where the command line finds it.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``NAME.efface``; nothing may be there yet. The key of a vault that was not
+            saved before goes beside it as ``NAME.key.toml``: keep both.
+
+        Returns
+        -------
+        self
+            The estimator, which works on the vault there from now on.
+        """
+        check_is_fitted(self)
+        with self._home.lock:
+            self._home.move(path)
+        return self
+
+    @classmethod
+    def load(cls, path: Any, *, key: Any = None) -> Self:
+        """Make an estimator of a vault: one that was saved, or the command line's.
+
+        Parameters
+        ----------
+        path : path
+            The vault.
+        key : path, optional
+            The key file that the vault was made with. By default ``NAME.key.toml`` beside it if
+            that exists, else the user's. Only requests need it.
+
+        Returns
+        -------
+        estimator
+            Fitted; its parameters are the ones that were chosen for the model.
+        """
+        home = Home(path, key_of(path, key))
+        home.check()
+        plan = json.loads(_engine.plan_of(home.path))
+        estimator = cls(**cls._parameters_of(plan))
+        estimator._home = home
+        estimator._last = -1
+        estimator._next_label = None
+        estimator.certificates_ = []
+        published = Published.of(home.path)
+        estimator.n_features_in_ = published.coef.shape[1]
+        if published.facts["names"] is not None:
+            estimator.feature_names_in_ = np.array(published.facts["names"], dtype=object)
+        estimator._adopt_targets(published)
+        estimator._catch_up()
+        return estimator
+
+    @property
+    def vault_(self) -> Vault:
+        """The vault, for what estimators have no method for: report, export, verification."""
+        check_is_fitted(self)
+        return Vault(self._present().path, key=self._home.key)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The latest certificate."""
+        return self._fitted("certificates_")[-1]  # type: ignore[no-any-return]
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps, or else passes over the data, that the latest request of this estimator took.
+
+        It depends on the data: it is for the operator, and pickles lack it.
+        """
+        work = self._fitted("receipt_").work or {}
+        return int(work.get("steps") or work.get("passes") or 0)
+
+    def _fitted(self, name: str) -> Any:
+        """An attribute that there is after a fit; properties ask for it to be absent before."""
+        if name not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has no attribute behind {name!r} yet")
+        return self.__dict__[name]
+
+    def _read(
+        self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
+    ) -> tuple[Any, Any, Any, Any]:
+        """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
+        labels = _rows.labels_of(X, y) if ids is None else ids
+        x, y = validate_data(
+            self,
+            _rows.as_table(X),
+            y,
+            reset=fresh,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            **self._checks_of_targets(),
+        )
+        if labels is not None:
+            labels = _rows.column("ids", labels)
+        if subjects is not None:
+            subjects = _rows.column("subjects", subjects)
+        check_consistent_length(x, labels, subjects)
+        return x, y, labels, subjects
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Margins (rows, outputs) of rows to predict."""
+        check_is_fitted(self)
+        if self._records == 0:
+            warnings.warn(
+                f"This {type(self).__name__} has no records any more: its predictions are noise "
+                '(with `mechanism="ridge"`: the middle of the range)',
+                stacklevel=3,
+            )
+        x = validate_data(
+            self,
+            _rows.as_table(X),
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+        )
+        return self._published.margins(x)  # type: ignore[no-any-return]
+
+    def _table(
+        self, x: Any, targets: Any, labels: Any, subjects: Any, classes: Any = None
+    ) -> _engine.Table:
+        names = getattr(self, "feature_names_in_", None)
+        return table(x, targets, ids=labels, subjects=subjects, names=names, classes=classes)
+
+    def _serve(
+        self, what: str, request: Request, request_id: str | None, *parts: Any, **names: Any
+    ) -> Certificate:
+        check_is_fitted(self)
+        home = self._present()
+        with home.lock, shown(self.verbose, what) as told:
+            try:
+                answer = request(
+                    *parts, home.path, home.key, **names, request_id=request_id, progress=told
+                )
+                self.receipt_ = Receipt._of(answer)
+                self._catch_up()
+            except BaseException:
+                # An interrupt may come when the vault has moved on already.
+                with suppress(Error):
+                    self._catch_up()
+                raise
+        return self.receipt_.certificate
+
+    def _catch_up(self) -> None:
+        """Take over what the vault has published, by whomever."""
+        published = self._orient(Published.of(self._home.path))
+        known = getattr(self, "_published", None)
+        if self._last >= 0 and known is not None and known.version == published.version:
+            return
+        vault = Vault(self._home.path, key=self._home.key)
+        entries = [e for e in vault.entries() if e["request_id"] is not None]
+        new = [vault.certificate(e["index"]) for e in entries if e["index"] > self._last]
+        records = vault.status()["records"]
+        self.certificates_ = [*self.certificates_, *new]
+        self._last = entries[-1]["index"]
+        self._records = records
+        self._published = published
+
+    def _present(self) -> Home:
+        self._home.check()
+        return self._home
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_published" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None and self.mechanism != "ridge"
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        # What a request cost depends on the data: it is no part of the model.
+        state.pop("receipt_", None)
+        if self.pickle_rows and "_home" in state:
+            state["_home"] = Rows(state["_home"])
+        return state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = type(self).__new__(type(self))
+        memo[id(self)] = other
+        for name, value in self.__dict__.items():
+            other.__dict__[name] = copy.deepcopy(value, memo)
+        return other

@@ -1,0 +1,127 @@
+"""The weights of a model as published, and what they say about rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _engine
+from ._errors import InputError
+from ._table import table
+
+# Numbers worked on at a time, so that predicting needs little memory beside the rows.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights, and the row map they are for.
+
+    Attributes
+    ----------
+    version : int
+        Version of the model.
+    coef : array (outputs, features)
+        In float64, not to be written to.
+    intercept : array (outputs,)
+        What is added to each output.
+    facts : dict
+        What else the engine says of them: among it ``row_norm`` and ``row_map``, the bound on rows
+        and what is done to obey it, at training and here alike.
+    """
+
+    version: int
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> Published:
+        """Read them from a vault."""
+        coef, intercept, text = _engine.weights(path)
+        facts = json.loads(text)
+        return cls(facts["version"], _frozen(coef), _frozen(intercept), facts)
+
+    def scaled(self, factor: float, shift: float = 0.0) -> Published:
+        """Return them for outputs times a factor, plus a shift."""
+        coef, intercept = factor * self.coef, factor * self.intercept + shift
+        return replace(self, coef=_frozen(coef), intercept=_frozen(intercept))
+
+    def taken(self, order: list[int]) -> Published:
+        """Return them for the outputs in another order."""
+        return replace(
+            self, coef=_frozen(self.coef[order]), intercept=_frozen(self.intercept[order])
+        )
+
+    def margins(self, x: Any) -> NDArray[np.float64]:
+        """Return the outputs (rows, outputs) for rows as the engine would store them.
+
+        Parameters
+        ----------
+        x : array (rows, features) or CSR matrix
+            Finite numbers.
+        """
+        if not self.facts["plain"]:
+            # A model of the command line, whose schema encodes the numbers of the table.
+            return _engine.margins(
+                table(x, schema=self.facts["schema"]),
+                self.coef,
+                self.intercept,
+                row_map=self.facts["row_map"],
+                row_norm=self.facts["row_norm"],
+            )
+        if hasattr(x, "tocsr"):
+            return self._sparse(x)
+        rows = max(1, _BLOCK // max(1, x.shape[1]))
+        blocks = [self._dense(x[at : at + rows], at) for at in range(0, len(x), rows)]
+        return np.concatenate(blocks) if blocks else np.empty((0, len(self.coef)))
+
+    def _dense(self, x: Any, first: int) -> NDArray[np.float64]:
+        stored = _single(x)
+        squares = np.einsum("ij,ij->i", stored, stored)
+        return self._mapped(stored @ self.coef.T, squares, first)
+
+    def _sparse(self, x: Any) -> NDArray[np.float64]:
+        stored = x.tocsr().astype(np.float64)
+        stored.data = _single(x.data)
+        squares = np.asarray(stored.multiply(stored).sum(axis=1)).ravel()
+        return self._mapped(np.asarray(stored @ self.coef.T), squares, 0)
+
+    def _mapped(
+        self, products: NDArray[np.float64], squares: NDArray[np.float64], first: int
+    ) -> NDArray[np.float64]:
+        """Scaling a row scales its products."""
+        norms, bound, how = np.sqrt(squares), self.facts["row_norm"], self.facts["row_map"]
+        longer = norms > bound
+        if how == "refuse" and longer.any():
+            row = int(longer.argmax())
+            raise InputError(
+                f"row {first + row} of `X` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
+                code="data",
+                hint='shorten it, or train with `row_map="clip"`',
+            )
+        scaled = norms > 0 if how == "unit" else longer
+        factors = np.divide(bound, norms, out=np.ones_like(norms), where=scaled)
+        mapped: NDArray[np.float64] = products * factors[:, None] + self.intercept
+        return mapped
+
+
+def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array
+
+
+def _single(x: Any) -> NDArray[np.float64]:
+    """Return the numbers as they are stored: to the nearest float32."""
+    with np.errstate(over="ignore"):
+        stored = np.asarray(x, dtype=np.float32)
+    if not np.isfinite(stored).all():
+        raise InputError(
+            "Input X contains infinity or a value too large for dtype('float32').", code="data"
+        )
+    return stored.astype(np.float64)
