@@ -83,15 +83,24 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             self._next_label = x.shape[0]
         rows = self._table(x, targets, labels, subjects, classes=declared)
         home = Home.make_private()
-        with shown(self.verbose, "fit") as told:
-            answer = _engine.train(
-                rows, to_json(settings), home.path, home.key, start=start_of(self), progress=told
-            )
-        self._home = home
-        self._last = -1
-        self.certificates_: list[Certificate] = []
-        self.receipt_ = Receipt._of(answer)
-        self._catch_up()
+        try:
+            with shown(self.verbose, "fit") as told:
+                answer = _engine.train(
+                    rows,
+                    to_json(settings),
+                    home.path,
+                    home.key,
+                    start=start_of(self),
+                    progress=told,
+                )
+            self._home = home
+            self._last = -1
+            self.certificates_: list[Certificate] = []
+            self.receipt_ = Receipt._of(answer)
+            self._catch_up()
+        except BaseException:
+            home.discard()
+            raise
 
     def forget(
         self, *, ids: Any = None, subjects: Any = None, request_id: str | None = None

@@ -98,6 +98,11 @@ class Home:
                 "fit again",
             )
 
+    def discard(self) -> None:
+        """Remove a private vault now."""
+        if self._removal is not None:
+            self._removal()
+
     def keep(self, why: str) -> None:
         """Take a private vault out of the automatic removal, and warn about it once."""
         if self._removal is None or self._removal.detach() is None:

@@ -359,7 +359,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise InputError(
                 "a classifier needs at least 2 classes, and the data hold only one class: "
-                f"{found[0]!r}",
+                f"{found[:1].tolist()[0]!r}",
                 code="classes",
                 hint="list all there are: `classes`",
             )
