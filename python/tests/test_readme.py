@@ -19,4 +19,4 @@ def test_the_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {}
     exec(textwrap.dedent("\n".join(lines[:end])), scope)
-    assert scope["vault"].status()["records"] == 996
+    assert scope["model"].status()["records"] == 996
