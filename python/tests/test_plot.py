@@ -194,7 +194,7 @@ def test_without_matplotlib_it_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "import efface.plot\n"
-        "try: efface.plot.trade_off(None)\n"
+        "try: efface.plot.trade_off([])\n"
         "except ImportError as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
