@@ -91,6 +91,7 @@ pub struct Settings {
     /// How private the feature extractor is that made the table, in the remove sense.
     pub extractor_privacy: Option<Privacy>,
     /// What else certificates must say they do not cover, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
     /// A seed: for tests; marks everything `not for release`.
     pub seed: Option<u64>,

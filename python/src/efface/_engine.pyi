@@ -28,6 +28,7 @@ __all__ = [
     "kinds",
     "margins",
     "plan",
+    "plan_of",
     "public_key",
     "refresh",
     "report",
