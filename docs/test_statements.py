@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import verify
-from sample_certificates import GIVEN, HEALTHY, LINEAR, CertificateCase, put
+from sample_certificates import GIVEN, HEALTHY, LINEAR, SOLVED, CertificateCase, put
 
 
 class Statements(CertificateCase):
@@ -171,6 +171,16 @@ class Statements(CertificateCase):
         with self.assertRaises(verify.Broken):
             verify.check_request(document)
         verify.check_request({**document, "event": LINEAR})
+        # Hidden counts do not excuse it from saying that it touched none.
+        hidden = {**SOLVED, "state": "secret", "joint_releases": 26}
+        document = {"event": hidden, "request": {"kind": "delete", "records": "not stated"}}
+        verify.check_request(document)
+        document["request"]["kind"] = "refresh"
+        with self.assertRaisesRegex(verify.Broken, "does not say so"):
+            verify.check_request(document)
+        document["request"]["records"] = "0"
+        verify.check_request(document)
+        verify.check_no_counts({**document, "constants": []})
 
     def test_sizes_under_mean_add_up(self) -> None:
         event: dict[str, Any] = copy.deepcopy(HEALTHY)

@@ -1561,7 +1561,8 @@ def check_no_counts(document: Fields) -> None:
     for constant in document["constants"]:
         fixed = constant["origin"] != "data"
         require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
-    hidden = document["request"]["records"] == "not stated"
+    request = document["request"]  # a refresh touches none, whatever the data are
+    hidden = request["kind"] == "refresh" or request["records"] == "not stated"
     require(hidden, "the row count is private, but the request states a number of records")
     check_event_hides(document["event"])
 
@@ -1744,7 +1745,8 @@ def check_request(document: Fields) -> None:
     event = core(document["event"])
     if text == "not stated":
         check_event_hides(document["event"])
-        least = 0 if kind == "refresh" else 1
+        require(kind != "refresh", "a refresh touches no record, this one does not say so")
+        least = 1
     else:
         require(re.fullmatch("[0-9]{1,16}", text) is not None, "`records` must be a number")
         least = int(text)

@@ -85,7 +85,8 @@ def test_a_search_is_not_covered(people: People) -> None:
     assert limits(model) == ["selection: not covered; GridSearchCV chose by results on the records"]
     assert model.forget(subjects=["who-2"]).records == 3
     assert limits(model.fit(people.X, people.y)) == []
-    scores = cross_val_score(UnlearningRegressor(target_range=(-2, 2)), people.X, people.X[:, 0])
+    regressor = UnlearningRegressor(target_range=(-2, 2), excess_risk=1e-5)
+    scores = cross_val_score(regressor, people.X, people.X[:, 0])
     assert scores.mean() > 0.5
 
 

@@ -148,8 +148,8 @@ def engines_margins(model: Any, X: Any) -> NDArray[np.float64]:
 
 def test_regression_is_in_units_of_y(people: People) -> None:
     y = 100 + 40 * people.X[:, 0]
-    model = UnlearningRegressor(target_range=(0, 200)).fit(people.X, y)
-    assert model.score(people.X, y) > 0.5
+    model = UnlearningRegressor(target_range=(0, 200), excess_risk=1e-6).fit(people.X, y)
+    assert model.score(people.X, y) > 0.9
     outputs = engines_margins(model, people.X)[:, 0]
     assert np.allclose(model.predict(people.X), (outputs + 1) / 2 * 200, atol=1e-4)
     assert model.certificate_.verify(vault=model.vault_.path).standing == "undecided"

@@ -151,7 +151,8 @@ pub(crate) fn certificate(
         request: Request {
             id: facts.request_id.to_owned(),
             kind: facts.kind,
-            records: if plan.hides_counts() {
+            // A refresh touches no record, whatever the data are: saying so tells nothing.
+            records: if plan.hides_counts() && facts.kind != RequestKind::Refresh {
                 "not stated".to_owned()
             } else {
                 facts.records.to_string()

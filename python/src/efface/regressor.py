@@ -151,8 +151,8 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     >>> import numpy as np
     >>> from efface import UnlearningRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(500, 4)) / 4
-    >>> y = 20 + 10 * X[:, 0]
+    >>> X = rng.uniform(-0.5, 0.5, size=(500, 4))
+    >>> y = 20 + 40 * X[:, 0]
     >>> model = UnlearningRegressor(target_range=(0, 40)).fit(X, y)
     >>> model.score(X, y) > 0.9
     True

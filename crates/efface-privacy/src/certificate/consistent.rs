@@ -103,8 +103,12 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
 
 /// A refresh begins a new count of releases, so nothing else may pass for one.
 fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), String> {
-    if let Some(touched) = stated.filter(|touched| *touched > 0) {
-        return Err(format!("a refresh touches no record, this one states {touched}"));
+    match stated {
+        Some(0) => {}
+        Some(touched) => {
+            return Err(format!("a refresh touches no record, this one states {touched}"));
+        }
+        None => return Err("a refresh touches no record, this one does not say so".into()),
     }
     if certificate.event.state() == State::Perfect {
         return Err("in `perfect` state nothing is kept that a refresh would drop".into());

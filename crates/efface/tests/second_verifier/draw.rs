@@ -438,7 +438,7 @@ fn certificate(
         request: Request {
             id: "escapes: \u{1f600} \u{7f} \u{2028} \" \\ \u{1}".to_owned(),
             kind,
-            records: if private {
+            records: if private && kind != RequestKind::Refresh {
                 "not stated".to_owned()
             } else {
                 touched(&event, kind).to_string()
