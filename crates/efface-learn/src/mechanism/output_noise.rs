@@ -185,7 +185,7 @@ impl CheckedOutputNoise {
                 Some(Kept { releases: spent + 1, state: warm.to_bytes() })
             }
         };
-        let (constants, records) = (objective.constants(), objective.data().rows());
+        let (constants, records) = (objective.constants(), objective.records());
         let event = self.event(constants, records, procedure, releases);
         Ok(Released { weights, event: Event::OutputNoise(event), evidence, kept })
     }

@@ -4,7 +4,7 @@ use super::Memory;
 use super::gradient::{Gradient, slope};
 use super::hessian::Hessian;
 use crate::constants::Constants;
-use crate::objective::Objective;
+use crate::dataset::Dataset;
 use crate::solver::Stopping;
 
 /// Rows that are looked at.
@@ -20,8 +20,12 @@ pub(super) struct Typical {
 }
 
 impl Typical {
-    pub(super) fn of(objective: &Objective<'_>, gradient: &Gradient, hessian: &Hessian) -> Self {
-        let (constants, data) = (objective.constants(), objective.data());
+    pub(super) fn of(
+        constants: &Constants,
+        data: &Dataset,
+        gradient: &Gradient,
+        hessian: &Hessian,
+    ) -> Self {
         let count = data.rows().min(SAMPLE);
         let ridge = constants.strong_convexity() * constants.normalizer(data.rows());
         let mut sums = Self { step: 0.0, curved: 0.0 };

@@ -21,7 +21,7 @@ pub use pass::{Effort, check_newton};
 use efface_matrix::{GramError, PassError};
 
 use crate::constants::Constants;
-use crate::objective::{LARGEST_HESSIAN, ObjectiveError};
+use crate::objective::{LARGEST_HESSIAN, ObjectiveError, SumError};
 use crate::solver::SolveError;
 use forecast::Typical;
 use gradient::Gradient;
@@ -77,6 +77,9 @@ pub enum NewtonError {
     /// The Hessian could not be formed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The records could not be summed, or are in parts.
+    #[error(transparent)]
+    Sum(#[from] SumError),
     /// The Hessian has no Cholesky factor in float64.
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,

@@ -57,10 +57,11 @@ impl Memory {
     pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
         let constants = objective.constants();
         check_newton(constants)?;
-        let records = objective.data().rows() as u64;
+        let data = objective.data()?;
+        let records = objective.records() as u64;
         let gradient = sum(objective, weights)?;
         let hessian = form(objective, weights)?;
-        let typical = Typical::of(objective, &gradient, &hessian);
+        let typical = Typical::of(constants, data, &gradient, &hessian);
         let step = vec![0.0; weights.len()];
         let (bound, changes, passes) = (UNKNOWN, 0, 0);
         let mut memory = Self { records, hessian, gradient, step, bound, changes, passes, typical };
@@ -83,8 +84,9 @@ impl Memory {
     ) -> Result<Effort, NewtonError> {
         let constants = objective.constants();
         check_newton(constants)?;
+        let data = objective.data()?;
         self.check(constants)?;
-        let (expected, got) = (self.records, objective.data().rows() as u64);
+        let (expected, got) = (self.records, objective.records() as u64);
         if expected != got {
             return Err(NewtonError::Records { expected, got });
         }
@@ -104,7 +106,7 @@ impl Memory {
                 (self.passes, tries) = (0, 0);
             }
             self.gradient = sum(objective, &at)?;
-            self.typical = Typical::of(objective, &self.gradient, &self.hessian);
+            self.typical = Typical::of(constants, data, &self.gradient, &self.hessian);
             (self.changes, self.passes) = (0, self.passes + 1);
             (tries, effort.passes) = (tries + 1, effort.passes + 1);
             self.rest(constants);
@@ -162,7 +164,7 @@ impl Memory {
         if self.bound.distance <= stopping.distance {
             return Ok(effort);
         }
-        let n = objective.constants().normalizer(objective.data().rows());
+        let n = objective.constants().normalizer(objective.records());
         Err(NewtonError::Solve(SolveError::NotConverged {
             passes: effort.passes,
             gradient_norm: self.bound.residual / n,
@@ -189,7 +191,7 @@ fn tell(
 
 /// The gradient at `weights`, summed over all rows.
 fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonError> {
-    let (constants, records) = (objective.constants(), objective.data().rows());
+    let (constants, records) = (objective.constants(), objective.records());
     let data = objective.totals(weights)?.gradient;
     // The slack of the mean covers its sums before they are divided by N.
     let slack = constants.slack(outward::norm(weights), records);
@@ -199,8 +201,8 @@ fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonErr
 
 /// The Hessian at `weights`, summed over all rows.
 fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonError> {
-    let (constants, data) = (objective.constants(), objective.data());
-    let Curvature::Scalar(curvature) = objective.curvature(weights)? else {
+    let (constants, data) = (objective.constants(), objective.data()?);
+    let Curvature::Scalar(curvature) = data.curvature(constants.loss(), weights)? else {
         return Err(NewtonError::Loss(constants.loss().name().to_owned()));
     };
     let gram = weighted_gram(data.x(), &curvature)?;

@@ -6,7 +6,7 @@ use crate::Loss;
 
 /// The gradient of F in twice the precision.
 pub(crate) fn gradient(objective: &Objective<'_>, weights: &[f64]) -> Vec<Twice> {
-    let (constants, data) = (objective.constants(), objective.data());
+    let (constants, data) = (objective.constants(), objective.data().unwrap());
     let (loss, cols) = (constants.loss(), data.cols());
     let mut gradient = vec![Twice::new(0.0); weights.len()];
     for (i, &y) in data.y().iter().enumerate() {

@@ -1,34 +1,49 @@
 #![doc = include_str!("objective.md")]
 
 mod curvature;
+mod parts;
+mod sums;
 
 #[cfg(test)]
 pub(crate) mod exact;
+#[cfg(test)]
+mod parts_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 pub(crate) mod twice;
 
-pub use curvature::{Curvature, LARGEST_HESSIAN};
+pub use curvature::{Bend, Curvature, LARGEST_HESSIAN};
+pub use parts::{Parts, PartsHere, lower_triangle};
 
-use efface_matrix::{PassError, Totals, fused_pass};
+use efface_matrix::{GramError, PassError, Totals};
 use efface_privacy::event::Normalizer;
 
 use crate::constants::Constants;
 use crate::dataset::Dataset;
-use crate::loss::{HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
+use crate::loss::Loss;
 use crate::outward;
+use parts::Sum;
 
-/// F_D(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2 on one data set, whose records obey the public
-/// constants.
+/// F_D(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2 on records that obey the public constants: one
+/// data set, or parts that tell their sums.
 ///
 /// Weights are laid out as one block of `cols` numbers per output (class).
 #[derive(Debug, Clone)]
 pub struct Objective<'a> {
     constants: &'a Constants,
-    data: &'a Dataset,
+    records: Records<'a>,
     normalizer: f64,
     tilt: Vec<f64>,
+}
+
+/// Where the records are.
+#[derive(Debug, Clone, Copy)]
+enum Records<'a> {
+    /// In one data set.
+    Whole(&'a Dataset),
+    /// In ordered parts.
+    Parts(&'a dyn Parts),
 }
 
 /// F and its gradient at one point, with how far the gradient may be off.
@@ -42,6 +57,26 @@ pub struct Evaluation {
     pub gradient_norm: f64,
     /// Upper bound on the norm of the difference to the exact gradient.
     pub slack: f64,
+}
+
+/// Why sums over the records were not made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SumError {
+    /// The data and the weights do not fit together.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// The Hessian could not be formed.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+    /// A part that told no sums, or sums of another model, in words.
+    #[error("{0}")]
+    Part(String),
+    /// Rows are asked for, and the records are in parts.
+    #[error("this needs the rows themselves, and the records are in parts that tell sums only")]
+    InParts,
+    /// The curvature of other records.
+    #[error("the curvature is not that of these records")]
+    Mixed,
 }
 
 /// A data set that does not obey the public constants.
@@ -118,7 +153,10 @@ pub(crate) fn check_count(constants: &Constants, got: usize) -> Result<(), Objec
 }
 
 /// Checks every record of a data set, however many, against the public constants.
-pub(crate) fn check_records(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+///
+/// # Errors
+/// The first rule that a record breaks.
+pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
     let declared = constants.declared();
     let (expected, got) = (declared.cols, data.cols());
     if expected != got {
@@ -149,7 +187,17 @@ impl<'a> Objective<'a> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
-        Ok(Self { constants, data, normalizer, tilt: Vec::new() })
+        Ok(Self { constants, records: Records::Whole(data), normalizer, tilt: Vec::new() })
+    }
+
+    /// The objective on records in parts, of which none is read here.
+    ///
+    /// # Errors
+    /// A number of records that the normaliser does not allow.
+    pub fn over(constants: &'a Constants, parts: &'a dyn Parts) -> Result<Self, ObjectiveError> {
+        check_count(constants, parts.records())?;
+        let normalizer = constants.normalizer(parts.records());
+        Ok(Self { constants, records: Records::Parts(parts), normalizer, tilt: Vec::new() })
     }
 
     /// The same objective plus t.w; t replaces any earlier one.
@@ -176,10 +224,24 @@ impl<'a> Objective<'a> {
         self.constants
     }
 
-    /// The records.
+    /// Number of records.
     #[must_use]
-    pub fn data(&self) -> &Dataset {
-        self.data
+    pub fn records(&self) -> usize {
+        match self.records {
+            Records::Whole(data) => data.rows(),
+            Records::Parts(parts) => parts.records(),
+        }
+    }
+
+    /// The records, where they are one data set.
+    ///
+    /// # Errors
+    /// [`SumError::InParts`].
+    pub fn data(&self) -> Result<&'a Dataset, SumError> {
+        match self.records {
+            Records::Whole(data) => Ok(data),
+            Records::Parts(_) => Err(SumError::InParts),
+        }
     }
 
     /// Value, gradient and slack at `weights`, by one pass over the data in float64.
@@ -187,8 +249,8 @@ impl<'a> Objective<'a> {
     /// The bits do not depend on the number of threads.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
-    pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, PassError> {
+    /// When `weights` has not one entry per parameter, or a part cannot be summed.
+    pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, SumError> {
         let totals = self.totals(weights)?;
         let lambda = self.constants.strong_convexity();
         let mut gradient = totals.gradient;
@@ -197,7 +259,7 @@ impl<'a> Objective<'a> {
         }
         let squares: f64 = weights.iter().map(|w| w * w).sum();
         let mut value = totals.loss / self.normalizer + 0.5 * lambda * squares;
-        let mut slack = self.constants.slack(outward::norm(weights), self.data.rows());
+        let mut slack = self.constants.slack(outward::norm(weights), self.records());
         if !self.tilt.is_empty() {
             for ((g, t), w) in gradient.iter_mut().zip(&self.tilt).zip(weights) {
                 *g += t;
@@ -210,15 +272,10 @@ impl<'a> Objective<'a> {
     }
 
     /// The sums over all records before they are divided by N.
-    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, PassError> {
-        let (x, targets) = (self.data.x(), self.data.y());
-        match self.constants.loss() {
-            Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
-            Loss::Softmax { classes } => fused_pass(x, weights, &SoftmaxLink { targets, classes }),
-            Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
-            Loss::HuberHinge { width } => {
-                fused_pass(x, weights, &HuberHingeLink { targets, width })
-            }
+    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, SumError> {
+        match self.records {
+            Records::Whole(data) => Ok(data.totals(self.constants.loss(), weights)?),
+            Records::Parts(parts) => Sum::of(parts, self.constants).totals(weights),
         }
     }
 }

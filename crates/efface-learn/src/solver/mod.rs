@@ -17,10 +17,8 @@ pub use gradient_descent::sufficient_steps;
 pub use run::{Progress, Watch, unwatched};
 pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
-use efface_matrix::{GramError, PassError};
-
 use crate::constants::Constants;
-use crate::objective::{LARGEST_HESSIAN, Objective};
+use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
 use run::{Point, Run};
 
@@ -152,12 +150,9 @@ pub enum SolveError {
         /// m tau.
         target: f64,
     },
-    /// The data and the weights do not fit together.
+    /// The records could not be summed.
     #[error(transparent)]
-    Pass(#[from] PassError),
-    /// The Hessian could not be formed.
-    #[error(transparent)]
-    Gram(#[from] GramError),
+    Sum(#[from] SumError),
 }
 
 /// The solver that [`Solver::Automatic`] stands for, from public constants alone.
@@ -223,7 +218,7 @@ pub fn solve(
     watch: &mut Watch<'_>,
 ) -> Result<Optimum, SolveError> {
     let constants = objective.constants();
-    check_attainable(constants, stopping, objective.data().rows())?;
+    check_attainable(constants, stopping, objective.records())?;
     let expected = constants.parameters();
     let got = start.weights.iter().filter(|w| w.is_finite()).count();
     if start.weights.len() != expected || got != expected {

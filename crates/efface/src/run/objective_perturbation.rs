@@ -30,7 +30,7 @@ pub(super) fn run(
         group: plan.setting.group,
         solver: plan.solver(),
     }
-    .check(objective.constants(), objective.data().rows())
+    .check(objective.constants(), objective.records())
     .map_err(refused)?;
     match start {
         Start::Request(Request { weights, kept: Some(kept), removed, added, .. }) => {

@@ -7,7 +7,6 @@ mod tests;
 
 pub use plan::{CheckedDescent, DescentPlan};
 
-use efface_matrix::PassError;
 use efface_privacy::event::{Descent, Event, Phase, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
@@ -15,7 +14,7 @@ use rand_core::CryptoRng;
 use super::noisy_gd::{Change, HistoryError, MOST_PHASES, history};
 use super::{Evidence, GridError, Kept, KeptError, Released, Warm};
 use crate::constants::Constants;
-use crate::objective::Objective;
+use crate::objective::{Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, Watch};
 
@@ -82,9 +81,9 @@ pub enum DescentError {
         /// Steps made.
         steps: u64,
     },
-    /// The data and the weights do not fit together.
+    /// The records could not be summed.
     #[error(transparent)]
-    Pass(#[from] PassError),
+    Sum(#[from] SumError),
 }
 
 /// Learns from zeros: T steps, the last iterate published with noise.
@@ -97,7 +96,7 @@ pub fn learn(
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
 ) -> Result<Released, DescentError> {
-    let event = first_event(objective.constants(), plan, objective.data().rows(), 1)?;
+    let event = first_event(objective.constants(), plan, objective.records(), 1)?;
     let start = vec![0.0; objective.constants().parameters()];
     release(objective, plan, start, event, rng, watch)
 }
@@ -123,7 +122,7 @@ pub fn refresh(
     let releases = previous.releases.saturating_add(1);
     let event = Descent {
         longest: previous.longest.max(plan.plan().learning_steps),
-        ..first_event(constants, plan, objective.data().rows(), releases)?
+        ..first_event(constants, plan, objective.records(), releases)?
     };
     let mut start = published.to_vec();
     plan.project(&mut start);
@@ -149,7 +148,7 @@ pub fn request(
     watch: &mut Watch<'_>,
 ) -> Result<Released, DescentError> {
     let constants = objective.constants();
-    let event = next_event(constants, plan, previous, change, objective.data().rows())?;
+    let event = next_event(constants, plan, previous, change, objective.records())?;
     let mut start = match (plan.plan().variant.state(), kept) {
         (State::Perfect, None) => published.to_vec(),
         (State::Secret, Some(kept)) => Warm::from_bytes(&kept.state)?.weights,
@@ -314,7 +313,7 @@ fn descend(
     objective: &Objective<'_>,
     plan: &CheckedDescent,
     weights: &mut [f64],
-) -> Result<f64, PassError> {
+) -> Result<f64, SumError> {
     let at = objective.evaluate(weights)?;
     for (w, g) in weights.iter_mut().zip(&at.gradient) {
         *w -= plan.plan().step * g;

@@ -11,14 +11,13 @@ mod tests;
 pub use history::{Change, HistoryError, MOST_PHASES};
 pub use plan::{CheckedNoisyGd, NoisyGdPlan};
 
-use efface_matrix::PassError;
 use efface_privacy::event::{Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
 use super::{Evidence, GridError, Released};
 use crate::constants::Constants;
-use crate::objective::Objective;
+use crate::objective::{Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, Watch};
 
@@ -71,9 +70,9 @@ pub enum NoisyGdError {
         /// Steps made.
         steps: u64,
     },
-    /// The data and the weights do not fit together.
+    /// The records could not be summed.
     #[error(transparent)]
-    Pass(#[from] PassError),
+    Sum(#[from] SumError),
 }
 
 /// Learns from `start`, or else from zeros: the plan's number of learning steps, the last iterate
@@ -92,7 +91,7 @@ pub fn learn(
     watch: &mut Watch<'_>,
 ) -> Result<Released, NoisyGdError> {
     let constants = objective.constants();
-    let event = learning_event(constants, plan, objective.data().rows())?;
+    let event = learning_event(constants, plan, objective.records())?;
     let start = match start {
         Some(given) => plan.place(constants, given)?,
         None => vec![0.0; constants.parameters()],
@@ -143,7 +142,7 @@ pub fn request(
     watch: &mut Watch<'_>,
 ) -> Result<Released, NoisyGdError> {
     let constants = objective.constants();
-    let event = next_event(constants, plan, previous, change, objective.data().rows())?;
+    let event = next_event(constants, plan, previous, change, objective.records())?;
     plan.check_start(constants, published)?;
     let steps = plan.plan().removal_steps;
     release(objective, plan, published.to_vec(), steps, event, rng, watch)
@@ -250,7 +249,7 @@ fn noiseless(
     objective: &Objective<'_>,
     eta: f64,
     weights: &[f64],
-) -> Result<(Vec<f64>, f64), PassError> {
+) -> Result<(Vec<f64>, f64), SumError> {
     let at = objective.evaluate(weights)?;
     let moved = weights.iter().zip(&at.gradient).map(|(w, g)| w - eta * g).collect();
     Ok((moved, outward::add(at.gradient_norm, at.slack)))

@@ -62,7 +62,7 @@ pub fn train(
     let memory = PerturbationMemory {
         perturbation,
         residual,
-        spectral: residual::spectral(objective.data())?,
+        spectral: residual::spectral(objective.data()?)?,
     };
     let evidence = Evidence::Perturbed {
         passes: found.passes,
@@ -97,7 +97,7 @@ pub fn request(
     if let ControlFlow::Break(()) = watch(&progress) {
         return Err(SolveError::Cancelled { passes: 0 }.into());
     }
-    let data = objective.data();
+    let data = objective.data()?;
     let (gone, came) = (removed.rows(), added.rows());
     let before = (data.rows() + gone)
         .checked_sub(came)

@@ -4,7 +4,7 @@ use efface_matrix::{GramError, PassError};
 
 use crate::constants::Constants;
 use crate::mechanism::{Grid, GridError};
-use crate::objective::{LARGEST_HESSIAN, ObjectiveError};
+use crate::objective::{LARGEST_HESSIAN, ObjectiveError, SumError};
 use crate::outward;
 use crate::solver::{SolveError, Solver, Stopping, check_attainable};
 
@@ -68,6 +68,9 @@ pub enum PerturbationError {
     /// The Hessian could not be formed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The records could not be summed, or are in parts.
+    #[error(transparent)]
+    Sum(#[from] SumError),
     /// The Hessian has no Cholesky factor in float64.
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,

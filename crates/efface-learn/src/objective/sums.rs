@@ -1,0 +1,98 @@
+//! What an objective needs of one data set: sums over its records.
+
+use efface_matrix::{
+    GramError, PassError, Totals, curvature_pass, fused_pass, margins, weighted_block_gram,
+    weighted_gram,
+};
+use faer::Mat;
+
+use super::Curvature;
+use crate::dataset::Dataset;
+use crate::loss::{self, HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
+
+impl Dataset {
+    /// Loss and gradient summed over the records, by one pass in float64.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
+        let (x, targets) = (self.x(), self.y());
+        match loss {
+            Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
+            Loss::Softmax { classes } => fused_pass(x, weights, &SoftmaxLink { targets, classes }),
+            Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
+            Loss::HuberHinge { width } => {
+                fused_pass(x, weights, &HuberHingeLink { targets, width })
+            }
+        }
+    }
+
+    /// The curvature of every record at `weights`, by one pass over the data.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<Curvature, PassError> {
+        let mut margins = margins(self.x(), weights, loss.outputs())?;
+        let scalar = |f: &dyn Fn(f64, f64) -> f64, mut margins: Vec<f64>| {
+            for (m, y) in margins.iter_mut().zip(self.y()) {
+                *m = f(*m, *y);
+            }
+            Curvature::Scalar(margins)
+        };
+        Ok(match loss {
+            Loss::Logistic => scalar(&|m, _| loss::logistic_curvature(m), margins),
+            Loss::Squared { clip } => scalar(&|m, y| loss::squared_curvature(m, y, clip), margins),
+            Loss::HuberHinge { width } => {
+                scalar(&|m, y| loss::huber_hinge_curvature(m, y, width), margins)
+            }
+            Loss::Softmax { classes } => {
+                let mut p = vec![0.0; classes];
+                for record in margins.chunks_exact_mut(classes) {
+                    loss::probabilities(record, &mut p);
+                    record.copy_from_slice(&p);
+                }
+                Curvature::Classes { classes, probabilities: margins }
+            }
+        })
+    }
+
+    /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.
+    ///
+    /// # Errors
+    /// When the curvature is not that of this data set, or the matrix does not fit in memory.
+    pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, GramError> {
+        match curvature {
+            Curvature::Scalar(s) => weighted_gram(self.x(), s),
+            Curvature::Classes { classes, probabilities } => {
+                weighted_block_gram(self.x(), *classes, probabilities)
+            }
+        }
+    }
+
+    /// Those of [`hessian`](Self::hessian) times `vector`, by one pass over the data.
+    ///
+    /// # Errors
+    /// When `vector` has not one entry per parameter.
+    pub fn product(
+        &self,
+        loss: Loss,
+        curvature: &Curvature,
+        vector: &[f64],
+    ) -> Result<Vec<f64>, PassError> {
+        let (x, outputs) = (self.x(), loss.outputs());
+        match curvature {
+            Curvature::Scalar(s) => curvature_pass(x, vector, outputs, |row, m, out| {
+                out[0] = s[row] * m[0];
+            }),
+            Curvature::Classes { classes, probabilities } => {
+                curvature_pass(x, vector, outputs, |row, m, out| {
+                    let p = &probabilities[row * classes..(row + 1) * classes];
+                    let mean: f64 = p.iter().zip(m).map(|(p, m)| p * m).sum();
+                    for ((out, p), m) in out.iter_mut().zip(p).zip(m) {
+                        *out = p * (m - mean);
+                    }
+                })
+            }
+        }
+    }
+}
