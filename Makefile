@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard docs/*.py vectors/*.py benches/*.py crates/*/benches/*.py)
+PYTHON_FILES := $(wildcard docs/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
-.PHONY: help demo test lint lint-rust lint-python test-rust test-python extension wheel test-wheel bench fuzz
+.PHONY: help demo test lint lint-rust lint-python test-rust test-python docs extension wheel test-wheel bench fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ help: ## list the targets
 demo: ## train on real data, delete a person, verify the certificate: a report in demo-output/
 	$(CARGO) run --release $(CARGO_FLAGS) -p efface-demo -- demo-output
 
-test: lint test-rust test-python ## lint, then every test
+test: lint test-rust test-python docs ## lint, then every test, then the documentation site
 
 lint: lint-rust lint-python ## formatting, lints, documentation, types: nothing may warn
 
@@ -47,6 +47,12 @@ test-rust: ## the Rust tests, documentation examples included
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
 	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
 	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest
+
+docs: extension $(VENV)/ready ## the documentation site, in dist/site; EFFACE_DATA names the data of its notebooks
+	@test -d "$${EFFACE_DATA:-}" || echo "docs: the notebooks are SKIPPED: EFFACE_DATA must name the folder of public data sets" >&2
+	PYTHONPATH=$(CURDIR)/python/src $(VENV)/bin/python -m sphinx --quiet --fail-on-warning --keep-going \
+		--fresh-env --write-all --jobs auto --doctree-dir dist/.doctrees docs/site dist/site
+	@echo "docs: dist/site/index.html"
 
 extension: ## build the Python package in place, in python/src
 	$(CARGO) build $(CARGO_FLAGS) --workspace --lib --features efface-python/extension-module

@@ -36,6 +36,13 @@ def test_kinds_and_codes(kind: str, code: str, expected: type[efface.Error]) -> 
     assert (again.code, again.hint, str(again)) == (error.code, error.hint, str(error))
 
 
+def test_tracebacks_name_errors_as_they_are_imported() -> None:
+    for name in efface.__all__:
+        value = getattr(efface, name)
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert value.__module__ == "efface", name
+
+
 def test_the_tree_fits_what_python_programmers_catch() -> None:
     assert issubclass(efface.InputError, ValueError)
     assert issubclass(efface.UnknownRecord, KeyError)
@@ -53,10 +60,13 @@ def test_the_tree_fits_what_python_programmers_catch() -> None:
         ("give a larger `--max-group`", "give a larger `max_group`"),
         ("raise `--lambda` or `--excess-risk`", "raise `lambda_` or `excess_risk`"),
         ("`--key FILE` or `$EFFACE_KEY`", "`key` or `$EFFACE_KEY`"),
-        ("run `efface refresh`", "run `efface refresh`"),
+        ("run `efface refresh`", "run `refresh()`"),
+        ("the `efface schema` command", "the `efface schema` command"),
+        ("give `--record`, `--subject` or `--ids`", "give `ids` or `subjects`"),
+        ("X, row 3, column `y`: no", "X[2], column `y`: no"),
     ],
 )
-def test_flags_are_spoken_as_parameters(hint: str, expected: str) -> None:
+def test_the_command_line_is_spoken_as_python(hint: str, expected: str) -> None:
     assert _errors.of_engine("refused", "x", "no", hint).hint == expected
 
 

@@ -170,7 +170,7 @@ def test_hints_speak_of_parameters(people: People, tmp_path: Path) -> None:
         )
     assert raised.value.code == "duplicate-id"
     assert raised.value.hint is not None
-    assert "`id`" in raised.value.hint
+    assert "`ids`" in raised.value.hint
     assert "--" not in raised.value.hint
 
 
@@ -190,7 +190,7 @@ def test_bad_rows_are_refused(people: People, tmp_path: Path) -> None:
 
     holed = people.X.copy()
     holed[4, 2] = np.nan
-    assert refused(holed) == "X, row 5, column `x2`: numbers must be finite, got NaN"
+    assert refused(holed) == "X[4], column `x2`: numbers must be finite, got NaN"
     assert refused(people.X[:, 0]).startswith("`X` must have 2 axes")
     assert refused(people.X.astype(str)).startswith("`X` must hold numbers")
     assert refused(people.X, people.y[:-1]) == "y: 119 rows, but the features have 120"

@@ -123,7 +123,19 @@ _BY_KIND: dict[str, type[Error]] = {
 _FLAG = re.compile(r"`--([a-z][a-z-]*)(?: [^`]*)?`")
 
 # Flags whose parameter has another name here.
-_PARAMETERS = {"lambda": "lambda_", "seed": "random_state", "record": "ids", "subject": "subjects"}
+_PARAMETERS = {
+    "id": "ids",
+    "lambda": "lambda_",
+    "record": "ids",
+    "seed": "random_state",
+    "subject": "subjects",
+}
+
+# A command of the command line that is a method here.
+_COMMAND = re.compile(r"`efface (add|refresh|status|update)`")
+
+# The engine counts the rows of a table from 1.
+_ROW = re.compile(r"^X, row ([0-9]+)")
 
 
 def of_engine(kind: str, code: str, message: str, hint: str | None) -> Error:
@@ -133,13 +145,22 @@ def of_engine(kind: str, code: str, message: str, hint: str | None) -> Error:
 
 
 def _spoken(text: str) -> str:
-    """The text with flags of the command line written as parameters."""
+    """The text with flags, commands and rows of the command line as Python has them."""
 
     def parameter(match: re.Match[str]) -> str:
         name = match[1]
         return f"`{_PARAMETERS.get(name, name.replace('-', '_'))}`"
 
-    return _FLAG.sub(parameter, text)
+    text = _ROW.sub(lambda match: f"X[{int(match[1]) - 1}]", text)
+    text = _COMMAND.sub(r"`\1()`", text)
+    # `--record` and `--ids` are one parameter here.
+    return _FLAG.sub(parameter, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
+
+
+# Tracebacks name them as they are imported.
+for _kind in list(globals().values()):
+    if isinstance(_kind, type) and issubclass(_kind, Exception):
+        _kind.__module__ = "efface"
 
 
 def _again(kind: type[Error], message: str, code: str, hint: str | None) -> Error:

@@ -254,7 +254,6 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             Fitted; its parameters are the ones that were chosen for the model.
         """
         home = Home(path, key_of(path, key))
-        home.check()
         plan = json.loads(_engine.plan_of(home.path))
         estimator = cls(**cls._parameters_of(plan))
         estimator._home = home

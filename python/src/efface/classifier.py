@@ -36,9 +36,8 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     ----------
     mechanism : str, default="solve"
         How the model is trained and made to forget: ``"solve"``, ``"retrain"``, ``"noisy-gd"``,
-        ``"descent-to-delete"``, ``"distributed-descent"``, ``"ridge"`` (squared loss: exact,
-        without noise), or ``"objective-perturbation"`` (as published; its certificates never
-        verify).
+        ``"descent-to-delete"``, ``"distributed-descent"``, or ``"objective-perturbation"`` (as
+        published; its certificates never verify).
     loss : str, default="logistic"
         ``"logistic"`` or ``"huber-hinge"`` for two classes, ``"softmax"`` for two or more.
     lambda_ : float, default=1e-3
@@ -50,8 +49,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         In (0, 1); by default ``n ** -1.1``.
     notion : str, optional
         What (`epsilon`, `delta`) is wanted for: ``"indistinguishable-from-retraining"`` (the
-        default), ``"exact-removal"`` (the default of ``"ridge"``), ``"renyi-unlearning"``,
-        ``"deletion-privacy"`` or ``"differential-privacy"``.
+        default), ``"renyi-unlearning"``, ``"deletion-privacy"`` or ``"differential-privacy"``.
     state : str, optional
         What is kept after a request: ``"perfect"``, the published model and the records and nothing
         else (the default where the mechanism has a choice), or ``"secret"``.
@@ -352,6 +350,12 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         return {}
 
     def _learn_targets(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
+        if self.mechanism == "ridge":
+            raise InputError(
+                "`ridge` learns numbers, and a classifier classes",
+                code="settings",
+                hint="use `UnlearningRegressor`, with numbers that stand for the classes",
+            )
         check_classification_targets(y)
         found = np.unique(y)
         declared = None if self.classes is None else np.unique(np.asarray(self.classes))

@@ -13,7 +13,7 @@ attributes of an object that also unpacks. What breaks a rule is refused with
 Numbers are rounded to nearest. A certificate instead rounds every number against the one who
 promises, and adds what its grid and floating-point steps cost: nothing here is a certificate.
 
-:func:`plan`, which is also :func:`efface.plan`, ranks the mechanisms for given sizes.
+:func:`efface.plan`, also here, ranks the mechanisms for given sizes.
 
 Examples
 --------
