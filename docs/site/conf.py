@@ -40,6 +40,7 @@ nb_execution_mode = "force"
 nb_execution_excludepatterns = [] if DATA else [f"{NOTEBOOKS}*"]
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
+nb_execution_show_tb = True
 nb_merge_streams = True
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -176,8 +176,10 @@ def _promises(ax: Axes, requests: Sequence[_Request], notions: Sequence[str] | N
     # From one to another notion epsilon may differ by orders of magnitude; 0 has no logarithm.
     if finite and min(finite) > 0.0 and max(finite) > 10.0 * min(finite):
         ax.set_yscale("log")
-    else:
+    elif any(finite):
         ax.set_ylim(bottom=0.0)
+    else:
+        ax.set_ylim(-0.05, 1.0)
     ax.set_ylabel("epsilon claimed (nats)")
 
 
@@ -233,6 +235,8 @@ def _work(ax: Axes, requests: Sequence[_Request]) -> None:
             label=label,
         )
         below = [b + h for b, h in zip(below, heights, strict=True)]
+    if not any(below):
+        ax.set_ylim(0.0, 1.0)
     unknown = [x for x in range(len(requests)) if x not in places]
     if unknown:
         ax.plot(
