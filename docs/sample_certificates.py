@@ -215,6 +215,9 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
         "lambda": setting["strong_convexity"],
         "max-group": setting["group"],
         "delta": DELTA,
+        "loss": "logistic",
+        "row-norm": "1",
+        "intercept": "1",
         **{k: v for k, v in setting["normalizer"].items() if k != "kind"},
     }
     if event["kind"] != "noisy-gd":
@@ -286,8 +289,9 @@ def exact(base: dict[str, Any]) -> dict[str, Any]:
         "advantage": "0",
     }
     claim["words"] = verify.sentence(claim)[0]
-    constants = [c for c in document["constants"] if c["name"] != "lipschitz"]
-    added = {"lipschitz": "inf"}
+    changed = ("lipschitz", "loss", "row-norm", "intercept")
+    constants = [c for c in document["constants"] if c["name"] not in changed]
+    added = {"lipschitz": "inf", "loss": "squared", "row-norm": "0.5", "intercept": "0.5"}
     for name in ("row_bound", "row_grid", "target_bound", "target_grid"):
         added[name.replace("_", "-")] = event[name]
     constants += [{"name": n, "value": v, "origin": "default"} for n, v in added.items()]

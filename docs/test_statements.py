@@ -182,6 +182,55 @@ class Statements(CertificateCase):
         verify.check_request(document)
         verify.check_no_counts({**document, "constants": []})
 
+    def test_the_objective_follows_from_loss_and_rows(self) -> None:
+        def listing(**values: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                names = {name.replace("_", "-") for name in values}
+                kept = [c for c in document["constants"] if c["name"] not in names]
+                changed = [
+                    {"name": name.replace("_", "-"), "value": value, "origin": "user"}
+                    for name, value in values.items()
+                ]
+                document["constants"] = kept + changed
+
+            return apply
+
+        def curved(smoothness: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                put({"smoothness": smoothness}, "event", "setting")(document)
+                listing(smoothness=smoothness)(document)
+
+            return apply
+
+        base = self.solved_openly  # G = sqrt(2), beta = 1.25/4 * 2, lambda = 0.001
+        for fits in (
+            listing(row_norm="1.41", intercept="0"),
+            listing(loss="squared", clip="2", row_norm="0.7", intercept="0"),
+            listing(loss="huber-hinge", hinge_width="2", row_norm="1", intercept="0"),
+            listing(loss="softmax", row_norm="0.99", intercept="0.1"),
+            # r (r sqrt(1.25/0.001) + 1) = 1.33 at r = 0.18
+            listing(loss="squared", clip="inf", row_norm="0.18", intercept="0"),
+        ):
+            self.breaks(base, set(), fits)
+        for wrong in (
+            listing(row_norm="1.0000001"),
+            listing(intercept="1.0000001"),
+            listing(loss="squared", clip="2.1", row_norm="0.7", intercept="0"),
+            listing(loss="huber-hinge", hinge_width="1.9", row_norm="1", intercept="0"),
+            listing(loss="softmax", row_norm="1", intercept="0.1"),
+            listing(loss="squared", clip="inf", row_norm="0.19", intercept="0"),
+            listing(loss="squared"),
+            listing(loss="hinge"),
+            listing(row_norm="-1"),
+            listing(row_norm="wide"),
+            curved("0.62"),
+        ):
+            self.breaks(base, {"objective"}, wrong)
+        # Where steps may lead anywhere, gradients need a bound everywhere.
+        unclipped = listing(loss="squared", clip="inf", row_norm="0.001", intercept="0")
+        self.breaks(self.descended_openly, {"objective"}, unclipped)
+        self.breaks(self.averaged, set(), listing(row_norm="1", intercept="1"))
+
     def test_sizes_under_mean_add_up(self) -> None:
         event: dict[str, Any] = copy.deepcopy(HEALTHY)
         event["setting"]["normalizer"] = {"kind": "mean", "minimum": 6000}

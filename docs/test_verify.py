@@ -81,7 +81,7 @@ class CommandLine(unittest.TestCase):
             bad.write_text(json.dumps(document), encoding="utf-8")
             key.write_text(KEY.hex() + "\n", encoding="ascii")
             status, text = self.run_main(str(good), "--key", str(key))
-            self.assertEqual((status, len(text.splitlines())), (0, 7 + len(document["claims"])))
+            self.assertEqual((status, len(text.splitlines())), (0, 8 + len(document["claims"])))
             self.assertEqual(self.run_main(str(good), "--key", KEY.hex())[0], 0)
             self.assertEqual(self.run_main(str(good))[0], 2)
             self.assertEqual(self.run_main(str(good), str(bad), "--key", KEY.hex())[0], 1)

@@ -1690,6 +1690,49 @@ def check_constants(document: Fields) -> str:
     return f"all {len(expected)} constants of the event are listed"
 
 
+def check_objective(document: Fields) -> str:
+    """G and beta are not less than the loss gives on rows within the norm listed."""
+    event, setting = core(document["event"]), core(document["event"])["setting"]
+    exact = event["kind"] == "exact-removal"
+    norm = setting["normalizer"]
+    load = Decimal(norm["capacity"]) / norm["n"] if norm["kind"] == "fixed" else ONE
+    row = (size(document, "row-norm") ** 2 + size(document, "intercept") ** 2).sqrt()
+    loss = listed(document, "loss")
+    if loss == "squared" and exact:  # sums know no clip, and rest on no gradient
+        slope, curvature = ZERO, ONE
+    elif loss == "squared":
+        slope, curvature = size(document, "clip"), ONE
+    elif loss == "huber-hinge":
+        slope, curvature = ONE, ONE / size(document, "hinge-width")
+    else:
+        require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
+        slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
+    if slope == INFINITY:  # targets are within 1 of zero, so optima within sqrt(load/lambda)
+        bounded = event["kind"] == "output-noise"
+        require(bounded, "without a clip the gradients of the squared loss have no bound")
+        slope = row * (load / setting["strong_convexity"]).sqrt() + 1
+    bounds = [
+        ("lipschitz", setting["lipschitz"], slope * row),
+        ("smoothness", setting["smoothness"], load * curvature * row**2),
+    ]
+    if exact:
+        bounds += [
+            ("row_bound", event["row_bound"], row),
+            ("target_bound", event["target_bound"], ONE),
+        ]
+    for name, stated, least in bounds:
+        holds = stated >= least * (1 - TOLERANCE)
+        require(holds, f"`{name}` is {stated:.12g}, and the loss and the rows allow {least:.12g}")
+    return "the constants of the objective follow from loss, row norm and intercept"
+
+
+def size(document: Fields, name: str) -> Decimal:
+    """A listed constant that is a number, not below 0."""
+    value = number(listed(document, name))
+    require(value >= 0, f"`{name}` must not be below 0")
+    return value
+
+
 def follows_size(document: Fields, name: str) -> bool:
     """Whether an honest plan may compute a constant from the number of records."""
     if name == "lambda":  # by the variants that choose it
@@ -1819,6 +1862,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         "signature": partial(check_signature, document, key),
         "noise": partial(check_noise, document),
         "constants": partial(check_constants, document),
+        "objective": partial(check_objective, document),
         "assumptions": partial(check_assumptions, document),
         "consistency": partial(check_consistency, document),
         "scope": partial(check_scope, document),

@@ -5,6 +5,7 @@
 
 mod chain;
 mod consistent;
+mod objective;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
+use super::objective::objective;
 use super::{Certificate, Constant, Origin, RequestKind, document_hash, key_id, signature_holds};
 use crate::claim::{Claim, Notion, Requests, evaluate, in_words, scope};
 use crate::event::{Adjacency, Event, Normalizer, What};
@@ -92,6 +93,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     }
     verdict.check("noise", noise(&certificate));
     verdict.check("constants", constants(&certificate));
+    verdict.check("objective", objective(&certificate));
     verdict.check("assumptions", assumptions(&certificate));
     verdict.check("consistency", consistent(&certificate));
     verdict.check("scope", covered(&certificate));
@@ -253,7 +255,7 @@ fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
 }
 
 /// The value of a constant that must be listed exactly once.
-fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
+pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
     let mut found = certificate.constants.iter().filter(|constant| constant.name == name);
     match (found.next(), found.next()) {
         (Some(constant), None) => Ok(&constant.value),

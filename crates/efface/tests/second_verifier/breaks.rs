@@ -38,6 +38,13 @@ fn twice(certificate: &mut Certificate, name: &str) -> bool {
     true
 }
 
+fn scaled(certificate: &mut Certificate, name: &str, factor: f64) -> bool {
+    let Some(constant) = listed(certificate, name) else { return false };
+    let Ok(Decimal(number)) = constant.value.parse() else { return false };
+    constant.value = Decimal(number * factor).to_string();
+    true
+}
+
 /// Phases of an event whose steps must follow `removal-steps`.
 fn fixed(certificate: &mut Certificate) -> Option<&mut NoisyGd> {
     let claimed = removes(certificate) || claims_of(certificate, Notion::DeletionPrivacy);
@@ -87,6 +94,51 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.noise.sampler = "exact-grid".to_owned();
         c.noise.generator = "chacha20".to_owned();
         none
+    }),
+    // Longer rows, a steeper or more curved loss than the setting allows.
+    ("objective", |c| scaled(c, "row-norm", 3.0)),
+    ("objective", |c| scaled(c, "intercept", 4.0)),
+    ("objective", |c| scaled(c, "hinge-width", 1e-9)),
+    ("objective", |c| {
+        let row = listed(c, "row-norm").and_then(|row| row.value.parse().ok());
+        exact(c).is_some_and(|e| {
+            e.row_bound = Decimal(row.map_or(0.0, |row: Decimal| row.0));
+            true
+        })
+    }),
+    ("objective", |c| {
+        exact(c).is_some_and(|e| {
+            e.target_bound = Decimal(0.99);
+            true
+        })
+    }),
+    ("objective", |c| {
+        let bounded = !matches!(c.event.core(), Event::OutputNoise(_));
+        let clip = listed(c, "clip");
+        clip.is_some_and(|clip| {
+            clip.value = "inf".to_owned();
+            bounded
+        })
+    }),
+    ("objective", |c| {
+        let number = listed(c, "row-norm");
+        number.is_some_and(|number| {
+            number.value = format!("-{}", number.value);
+            true
+        })
+    }),
+    ("objective", |c| {
+        let loss = listed(c, "loss");
+        loss.is_some_and(|loss| {
+            loss.value = "hinge".to_owned();
+            true
+        })
+    }),
+    ("objective", |c| twice(c, "loss")),
+    ("objective", |c| {
+        let listed = c.constants.len();
+        c.constants.retain(|constant| !["clip", "hinge-width"].contains(&constant.name.as_str()));
+        c.constants.len() < listed
     }),
     // Grids on which a sum could overflow, or that are none.
     ("claim ", |c| exact(c).is_some_and(|e| halve(&mut e.row_grid.0))),

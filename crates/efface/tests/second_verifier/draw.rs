@@ -167,12 +167,12 @@ impl Draw {
             Normalizer::Mean { .. } => 1 << 24,
         };
         let bits = ((62 - capacity.next_power_of_two().ilog2()) / 2).min(22);
-        let mut part = || {
-            let bound = self.number(-3.0, 3.0);
+        let mut part = |least| {
+            let bound = self.number(least, 3.0);
             let grid = (bound.log2().ceil() - f64::from(bits)).exp2();
             (Decimal(bound), Decimal(grid))
         };
-        let ((row_bound, row_grid), (target_bound, target_grid)) = (part(), part());
+        let ((row_bound, row_grid), (target_bound, target_grid)) = (part(-3.0), part(0.0));
         let releases = self.count(1000);
         let event =
             ExactRemoval { setting, row_bound, row_grid, target_bound, target_grid, releases };
@@ -380,6 +380,54 @@ pub(super) fn constant(name: &str, value: String) -> Constant {
     Constant { name: name.to_owned(), value, origin: Origin::User }
 }
 
+/// A loss and rows that the event's setting allows, as long as they may be or somewhat shorter.
+fn objective(event: &Event, index: u64) -> Vec<Constant> {
+    let setting = event.setting();
+    let load = match setting.normalizer {
+        Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
+        Normalizer::Mean { .. } => 1.0,
+    };
+    let (steepest, curved) = (setting.lipschitz.0, setting.smoothness.0 / load);
+    let mut row = match event.core() {
+        Event::ExactRemoval(event) => curved.sqrt().min(event.row_bound.0),
+        _ => f64::INFINITY,
+    };
+    let reach = (load / setting.strong_convexity.0).sqrt();
+    let (loss, width) = match (event.core(), index % 5) {
+        (Event::ExactRemoval(_), _) => ("squared", None),
+        (Event::OutputNoise(_), 0) => {
+            // r (r reach + 1) = G
+            let most = 2.0 * steepest / (1.0 + (1.0 + 4.0 * reach * steepest).sqrt());
+            row = row.min(most).min(curved.sqrt());
+            ("squared", Some(("clip", f64::INFINITY)))
+        }
+        (_, 0 | 1) => {
+            row = row.min(steepest / 0.75).min(curved.sqrt());
+            ("squared", Some(("clip", 0.75)))
+        }
+        (_, 2) => {
+            row = row.min(steepest).min((curved * 0.3).sqrt());
+            ("huber-hinge", Some(("hinge-width", 0.3)))
+        }
+        (_, 3) => {
+            row = row.min(steepest / 2_f64.sqrt()).min((curved / 0.5).sqrt());
+            ("softmax", None)
+        }
+        _ => {
+            row = row.min(steepest).min((curved / 0.25).sqrt());
+            ("logistic", None)
+        }
+    };
+    let row = if index % 7 < 4 { row * (1.0 - 1e-13) } else { row * 0.6 };
+    let mut constants = vec![
+        constant("loss", loss.to_owned()),
+        constant("row-norm", Decimal(0.8 * row).to_string()),
+        constant("intercept", Decimal(0.6 * row).to_string()),
+    ];
+    constants.extend(width.map(|(name, width)| constant(name, Decimal(width).to_string())));
+    constants
+}
+
 fn certificate(
     event: Event,
     claims: Vec<Claim>,
@@ -391,6 +439,7 @@ fn certificate(
     let mut constants: Vec<Constant> =
         event_constants(&event).into_iter().map(|(name, value)| constant(name, value)).collect();
     constants.push(constant("delta", Decimal(delta).to_string()));
+    constants.extend(objective(&event, index));
     if let Event::NoisyGd(e) = event.core() {
         let latest = e.phases.last().unwrap();
         let removal = if e.phases.len() > 1 { latest.steps / latest.releases } else { 7 };

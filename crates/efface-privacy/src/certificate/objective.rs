@@ -1,0 +1,78 @@
+//! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
+
+use super::Certificate;
+use super::verify::listed;
+use crate::event::{Event, Normalizer};
+use crate::quantity::Decimal;
+
+/// What a link is, as a function of a record's margins.
+struct Link {
+    /// sup |l'|: infinite for the squared loss without a clip, 0 where nothing rests on it.
+    slope: f64,
+    /// sup |l''|.
+    curvature: f64,
+}
+
+/// Checks `lipschitz` and `smoothness` of the event against the listed loss, row norm, intercept
+/// and capacity: a setting with less than these give is one no data set of such rows obeys.
+pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
+    let link = link(certificate)?;
+    let row = number(certificate, "row-norm")?.hypot(number(certificate, "intercept")?);
+    let setting = certificate.event.setting();
+    // Records over N.
+    let load = match setting.normalizer {
+        Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
+        Normalizer::Mean { .. } => 1.0,
+    };
+    let core = certificate.event.core();
+    let mut steepest = link.slope * row;
+    if link.slope.is_infinite() {
+        // Bounded at optima alone, which lie within sqrt(load/lambda) of zero: y is in [-1, 1].
+        if !matches!(core, Event::OutputNoise(_)) {
+            return Err("without a clip the gradients of the squared loss have no bound".into());
+        }
+        steepest = row * (row * (load / setting.strong_convexity.0).sqrt() + 1.0);
+    }
+    let mut bounds = vec![
+        ("lipschitz", setting.lipschitz, steepest),
+        ("smoothness", setting.smoothness, load * link.curvature * row * row),
+    ];
+    if let Event::ExactRemoval(event) = core {
+        bounds.push(("row-bound", event.row_bound, row));
+        bounds.push(("target-bound", event.target_bound, 1.0));
+    }
+    for (name, stated, least) in bounds {
+        // The least is computed to within a few units in the last place.
+        let holds = stated.0 >= least * (1.0 - 1e-12);
+        if !holds {
+            return Err(format!(
+                "`{name}` is {stated}, and the loss and the rows allow {}",
+                Decimal(least)
+            ));
+        }
+    }
+    Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+fn link(certificate: &Certificate) -> Result<Link, String> {
+    let (slope, curvature) = match listed(certificate, "loss")? {
+        "logistic" => (1.0, 0.25),
+        "softmax" => (std::f64::consts::SQRT_2, 0.5),
+        "squared" => match certificate.event.core() {
+            Event::ExactRemoval(_) => (0.0, 1.0), // sums know no clip, and rest on no gradient
+            _ => (number(certificate, "clip")?, 1.0),
+        },
+        "huber-hinge" => (1.0, 1.0 / number(certificate, "hinge-width")?),
+        other => return Err(format!("`loss` must be one this verifier knows, got `{other}`")),
+    };
+    Ok(Link { slope, curvature })
+}
+
+/// A listed constant that is a number, not below 0 and not NaN.
+fn number(certificate: &Certificate, name: &str) -> Result<f64, String> {
+    let text = listed(certificate, name)?;
+    match text.parse::<Decimal>() {
+        Ok(Decimal(number)) if number >= 0.0 => Ok(number),
+        _ => Err(format!("`{name}` must be a number not below 0, got `{text}`")),
+    }
+}
