@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,14 @@ def people() -> People:
     return People(
         X, y, [f"id-{row}" for row in rows], [f"who-{row // 3}" for row in rows], list("abcd")
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
