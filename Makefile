@@ -69,11 +69,11 @@ test-wheel: wheel ## install the wheel into a fresh environment and test it ther
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links dist efface
 	cd python && ../dist/venv/bin/python -m pytest -p no:cacheprovider
 
-bench: $(VENV)/ready ## every table of docs/benchmarks.md; EFFACE_DATA names the data
+bench: $(VENV)/ready test-wheel ## every table of docs/benchmarks.md; EFFACE_DATA names the data
 	test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
 	for table in $(TABLES); do $(CARGO) run --release --quiet $(CARGO_FLAGS) -p efface-bench --bin "$$table"; done
-	$(VENV)/bin/python benches/rivals.py
+	dist/venv/bin/python benches/estimators.py
 	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
 	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
 

@@ -89,7 +89,7 @@ impl Rows {
     }
 
     /// `count` indices that no other `first` within reach repeats: 7919 (i + 1) modulo the number
-    /// of rows, for i from `first`. The rivals in Python delete the same rows.
+    /// of rows, for i from `first`.
     #[must_use]
     pub fn pick(&self, first: usize, count: usize) -> Vec<usize> {
         (first..first + count).map(|i| 7919 * (i + 1) % self.len()).collect()

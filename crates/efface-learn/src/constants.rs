@@ -39,7 +39,7 @@ pub enum ConstantsError {
     #[error(transparent)]
     Loss(#[from] LossError),
     /// A number out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Its name as users type it.
         name: &'static str,

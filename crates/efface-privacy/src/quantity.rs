@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A value outside the range of its quantity.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("`{name}` must be {rule}, got {got}")]
+#[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
 pub struct QuantityError {
     /// Name of the quantity as users type it.
     pub name: &'static str,

@@ -184,7 +184,10 @@ impl Vault {
         let count = |sql| self.connection.query_row(sql, [], |row| unsigned(row, 0));
         Ok(Counts {
             records: count("SELECT COUNT(*) FROM record")?,
-            subjects: count("SELECT COUNT(DISTINCT subject) FROM record")?,
+            // Without the condition SQLite reads every row instead of the index.
+            subjects: count(
+                "SELECT COUNT(DISTINCT subject) FROM record WHERE subject IS NOT NULL",
+            )?,
         })
     }
 }

@@ -8,6 +8,7 @@ use efface_formats::{
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
+use efface_privacy::quantity::Decimal;
 
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan, Task};
@@ -219,7 +220,10 @@ pub(crate) fn read_table(
     if f64::from(sink.intercept) != intercept {
         return Err(Error::input(
             "intercept",
-            format!("`intercept` must be a 32-bit float such as 1 or 0.5, got {intercept}"),
+            format!(
+                "`intercept` must be a 32-bit float such as 1 or 0.5, got {}",
+                Decimal(intercept)
+            ),
         ));
     }
     let summary = source.read(options, &mut sink)?;

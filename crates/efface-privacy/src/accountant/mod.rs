@@ -20,12 +20,13 @@ pub mod objective;
 pub use name::Accountant;
 
 use crate::calibrate;
+use crate::quantity::Decimal;
 
 /// Why a published formula was not evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishedError {
     /// A number is outside what the theorem supposes.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Which number.
         name: &'static str,

@@ -1,5 +1,7 @@
 //! The grid on which noise and weights live.
 
+use crate::quantity::Decimal;
+
 /// A dyadic spacing g, and a noise that is a whole multiple of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
@@ -15,7 +17,7 @@ pub struct Grid {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GridError {
     /// The noise is out of range.
-    #[error("`noise` must be in [1e-100, 1e100], got {0}")]
+    #[error("`noise` must be in [1e-100, 1e100], got {}", Decimal(*.0))]
     Noise(f64),
     /// The number of bits is out of range.
     #[error("`bits` must be in 20..=44, got {0}")]

@@ -31,7 +31,7 @@ pub enum DescentError {
     #[error(transparent)]
     Kept(#[from] KeptError),
     /// A number out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Its name as users type it.
         name: &'static str,

@@ -31,7 +31,7 @@ pub enum NoisyGdError {
     #[error(transparent)]
     History(#[from] HistoryError),
     /// A number out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Its name as users type it.
         name: &'static str,

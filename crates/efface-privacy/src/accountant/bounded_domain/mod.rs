@@ -9,7 +9,7 @@ pub use contraction::ln_delta;
 use crate::accountant::gdp::{Stretch, StretchError};
 use crate::gaussian::unrounded;
 use crate::outward;
-use crate::quantity::{Delta, Epsilon, Mu};
+use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
 /// Two runs of noisy steps that never leave a ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ pub enum BoundedDomainError {
     #[error("`steps` must be at most 10000000, got {0}")]
     Steps(u64),
     /// Another number is out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Which number.
         name: &'static str,

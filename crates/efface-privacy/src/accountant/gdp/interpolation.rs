@@ -1,5 +1,7 @@
 #![doc = include_str!("interpolation.md")]
 
+use crate::quantity::Decimal;
+
 /// Steps of an expanding map are kept one by one; a schedule with more of them is refused.
 const MOST_EXPANDING_STEPS: u64 = 1_000_000;
 
@@ -21,7 +23,7 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StretchError {
     /// A number is out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
+    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
     Range {
         /// Which number.
         name: &'static str,
