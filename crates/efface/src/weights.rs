@@ -18,6 +18,8 @@ pub struct Weights {
     pub vault: String,
     /// Version of the model.
     pub version: u64,
+    /// Records the model is about.
+    pub records: u64,
     /// SHA-256 of the weights, as certificates state it.
     pub digest: String,
     /// True when a seed was given.
@@ -75,6 +77,7 @@ pub fn weights(path: &Path) -> Result<Weights> {
     Ok(Weights {
         vault: current.genesis.vault_id.clone(),
         version: current.version,
+        records: vault.counts()?.records,
         digest: hex::encode(current.digest),
         not_for_release: plan.not_for_release,
         loss: plan.loss.clone(),

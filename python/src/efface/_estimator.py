@@ -351,7 +351,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
                     *parts, home.path, home.key, **names, request_id=request_id, progress=told
                 )
                 self.receipt_ = Receipt._of(answer)
-                self._catch_up()
+                self._catch_up(self.receipt_.certificate)
             except BaseException:
                 # An interrupt may come when the vault has moved on already.
                 with suppress(Error):
@@ -359,19 +359,26 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
                 raise
         return self.receipt_.certificate
 
-    def _catch_up(self) -> None:
-        """Take over what the vault has published, by whomever."""
+    def _catch_up(self, latest: Certificate | None = None) -> None:
+        """Take over what the vault has published, by whomever; `latest` is our own."""
         published = self._orient(Published.of(self._home.path))
         known = getattr(self, "_published", None)
         if self._last >= 0 and known is not None and known.version == published.version:
             return
-        vault = Vault(self._home.path, key=self._home.key)
-        entries = [e for e in vault.entries() if e["request_id"] is not None]
-        new = [vault.certificate(e["index"]) for e in entries if e["index"] > self._last]
-        records = vault.status()["records"]
+        if (
+            latest is not None
+            and latest.version == published.version
+            and latest.index == self._last + 1
+        ):
+            new, last = [latest], latest.index
+        else:
+            vault = Vault(self._home.path, key=self._home.key)
+            entries = [e for e in vault.entries() if e["request_id"] is not None]
+            new = [vault.certificate(e["index"]) for e in entries if e["index"] > self._last]
+            last = entries[-1]["index"]
         self.certificates_ = [*self.certificates_, *new]
-        self._last = entries[-1]["index"]
-        self._records = records
+        self._last = last
+        self._records = published.facts["records"]
         self._published = published
 
     def _present(self) -> Home:

@@ -92,7 +92,7 @@ class Vault:
     ) -> None:
         self.path = Path(path)
         self._key = key
-        self.status()
+        _engine.plan_of(self.path)  # refuses what is no vault
 
     @classmethod
     def train(
