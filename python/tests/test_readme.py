@@ -1,7 +1,8 @@
-"""The examples of both README files run."""
+"""The examples of both README files run, and what they link to is there."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -20,3 +21,12 @@ def test_the_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     scope: dict[str, Any] = {}
     exec(textwrap.dedent("\n".join(lines[:end])), scope)
     assert scope["model"].status()["records"] == 996
+
+
+@pytest.mark.parametrize("name", ["README.md", "python/README.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        assert "://" in link or (page.parent / link).exists(), link
