@@ -8,9 +8,12 @@
 mod accounting;
 mod error;
 mod key;
+mod part;
+mod parts;
 mod planning;
 mod pool;
 mod reading;
+mod remote;
 mod requests;
 mod table;
 mod watch;
@@ -24,6 +27,10 @@ mod _engine {
     use super::accounting::{account, kinds};
     #[pymodule_export]
     use super::key::{create_key, public_key};
+    #[pymodule_export]
+    use super::part::Part;
+    #[pymodule_export]
+    use super::parts::{delete_parts, refresh_parts, train_parts};
     #[pymodule_export]
     use super::planning::plan;
     #[pymodule_export]

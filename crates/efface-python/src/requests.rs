@@ -89,7 +89,7 @@ pub(crate) fn delete_dry_run(
     json(&dry.map_err(|error| raised(&error))?)
 }
 
-fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
+pub(crate) fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
     match (ids, subjects) {
         (Some(ids), None) => Ok(Which::Ids(ids)),
         (None, Some(subjects)) => Ok(Which::Subjects(subjects)),
@@ -165,6 +165,6 @@ pub(crate) fn export<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-fn told(served: &Served) -> PyResult<(String, String)> {
+pub(crate) fn told(served: &Served) -> PyResult<(String, String)> {
     Ok((json(served)?, served.certificate.clone()))
 }

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error::raised;
+use crate::remote::Remote;
 use crate::{key, pool};
 
 /// How often signals are looked for and progress is told.
@@ -31,8 +32,19 @@ pub(crate) fn serve<T: Send>(
     progress: &Callback,
     work: impl FnOnce(&mut Surroundings<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    serve_parts(py, key, progress, None, work)
+}
+
+/// As [`serve`], for a model whose rows are held in parts.
+pub(crate) fn serve_parts<T: Send>(
+    py: Python<'_>,
+    key: &Path,
+    progress: &Callback,
+    parts: Option<&Remote>,
+    work: impl FnOnce(&mut Surroundings<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
     let keyring = key::read(key)?;
-    watched(py, progress, |watch| {
+    attended(py, progress, parts, |watch| {
         work(&mut Surroundings {
             clock: &now,
             entropy: &mut |bytes| key::random(bytes),
@@ -46,6 +58,17 @@ pub(crate) fn serve<T: Send>(
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: &Callback,
+    work: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<T> + Send,
+) -> PyResult<T> {
+    attended(py, progress, None, work)
+}
+
+/// As [`watched`], for work that waits for parts in Python: they are told to stop, too, and what
+/// they raised is raised again.
+pub(crate) fn attended<T: Send>(
+    py: Python<'_>,
+    progress: &Callback,
+    parts: Option<&Remote>,
     work: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
@@ -74,6 +97,7 @@ pub(crate) fn watched<T: Send>(
                 });
                 if let Err(error) = asked {
                     stop.store(true, Ordering::Relaxed);
+                    parts.inspect(|parts| parts.stop());
                     stopped_by.get_or_insert(error);
                 }
             }
@@ -81,8 +105,14 @@ pub(crate) fn watched<T: Send>(
         })
     });
     let result = result.unwrap_or_else(|panic| resume_unwind(panic));
+    let raised_there = parts.and_then(Remote::raised);
     match (result, stopped_by) {
-        (Err(error), Some(cause)) if error.kind() == Kind::Interrupted => Err(cause),
+        (Err(error), Some(cause))
+            if error.kind() == Kind::Interrupted || raised_there.is_some() =>
+        {
+            Err(cause)
+        }
+        (Err(_), None) if let Some(error) = raised_there => Err(error),
         (result, cause) => {
             if let Some(cause) = cause {
                 too_late(py, cause);

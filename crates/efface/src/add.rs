@@ -7,13 +7,14 @@ use efface_vault::{Transaction, Vault};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::held::check_held;
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan, Task};
 use crate::rows::{Keyed, encode};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::{Source, Table, read_table};
 use crate::store::Current;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Progress, Surroundings};
 use crate::train::{check_ids, insert_rows_as};
 
 /// Adds the records of a table and certifies the new model.
@@ -58,7 +59,8 @@ fn bring(
     let current = Current::of(&vault)?;
     current.check_keyring(surroundings.keyring)?;
     let plan = &current.plan;
-    let table = read(source, plan, surroundings)?;
+    check_held(plan, false)?;
+    let table = read_as_planned(source, plan, &mut |progress| surroundings.tell(progress))?;
     let rows = table.data.rows() as u64;
     if rows == 0 {
         return Err(Error::input("data", "the table has no records of the model's classes"));
@@ -130,7 +132,7 @@ fn bring(
     } else {
         drop(table);
     }
-    serve(transaction, &current, named, effect, surroundings)
+    serve(transaction, &current, named, effect, None, surroundings)
 }
 
 /// Rows name subjects exactly where the model's do.
@@ -170,15 +172,18 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
     }
 }
 
-fn read(source: &Source<'_>, plan: &Plan, surroundings: &mut Surroundings<'_>) -> Result<Table> {
+/// Reads a table as the plan of a model says.
+pub(crate) fn read_as_planned(
+    source: &Source<'_>,
+    plan: &Plan,
+    tell: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Table> {
     let options = source.options_for(plan, true)?;
     let range = match &plan.task {
         Task::Range(low, high) => Some((low.0, high.0)),
         Task::Classes(_) => None,
     };
-    let table = read_table(source, &options, plan.rows.intercept.0, range, &mut |progress| {
-        surroundings.tell(progress)
-    })?;
+    let table = read_table(source, &options, plan.rows.intercept.0, range, tell)?;
     if table.features != plan.rows.features || table.sparse != plan.rows.sparse {
         let shape = |features, sparse| {
             format!("{features} {} features", if sparse { "sparse" } else { "dense" })

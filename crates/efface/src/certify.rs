@@ -30,6 +30,8 @@ pub(crate) struct Facts<'a> {
     /// Position and previous hash.
     pub(crate) index: u64,
     pub(crate) previous: Option<String>,
+    /// How many processes held the rows, where those are outside the vault.
+    pub(crate) holders: Option<u64>,
 }
 
 /// A sealed ledger entry.
@@ -141,6 +143,12 @@ pub(crate) fn certificate(
     within_target(plan, &claims)?;
     let (covers, mut does_not_cover) = scope(&event);
     does_not_cover.extend(plan.not_covered.iter().cloned());
+    does_not_cover.extend(facts.holders.map(|holders| {
+        format!(
+            "rows outside the vault: {holders} worker processes held and summed them for this \
+             release; no check of the vault reaches their memory, or what they took the rows from"
+        )
+    }));
     let grid = event.grid();
     let certificate = Certificate {
         schema: SCHEMA.to_owned(),

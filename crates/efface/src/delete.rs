@@ -9,6 +9,7 @@ use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
+use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
 use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
@@ -81,10 +82,35 @@ pub fn delete(
     request: &Delete,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
+    deleted(path, request, None, surroundings)
+}
+
+/// As [`delete`], for a model whose rows are held outside its vault. The records are
+/// [withdrawn](Held::withdraw) first: they are to be erased when this succeeds, and brought back when
+/// it does not.
+///
+/// # Errors
+/// As [`delete`], and when the parts cannot be summed.
+pub fn delete_held(
+    path: &Path,
+    request: &Delete,
+    held: &dyn Held,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    deleted(path, request, Some(held), surroundings)
+}
+
+fn deleted(
+    path: &Path,
+    request: &Delete,
+    held: Option<&dyn Held>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
     check_names(&request.what)?;
     let mut vault = Vault::open_for(path, "efface delete")?;
     let current = Current::of(&vault)?;
     current.check_keyring(surroundings.keyring)?;
+    check_held(&current.plan, held.is_some())?;
     let kind = RequestKind::Delete;
     let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
     let named = name_request(
@@ -143,9 +169,12 @@ pub fn delete(
     if plan.uses_changed_rows() {
         effect.removed = Keyed::of(&vault, plan, &resolved.live)?;
     }
+    if let Some(held) = held {
+        held.withdraw(&places(&vault, &resolved.live)?).map_err(failed)?;
+    }
     let mut transaction = vault.begin()?;
     transaction.delete_records(&resolved.live)?;
-    serve(transaction, &current, named, effect, surroundings)
+    serve(transaction, &current, named, effect, held, surroundings)
 }
 
 /// Everything named was deleted before: the newest certificate of that, and under the request's id

@@ -15,6 +15,7 @@ mod certify;
 mod delete;
 mod error;
 mod export;
+mod held;
 mod issue;
 mod margins;
 mod outcome;
@@ -40,14 +41,17 @@ mod weights;
 pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
-pub use delete::{Delete, Which, delete, delete_dry_run};
+pub use delete::{Delete, Which, delete, delete_dry_run, delete_held};
 pub use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
+pub use efface_learn::{Parts, SumError};
+pub use efface_matrix::Totals;
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
+pub use held::{Held, Names, Part, Place, Shape};
 pub use margins::{Linear, margins};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
@@ -56,13 +60,13 @@ pub use outcome::{
 pub use plan::{MechanismName, Plan, Published, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
-pub use serve::refresh;
+pub use serve::{refresh, refresh_held};
 pub use settings::{Privacy, Settings};
 pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings};
-pub use train::{train, train_as_planned};
+pub use train::{train, train_as_planned, train_held};
 pub use verify::{verify, verify_ledger};
 pub use weights::{Weights, plan, weights};
 

@@ -7,6 +7,7 @@ use efface_matrix::{Matrix, Row};
 use efface_vault::{ReadError, RecordId, Vault};
 
 use crate::error::{Error, Result};
+use crate::held::{Held, check_held, failed};
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
@@ -27,7 +28,7 @@ pub(crate) fn encode(row: Row<'_>, bytes: &mut Vec<u8>) {
 }
 
 /// An error while scanning, the engine's or the vault's.
-struct Stopped(Error);
+pub(crate) struct Stopped(pub(crate) Error);
 
 impl From<ReadError> for Stopped {
     fn from(error: ReadError) -> Self {
@@ -77,12 +78,24 @@ pub(crate) enum Rows<'a> {
     Table(&'a Dataset),
     /// What the vault holds.
     Vault { vault: &'a Vault, plan: &'a Plan, count: u64, read: OnceCell<Keyed> },
+    /// What is held elsewhere, in parts that tell sums.
+    Parts(&'a dyn Held),
 }
 
 impl<'a> Rows<'a> {
-    /// What the vault (or the transaction in progress) holds.
-    pub(crate) fn of(vault: &'a Vault, plan: &'a Plan) -> Result<Self> {
-        Ok(Self::Vault { vault, plan, count: vault.counts()?.records, read: OnceCell::new() })
+    /// What the vault (or the transaction in progress) holds, or `held` for it.
+    pub(crate) fn of(vault: &'a Vault, plan: &'a Plan, held: Option<&'a dyn Held>) -> Result<Self> {
+        check_held(plan, held.is_some())?;
+        let count = vault.counts()?.records;
+        let Some(held) = held else {
+            return Ok(Self::Vault { vault, plan, count, read: OnceCell::new() });
+        };
+        let got = held.records();
+        if got as u64 != count {
+            let message = format!("the vault names {count} records, the parts hold {got}");
+            return Err(Error::storage("parts", message));
+        }
+        Ok(Self::Parts(held))
     }
 
     /// How many there are.
@@ -90,6 +103,7 @@ impl<'a> Rows<'a> {
         match self {
             Self::Table(data) => data.rows(),
             Self::Vault { count, .. } => *count as usize,
+            Self::Parts(held) => held.records(),
         }
     }
 
@@ -97,7 +111,15 @@ impl<'a> Rows<'a> {
     pub(crate) fn data(&self) -> Result<&Dataset> {
         match self {
             Self::Table(data) => Ok(data),
-            Self::Vault { .. } => Ok(&self.read()?.data),
+            Self::Vault { .. } | Self::Parts(_) => Ok(&self.read()?.data),
+        }
+    }
+
+    /// How many processes summed them, where they are outside the vault.
+    pub(crate) fn holders(&self) -> Result<Option<u64>> {
+        match self {
+            Self::Table(_) | Self::Vault { .. } => Ok(None),
+            Self::Parts(held) => held.holders().map(Some).map_err(failed),
         }
     }
 
@@ -108,6 +130,7 @@ impl<'a> Rows<'a> {
             Self::Vault { vault, .. } => {
                 Ok(vault.record_numbers()?.into_iter().map(RecordId::get).collect())
             }
+            Self::Parts(_) => Err(in_parts()),
         }
     }
 
@@ -133,6 +156,7 @@ impl<'a> Rows<'a> {
                 let records: std::result::Result<Vec<_>, _> = keys.iter().map(number).collect();
                 Ok(Keyed::of(vault, plan, &records.map_err(|_| unknown())?)?.data)
             }
+            Self::Parts(_) => Err(in_parts()),
         }
     }
 
@@ -146,8 +170,14 @@ impl<'a> Rows<'a> {
                 }
             },
             Self::Table(_) => Err(Error::storage("damaged", "the first training has no vault yet")),
+            Self::Parts(_) => Err(in_parts()),
         }
     }
+}
+
+/// Plans that need rows are refused when they are made; this is for what slips through.
+fn in_parts() -> Error {
+    Error::refused("in-parts", "the rows are held in parts that tell sums only")
 }
 
 struct Reader<'a> {
@@ -159,6 +189,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(plan: &'a Plan) -> Result<Self> {
+        check_held(plan, false)?;
         Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read: Keyed::none(plan)? })
     }
 

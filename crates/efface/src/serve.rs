@@ -8,6 +8,7 @@ use efface_vault::{Transaction, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
+use crate::held::Held;
 use crate::issue::{Issued, Named};
 use crate::outcome::Served;
 use crate::plan::Plan;
@@ -213,12 +214,14 @@ pub(crate) fn check_releases(
     Ok(())
 }
 
-/// Learns on the rows as the transaction has them now, certifies and commits.
+/// Learns on the rows as the transaction has them now, certifies and commits. `held` are the rows
+/// where they are outside the vault, without those that the request deletes.
 pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
     named: Named,
     effect: Effect,
+    held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     let plan = &current.plan;
@@ -228,7 +231,7 @@ pub(crate) fn serve(
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
-    let rows = Rows::of(&transaction, plan)?;
+    let rows = Rows::of(&transaction, plan, held)?;
     let remaining = rows.count();
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
@@ -254,6 +257,7 @@ pub(crate) fn serve(
     let mut rng = generator(None, version, surroundings)?;
     let releases = current.releases() + 1;
     let released = run(plan, &rows, &start, releases, &mut rng, surroundings)?;
+    let holders = rows.holders()?;
     drop(rows);
     let deleted = effect.deleted_since.len() as u64;
     let event = stated(plan, released.event, Some(&current.event), deleted)?;
@@ -269,6 +273,7 @@ pub(crate) fn serve(
         version,
         index: current.head.index + 1,
         previous: Some(hex::encode(current.head.hash)),
+        holders,
     };
     let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
     // Earlier annexes were computed while deleted records were present.
@@ -297,6 +302,28 @@ pub fn refresh(
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
+    refreshed(path, request_id, None, surroundings)
+}
+
+/// As [`refresh`], for a model whose rows are held outside its vault.
+///
+/// # Errors
+/// As [`refresh`], and when the parts cannot be summed.
+pub fn refresh_held(
+    path: &std::path::Path,
+    request_id: Option<&str>,
+    held: &dyn Held,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    refreshed(path, request_id, Some(held), surroundings)
+}
+
+fn refreshed(
+    path: &std::path::Path,
+    request_id: Option<&str>,
+    held: Option<&dyn Held>,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
     let mut vault = Vault::open_for(path, "efface refresh")?;
     let current = Current::of(&vault)?;
     current.check_keyring(surroundings.keyring)?;
@@ -320,7 +347,7 @@ pub fn refresh(
     }
     let transaction = vault.begin()?;
     let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;
-    serve(transaction, &current, named, effect, surroundings)
+    serve(transaction, &current, named, effect, held, surroundings)
 }
 
 /// The steps an event's last request makes, for mechanisms whose steps are known beforehand.

@@ -8,6 +8,7 @@ use efface_vault::{Creation, Genesis, StoredRecord, Transaction, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
+use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
@@ -78,50 +79,113 @@ fn trained(
     chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
     check_groups(table.subjects.as_deref(), &plan)?;
 
-    let version = 1;
-    let mut rng = generator(choices.settings.seed, version, surroundings)?;
-    let given = choices.settings.start.as_deref();
-    let given = given.map(|bytes| start::read(bytes, &plan)).transpose()?;
-    let start = given.as_deref().map_or(Start::Nothing, Start::Given);
-    let released = run(&plan, &Rows::Table(&table.data), &start, 1, &mut rng, surroundings)?;
-    let released = Released { event: stated(&plan, released.event, None, 0)?, ..released };
-    let vault_id = hex::encode(surroundings.random::<16>()?);
-    let id = format!("train-{}", identifier(surroundings)?);
-    let digest = surroundings.keyring.hmac(&vault_id, "request", id.as_bytes());
-    let named = Named { id, digest, received_at };
-    let rows = table.data.rows() as u64;
-    let facts = certify::Facts {
-        vault: &vault_id,
-        request_id: &named.id,
-        kind: RequestKind::Train,
-        received_at: &named.received_at,
-        records: rows,
-        subject: None,
-        digest_before: None,
-        version,
-        index: 0,
-        previous: None,
-    };
-    let clipped = Some(table.private.rows_scaled);
-    let issued = Issued::new(&plan, released, clipped, facts, surroundings)?;
-    let config =
-        serde_json::to_string(&plan).map_err(|error| Error::storage("plan", error.to_string()))?;
-    let genesis = Genesis {
-        vault_id,
-        created_at: named.received_at.clone(),
-        config_json: config,
-        public_key: surroundings.keyring.public_key(),
-    };
-    let mut creation = Vault::create(output, &genesis)?;
-    insert_rows(&mut creation, &table, version)?;
-    let index = issued.store(&mut creation, &named)?;
-    creation.commit()?;
-
-    let mut notices = Vec::new();
+    let rows = Rows::Table(&table.data);
+    let mut insert = |creation: &mut Creation| insert_rows(creation, &table, FIRST);
+    let clipped = table.private.rows_scaled;
+    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped };
+    let mut served = begun.learn(&rows, &mut insert, surroundings)?;
     if table.left_out > 0 {
-        notices.push(format!("{} rows of other classes were left out", table.left_out));
+        served.notices.push(format!("{} rows of other classes were left out", table.left_out));
     }
-    Ok(issued.served(&plan, named, index, rows, notices))
+    Ok(served)
+}
+
+/// Trains a model on records that are held outside its vault, in parts.
+///
+/// `shape` says what a plan needs to know of them; the plan then goes to [`Held::make`].
+///
+/// # Errors
+/// As [`train`]; mechanisms that need rows, and parts that cannot be made or summed.
+pub fn train_held(
+    shape: &Shape,
+    settings: Settings,
+    held: &dyn Held,
+    output: &Path,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    let received_at = surroundings.now();
+    let choices = Choices::new(settings)?;
+    free_name(output)?;
+    let plan = Plan::resolve(&choices, &shape.facts(&choices)?)?;
+    let clipped = held.make(&written(&plan)?).map_err(failed)?;
+    let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
+    if expected != (got.0 as u64, got.1 as u64) {
+        let message = format!(
+            "the collections were said to hold {} records in {} parts, and hold {} in {}",
+            expected.1, expected.0, got.1, got.0
+        );
+        return Err(failed(message));
+    }
+    check_names_of(held, &plan)?;
+    let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
+    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped };
+    begun.learn(&Rows::Parts(held), &mut insert, surroundings)
+}
+
+/// The version of a new model.
+const FIRST: u64 = 1;
+
+/// A first training whose plan is made.
+struct Begun<'a> {
+    choices: &'a Choices,
+    plan: &'a Plan,
+    output: &'a Path,
+    received_at: String,
+    /// Rows shortened.
+    clipped: u64,
+}
+
+impl Begun<'_> {
+    /// Learns, certifies and stores; `insert` writes the records.
+    fn learn(
+        &mut self,
+        rows: &Rows<'_>,
+        insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
+        surroundings: &mut Surroundings<'_>,
+    ) -> Result<Served> {
+        let Self { choices, plan, output, received_at, clipped } = self;
+        let mut rng = generator(choices.settings.seed, FIRST, surroundings)?;
+        let given = choices.settings.start.as_deref();
+        let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
+        let start = given.as_deref().map_or(Start::Nothing, Start::Given);
+        let released = run(plan, rows, &start, 1, &mut rng, surroundings)?;
+        let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
+        let vault_id = hex::encode(surroundings.random::<16>()?);
+        let id = format!("train-{}", identifier(surroundings)?);
+        let digest = surroundings.keyring.hmac(&vault_id, "request", id.as_bytes());
+        let named = Named { id, digest, received_at: received_at.clone() };
+        let records = rows.count() as u64;
+        let facts = certify::Facts {
+            vault: &vault_id,
+            request_id: &named.id,
+            kind: RequestKind::Train,
+            received_at: &named.received_at,
+            records,
+            subject: None,
+            digest_before: None,
+            version: FIRST,
+            index: 0,
+            previous: None,
+            holders: rows.holders()?,
+        };
+        let issued = Issued::new(plan, released, Some(*clipped), facts, surroundings)?;
+        let genesis = Genesis {
+            vault_id,
+            created_at: named.received_at.clone(),
+            config_json: written(plan)?,
+            public_key: surroundings.keyring.public_key(),
+        };
+        let mut creation = Vault::create(output, &genesis)?;
+        insert(&mut creation)?;
+        let index = issued.store(&mut creation, &named)?;
+        creation.commit()?;
+        Ok(issued.served(plan, named, index, records, Vec::new()))
+    }
+}
+
+/// The plan as the vault keeps it.
+fn written(plan: &Plan) -> Result<String> {
+    serde_json::to_string(plan).map_err(|error| Error::storage("plan", error.to_string()))
 }
 
 /// Refuses early what could not be created at the end.
@@ -151,6 +215,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         .collect();
     Ok(Facts {
         subjects: table.subjects.is_some(),
+        parts: None,
         records: table.data.rows() as u64,
         features: table.features,
         sparse: table.sparse,

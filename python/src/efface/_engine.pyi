@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, NoReturn, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ _Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | Non
 
 __all__ = [
     "VERSION",
+    "Part",
     "Table",
     "account",
     "add",
@@ -23,6 +24,7 @@ __all__ = [
     "create_key",
     "delete",
     "delete_dry_run",
+    "delete_parts",
     "entries",
     "export",
     "kinds",
@@ -31,11 +33,13 @@ __all__ = [
     "plan_of",
     "public_key",
     "refresh",
+    "refresh_parts",
     "report",
     "show",
     "status",
     "train",
     "train_as_planned",
+    "train_parts",
     "update",
     "verify",
     "verify_ledger",
@@ -57,6 +61,32 @@ class Table:
         classes: list[str] | None = None,
         schema: str | None = None,
     ) -> Table: ...
+
+@final
+class Part:
+    def __new__(cls, table: Table, plan: str, salt: bytes) -> Part: ...
+    @property
+    def made(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def shortened(self) -> int: ...
+    @property
+    def fingerprint(self) -> bytes: ...
+    def names(self) -> tuple[list[str] | None, list[str] | None]: ...
+    def drop_names(self) -> None: ...
+    def bring(
+        self,
+        erased: NDArray[np.int64],
+        withdrawn: NDArray[np.int64],
+        fingerprint: bytes | None = None,
+    ) -> None: ...
+    def totals(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+    def hessian(self, weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def product(
+        self, weights: NDArray[np.float64], vector: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+    def __reduce__(self) -> NoReturn: ...
 
 def train(
     table: Table,
@@ -107,6 +137,34 @@ def update(
 ) -> tuple[str, str]: ...
 def refresh(
     vault: _Path, key: _Path, *, request_id: str | None = None, progress: _Progress | None = None
+) -> tuple[str, str]: ...
+def train_parts(
+    source: Any,
+    shape: str,
+    settings: str,
+    vault: _Path,
+    key: _Path,
+    *,
+    start: bytes | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def delete_parts(
+    source: Any,
+    vault: _Path,
+    key: _Path,
+    *,
+    ids: list[str] | None = None,
+    subjects: list[str] | None = None,
+    request_id: str | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, str]: ...
+def refresh_parts(
+    source: Any,
+    vault: _Path,
+    key: _Path,
+    *,
+    request_id: str | None = None,
+    progress: _Progress | None = None,
 ) -> tuple[str, str]: ...
 def export(vault: _Path, key: _Path, format: Literal["npz", "json", "safetensors"]) -> bytes: ...
 def status(vault: _Path) -> str: ...

@@ -62,7 +62,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 # Parameters that are no settings of their own name.
 _OTHERWISE = frozenset(
     {"fit_intercept", "start", "not_covered", "pickle_rows", "random_state", "verbose", "classes"}
-    | {"target_range", "lambda_"}
+    | {"target_range", "lambda_", "client"}
 )
 
 

@@ -54,7 +54,7 @@ def table(
 
 def _column(what: str, values: Iterable[Any]) -> Any:
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
-        return np.ascontiguousarray(values)
+        return _laid_out(values, np.int64)
     return keys(what, values)
 
 
@@ -84,6 +84,11 @@ def _key(what: str, value: Any) -> str:
     )
 
 
+def _laid_out(array: Any, kind: Any) -> Any:
+    """The array as the engine borrows it; one that came over a wire may lie askew in memory."""
+    return np.require(array, kind, ["C_CONTIGUOUS", "ALIGNED"])
+
+
 def class_name(value: Any) -> str:
     """Return the name of a class, as the engine reads it from an array."""
     if isinstance(value, bool | np.bool_):
@@ -98,8 +103,8 @@ def _rows(x: Any) -> Any:
             matrix = matrix.copy()
             matrix.sum_duplicates()
         return (
-            np.ascontiguousarray(matrix.indptr, dtype=np.int64),
-            np.ascontiguousarray(matrix.indices, dtype=np.int32),
+            _laid_out(matrix.indptr, np.int64),
+            _laid_out(matrix.indices, np.int32),
             _numbers(matrix.data),
             int(matrix.shape[1]),
         )
@@ -116,7 +121,7 @@ def _numbers(array: Any) -> Any:
     if kind not in "fiub":
         raise InputError(f"`X` must hold numbers, got {array.dtype}", code="data")
     wanted = np.float32 if array.dtype == np.float32 else np.float64
-    return np.ascontiguousarray(array, dtype=wanted)
+    return _laid_out(array, wanted)
 
 
 def _labels(y: Any) -> Any:
@@ -124,9 +129,9 @@ def _labels(y: Any) -> Any:
     if array.ndim != 1:
         raise InputError(f"`y` must have 1 axis, got shape {array.shape}", code="data")
     if array.dtype.kind in "iub":
-        return np.ascontiguousarray(array, dtype=np.int64)
+        return _laid_out(array, np.int64)
     if array.dtype.kind == "f":
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return _laid_out(array, np.float64)
     values = cast("list[Any]", array.tolist())
     if not all(isinstance(value, str) for value in values):
         raise InputError(

@@ -384,16 +384,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
 
     def _targets(self, y: Any) -> Any:
         """Targets as the engine takes them; all must be known."""
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            shown = ", ".join(repr(label) for label in unknown[:5].tolist())
-            raise InputError(
-                f"`y` holds labels that are none of the model's classes: {shown}", code="classes"
-            )
-        if y.dtype.kind in "iubf":
-            return y
-        names = [class_name(label) for label in self.classes_]
-        return [names[at] for at in np.searchsorted(self.classes_, y)]
+        return targets_of(y, self.classes_)
 
     def _adopt_targets(self, published: Published) -> None:
         self.classes_ = _natural(published.facts["classes"])
@@ -422,6 +413,20 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.loss not in ("logistic", "huber-hinge")
         return tags
+
+
+def targets_of(y: Any, classes: NDArray[Any]) -> Any:
+    """Return targets as the engine takes them; all must be among the classes, which are sorted."""
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        shown = ", ".join(repr(label) for label in unknown[:5].tolist())
+        raise InputError(
+            f"`y` holds labels that are none of the model's classes: {shown}", code="classes"
+        )
+    if y.dtype.kind in "iubf":
+        return y
+    names = [class_name(label) for label in classes]
+    return [names[at] for at in np.searchsorted(classes, y)]
 
 
 def _canonical(name: str) -> str | int | float:

@@ -47,6 +47,16 @@ pub(super) fn assumptions(
             Evidence::Enforced,
         ));
     }
+    if let Some(parts) = facts.parts {
+        // Where the number of records is private, so is what they are cut into.
+        let number =
+            if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
+        let value = format!(
+            "rows are held in {number} parts outside the vault; whoever holds one checks, sums and \
+             erases its rows as this release of efface does"
+        );
+        list.push(assumption("parts", value, Evidence::Assumed));
+    }
     let from_data: Vec<&str> =
         constants.iter().filter(|c| c.follows_row_count()).map(|c| c.name.as_str()).collect();
     if adjacency == Adjacency::Replace {

@@ -111,6 +111,9 @@ pub struct Plan {
     pub ids: Ids,
     /// Whether every record names its subject.
     pub subjects: bool,
+    /// Whether the rows are held outside the vault, in parts that tell sums.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parts: bool,
     /// True when the first release was drawn from a user's seed: everything after it is a test.
     pub not_for_release: bool,
     /// What every certificate says it does not cover, beyond what none does.

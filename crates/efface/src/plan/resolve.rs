@@ -39,6 +39,8 @@ pub struct Facts {
     pub ids: Ids,
     /// Whether records name subjects.
     pub subjects: bool,
+    /// Number of parts the rows are held in, where that is outside the vault.
+    pub parts: Option<u64>,
 }
 
 impl Plan {
@@ -48,6 +50,9 @@ impl Plan {
     /// When the target cannot be met, or the data break a rule of the settings.
     pub fn resolve(choices: &Choices, facts: &Facts) -> Result<Self> {
         let s = &choices.settings;
+        if facts.parts.is_some() {
+            sums_alone(choices)?;
+        }
         let task = task(choices, facts)?;
         let mut list = Constants::default();
 
@@ -107,6 +112,7 @@ impl Plan {
             given: choices.given.clone(),
             ids: facts.ids,
             subjects: facts.subjects,
+            in_parts: facts.parts.is_some(),
             not_for_release: s.seed.is_some(),
             not_covered: s.not_covered.clone(),
             constants: listed,
@@ -137,6 +143,34 @@ impl Plan {
             _ => None,
         }
     }
+}
+
+/// Refuses what needs rows and not only sums over them.
+fn sums_alone(choices: &Choices) -> Result<()> {
+    let name = choices.mechanism.name();
+    let why = match choices.mechanism {
+        MechanismName::Ridge => "down-dates kept sums with the very row that goes",
+        MechanismName::ObjectivePerturbation => "bounds its Newton step by every single row",
+        MechanismName::DistributedDescent => "learns on samples it draws row by row",
+        MechanismName::Solve
+            if super::remembers(
+                choices.mechanism,
+                choices.state,
+                choices.settings.solver.as_deref(),
+            ) =>
+        {
+            "serves `secret` requests with `solver` newton from a memory that takes the rows that go"
+        }
+        MechanismName::Solve
+        | MechanismName::Retrain
+        | MechanismName::NoisyGd
+        | MechanismName::DescentToDelete => return Ok(()),
+    };
+    Err(Error::refused(
+        "in-parts",
+        format!("`{name}` {why}, and the rows are held in parts that tell sums only"),
+    )
+    .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
 }
 
 /// Notions under which a person's row count is private.

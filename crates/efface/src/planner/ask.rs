@@ -230,6 +230,7 @@ impl Sizes {
             schema_from_data: Vec::new(),
             ids: Ids::Position,
             subjects: false,
+            parts: None,
         })
     }
 }

@@ -109,8 +109,11 @@ pub(crate) fn run(
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
-    Objective::new(constants, rows.data()?)
-        .map_err(|error| Error::refused("data", error.to_string()))
+    match rows {
+        Rows::Parts(held) => Objective::over(constants, *held),
+        Rows::Table(_) | Rows::Vault { .. } => Objective::new(constants, rows.data()?),
+    }
+    .map_err(|error| Error::refused("data", error.to_string()))
 }
 
 /// K for a request of `noisy-gd`: the plan's, or the fewest steps that meet the target.

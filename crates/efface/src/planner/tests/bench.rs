@@ -115,7 +115,7 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let vault = open_for_reading(vault).unwrap();
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
-    let rows = Rows::of(&vault, &current.plan).unwrap();
+    let rows = Rows::of(&vault, &current.plan, None).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
         Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),

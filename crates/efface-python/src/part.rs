@@ -1,0 +1,155 @@
+//! The rows of one part, for whoever holds it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use efface::{Error, Result};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raised;
+use crate::pool;
+use crate::table::Table;
+use crate::watch::watched;
+
+/// The rows of one part of a model's records, as a plan says. They are in this process's memory and
+/// nowhere else: a part is never pickled, so it is neither sent nor spilled.
+///
+/// `salt` is 16 bytes that key its fingerprint.
+#[pyclass(frozen, module = "efface._engine")]
+pub(crate) struct Part {
+    inner: Mutex<efface::Part>,
+}
+
+/// Ids and subjects, where there are some.
+type NameLists = (Option<Vec<String>>, Option<Vec<String>>);
+
+#[pymethods]
+impl Part {
+    #[new]
+    #[pyo3(signature = (table, plan, salt))]
+    fn new(py: Python<'_>, table: &Table, plan: &str, salt: [u8; 16]) -> PyResult<Self> {
+        let part = table.lend(py, |source| {
+            watched(py, &None, |watch| efface::Part::new(source, plan, salt, watch))
+        })?;
+        Ok(Self { inner: Mutex::new(part) })
+    }
+
+    /// Rows when the part was made, erased and withdrawn ones included.
+    #[getter]
+    fn made(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.held().made())
+    }
+
+    /// Rows that take part in sums.
+    #[getter]
+    fn rows(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.held().rows())
+    }
+
+    /// Rows that were shortened to the bound when the part was made.
+    #[getter]
+    fn shortened(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.held().shortened())
+    }
+
+    /// 16 bytes that tell whether another part of the same salt sums the same rows.
+    #[getter]
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let print = py.detach(|| self.held().fingerprint());
+        PyBytes::new(py, &print.to_le_bytes())
+    }
+
+    /// The ids and the subjects of its records as they were made; none where there are none, or
+    /// once they were dropped.
+    fn names(&self, py: Python<'_>) -> NameLists {
+        let texts = |list: &Vec<Box<str>>| list.iter().map(|name| String::from(&**name)).collect();
+        py.detach(|| {
+            self.held().names().map_or((None, None), |names| {
+                (names.ids.as_ref().map(texts), names.subjects.as_ref().map(texts))
+            })
+        })
+    }
+
+    /// Forgets the names.
+    fn drop_names(&self, py: Python<'_>) {
+        py.detach(|| self.held().drop_names());
+    }
+
+    /// Brings the part into a state, whatever it was before: rows at the positions `erased`
+    /// overwritten, rows at `withdrawn` kept out of sums, all others in. With a `fingerprint`, the
+    /// rows that are left must be those it was taken of.
+    #[pyo3(signature = (erased, withdrawn, fingerprint=None))]
+    fn bring(
+        &self,
+        py: Python<'_>,
+        erased: PyReadonlyArray1<'_, i64>,
+        withdrawn: PyReadonlyArray1<'_, i64>,
+        fingerprint: Option<[u8; 16]>,
+    ) -> PyResult<()> {
+        let (erased, withdrawn) =
+            (positions(erased.as_slice()?)?, positions(withdrawn.as_slice()?)?);
+        let print = fingerprint.map(u128::from_le_bytes);
+        self.work(py, |part| part.bring(&erased, &withdrawn, print))
+    }
+
+    /// Loss and gradient at `weights`, summed over the rows.
+    fn totals<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+        let weights = weights.as_slice()?;
+        let totals = self.work(py, |part| part.totals(weights))?;
+        Ok((totals.loss, PyArray1::from_vec(py, totals.gradient)))
+    }
+
+    /// Second derivatives at `weights`, summed over the rows: the lower triangle column by column.
+    fn hessian<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let weights = weights.as_slice()?;
+        Ok(PyArray1::from_vec(py, self.work(py, |part| part.hessian(weights))?))
+    }
+
+    /// The second derivatives at `weights` times `vector`.
+    fn product<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+        vector: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (weights, vector) = (weights.as_slice()?, vector.as_slice()?);
+        Ok(PyArray1::from_vec(py, self.work(py, |part| part.product(weights, vector))?))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "the rows of a part stay in the memory of the process that holds them: a part is not \
+             pickled, sent or spilled",
+        ))
+    }
+}
+
+impl Part {
+    fn held(&self) -> MutexGuard<'_, efface::Part> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut efface::Part) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| pool::within(|| work(&mut self.held())));
+        done.map_err(|error| raised(&error))
+    }
+}
+
+fn positions(given: &[i64]) -> PyResult<Vec<u64>> {
+    let all: std::result::Result<_, _> = given.iter().map(|&at| u64::try_from(at)).collect();
+    all.map_err(|_| raised(&Error::input("data", "positions must not be negative")))
+}

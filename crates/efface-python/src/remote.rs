@@ -1,0 +1,172 @@
+//! Parts that Python reaches, as the engine asks for them.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use efface::{Held, Names, Parts, Place, SumError, Totals};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+/// An object of Python that reaches the parts of a model. Its methods, `rows` and vectors being arrays
+/// of NumPy:
+///
+/// - `sizes() -> list[int]`: rows of each part that take part in sums, in order; `holders() -> int`;
+/// - `make(plan: str) -> int`: makes the parts, returns how many rows were shortened;
+/// - `names(part) -> (list[str] | None, list[str] | None)`: ids and subjects;
+/// - `withdraw(parts, rows)`: leaves these records out of all sums from now on;
+/// - `begin(kind, weights, vector)` starts a pass (`totals`, `hessian` or `product`), after which
+///   `take(part)` gives what each part tells, in order: one array, of `totals` the gradient and, last,
+///   the loss;
+/// - `stop()`: what is waited for is given up; called from another thread.
+pub(crate) struct Remote {
+    source: Py<PyAny>,
+    sizes: Mutex<Vec<usize>>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("sizes", &self.sizes).finish_non_exhaustive()
+    }
+}
+
+impl Remote {
+    pub(crate) fn new(py: Python<'_>, source: Py<PyAny>) -> PyResult<Self> {
+        let sizes = source.call_method0(py, "sizes")?.extract(py)?;
+        Ok(Self { source, sizes: Mutex::new(sizes), raised: Mutex::new(None) })
+    }
+
+    /// Gives up what is waited for.
+    pub(crate) fn stop(&self) {
+        Python::attach(|py| {
+            if let Err(error) = self.source.call_method0(py, "stop") {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+
+    /// What a method raised, which ended the work.
+    pub(crate) fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn sizes(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls Python; what it raises is kept, and told in words.
+    fn ask<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
+        Python::attach(|py| {
+            call(py).map_err(|error| {
+                let words = error.to_string();
+                let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                raised.get_or_insert(error);
+                words
+            })
+        })
+    }
+
+    fn measure(&self) -> Result<(), String> {
+        let sizes = self.ask(|py| self.source.call_method0(py, "sizes")?.extract(py))?;
+        *self.sizes() = sizes;
+        Ok(())
+    }
+
+    /// One pass; `take` gets what each part tells.
+    fn pass(
+        &self,
+        kind: &str,
+        weights: &[f64],
+        vector: Option<&[f64]>,
+        take: &mut dyn FnMut(&Bound<'_, PyAny>) -> PyResult<()>,
+    ) -> Result<(), SumError> {
+        let parts = self.count();
+        self.ask(|py| {
+            let weights = PyArray1::from_slice(py, weights);
+            let vector = vector.map(|vector| PyArray1::from_slice(py, vector));
+            self.source.call_method1(py, "begin", (kind, weights, vector))?;
+            for part in 0..parts {
+                take(self.source.call_method1(py, "take", (part,))?.bind(py))?;
+            }
+            Ok(())
+        })
+        .map_err(SumError::Part)
+    }
+}
+
+fn numbers(told: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let array: PyReadonlyArray1<'_, f64> = told.extract()?;
+    Ok(array.as_slice()?.to_vec())
+}
+
+impl Parts for Remote {
+    fn count(&self) -> usize {
+        self.sizes().len()
+    }
+
+    fn records(&self) -> usize {
+        self.sizes().iter().sum()
+    }
+
+    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
+        self.pass("totals", weights, None, &mut |told| {
+            let mut gradient = numbers(told)?;
+            let loss = gradient.pop().unwrap_or(f64::NAN);
+            take(Totals { loss, gradient });
+            Ok(())
+        })
+    }
+
+    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
+        self.pass("hessian", weights, None, &mut |told| numbers(told).map(&mut *take))
+    }
+
+    fn products(
+        &self,
+        weights: &[f64],
+        vector: &[f64],
+        take: &mut dyn FnMut(Vec<f64>),
+    ) -> Result<(), SumError> {
+        self.pass("product", weights, Some(vector), &mut |told| numbers(told).map(&mut *take))
+    }
+}
+
+impl Held for Remote {
+    fn holders(&self) -> Result<u64, String> {
+        self.ask(|py| self.source.call_method0(py, "holders")?.extract(py))
+    }
+
+    fn make(&self, plan: &str) -> Result<u64, String> {
+        let shortened =
+            self.ask(|py| self.source.call_method1(py, "make", (plan,))?.extract(py))?;
+        self.measure()?;
+        Ok(shortened)
+    }
+
+    fn names(&self, part: usize) -> Result<Names, String> {
+        type Lists = (Option<Vec<String>>, Option<Vec<String>>);
+        let rows = self.sizes().get(part).copied().unwrap_or_default();
+        let (ids, subjects): Lists =
+            self.ask(|py| self.source.call_method1(py, "names", (part,))?.extract(py))?;
+        let boxed = |list: Vec<String>| -> Vec<Box<str>> {
+            list.into_iter().map(String::into_boxed_str).collect()
+        };
+        let (ids, subjects) = (ids.map(boxed), subjects.map(boxed));
+        for list in [&ids, &subjects].into_iter().flatten() {
+            if list.len() != rows {
+                let named = list.len();
+                return Err(format!("part {part} has {rows} rows and names {named}"));
+            }
+        }
+        Ok(Names { rows, ids, subjects })
+    }
+
+    fn withdraw(&self, places: &[Place]) -> Result<(), String> {
+        self.ask(|py| {
+            let parts: Vec<i64> = places.iter().map(|place| i64::from(place.part)).collect();
+            let rows: Vec<i64> = places.iter().map(|place| place.row as i64).collect();
+            let places = (PyArray1::from_vec(py, parts), PyArray1::from_vec(py, rows));
+            self.source.call_method1(py, "withdraw", places).map(drop)
+        })?;
+        self.measure()
+    }
+}

@@ -1,0 +1,312 @@
+//! The rows of one part, and the sums over them.
+
+use std::ops::ControlFlow;
+
+use efface_learn::{Constants, Dataset, Loss, check_records, lower_triangle};
+use efface_matrix::{Matrix, Totals};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroize;
+
+use crate::add::read_as_planned;
+use crate::error::{Error, Result};
+use crate::rows::encode;
+use crate::source::Source;
+use crate::surroundings::Progress;
+use crate::verify::plan_of;
+
+/// Names of records, one for each row of a part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Number of rows.
+    pub rows: usize,
+    /// Their ids; none where records are named by their position.
+    pub ids: Option<Vec<Box<str>>>,
+    /// Whom each belongs to.
+    pub subjects: Option<Vec<Box<str>>>,
+}
+
+impl Names {
+    /// How many records are named.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.rows
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        self.ids.zeroize();
+        self.subjects.zeroize();
+    }
+}
+
+/// The rows of one part, in memory and nowhere else.
+///
+/// Rows are known by their position when the part was made, which they keep for good. A row that is
+/// withdrawn takes no part in sums and can come back; one that is erased is overwritten, and so is
+/// everything when the part is dropped.
+#[derive(Debug)]
+pub struct Part {
+    constants: Constants,
+    /// Rows when it was made.
+    made: u64,
+    rows: Placed,
+    withdrawn: Placed,
+    salt: [u8; 16],
+    print: u128,
+    names: Option<Names>,
+    shortened: u64,
+}
+
+/// Rows and their positions; ascending where they are summed.
+#[derive(Debug)]
+struct Placed {
+    data: Dataset,
+    at: Vec<u64>,
+}
+
+impl Placed {
+    fn none(columns: usize) -> Result<Self> {
+        let data = Dataset::new(Matrix::dense(columns), Vec::new()).map_err(refused)?;
+        Ok(Self { data, at: Vec::new() })
+    }
+
+    fn take(&mut self, from: &Self, row: usize) -> Result<()> {
+        self.data.push(from.data.x().row(row), from.data.y()[row]).map_err(refused)?;
+        self.at.push(from.at[row]);
+        Ok(())
+    }
+
+    /// Overwrites these rows.
+    fn wipe(&mut self, rows: &[usize]) -> Result<()> {
+        self.data.remove_rows(rows).map_err(refused)?;
+        let mut gone = rows.iter().copied().peekable();
+        let mut row = 0;
+        self.at.retain(|_| {
+            let out = gone.next_if_eq(&row).is_some();
+            row += 1;
+            !out
+        });
+        Ok(())
+    }
+
+    fn wipe_all(&mut self) -> Result<()> {
+        self.wipe(&(0..self.at.len()).collect::<Vec<_>>())
+    }
+
+    /// The rows whose position the predicate says yes to.
+    fn which(&self, chosen: impl Fn(u64) -> bool) -> Vec<usize> {
+        (0..self.at.len()).filter(|row| chosen(self.at[*row])).collect()
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Fails for positions that are out of range only, and these are not.
+        let _ = (self.rows.wipe_all(), self.withdrawn.wipe_all());
+    }
+}
+
+impl Part {
+    /// Reads a table as a plan says: its checks, its row map, its schema. `salt` keys the
+    /// [`fingerprint`](Self::fingerprint).
+    ///
+    /// # Errors
+    /// A plan that cannot be read; rows or targets that break one of its rules; an interruption.
+    pub fn new(
+        source: &Source<'_>,
+        plan: &str,
+        salt: [u8; 16],
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let plan = plan_of(plan)?;
+        let constants = plan.constants()?;
+        let mut tell = |progress: Progress| match watch(&progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::interrupted()),
+        };
+        let table = read_as_planned(source, &plan, &mut tell)?;
+        if table.left_out > 0 {
+            let message = format!("{} rows are of none of the model's classes", table.left_out);
+            return Err(Error::input("classes", message));
+        }
+        check_records(&constants, &table.data).map_err(refused)?;
+        let made = table.data.rows();
+        let names = Names { rows: made, ids: table.ids, subjects: table.subjects };
+        let mut part = Self {
+            made: made as u64,
+            rows: Placed { data: table.data, at: (0..made as u64).collect() },
+            withdrawn: Placed::none(constants.cols())?,
+            constants,
+            salt,
+            print: 0,
+            names: Some(names),
+            shortened: table.private.rows_scaled,
+        };
+        part.print = part.prints(&(0..made).collect::<Vec<_>>());
+        Ok(part)
+    }
+
+    /// Rows when the part was made, erased and withdrawn ones included.
+    #[must_use]
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Rows that take part in sums.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows.at.len()
+    }
+
+    /// Rows that were shortened to the bound when the part was made.
+    #[must_use]
+    pub fn shortened(&self) -> u64 {
+        self.shortened
+    }
+
+    /// The names of its records as they were made, until they are [dropped](Self::drop_names).
+    #[must_use]
+    pub fn names(&self) -> Option<&Names> {
+        self.names.as_ref()
+    }
+
+    /// Forgets and overwrites the names.
+    pub fn drop_names(&mut self) {
+        self.names = None;
+    }
+
+    /// A digest of the rows that take part in sums, and of nothing else: two parts with the same
+    /// salt agree on it exactly if they hold the same rows at the same positions (but for a chance of
+    /// 2^-128).
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        self.print
+    }
+
+    /// Brings the part into a state, whatever it was before: the rows at `erased` overwritten, those
+    /// at `withdrawn` kept out of sums, all others in. Both ascend and share nothing.
+    ///
+    /// A part that was made anew is so brought to where the lost one was; `fingerprint`, where given,
+    /// must then be that of the lost one.
+    ///
+    /// # Errors
+    /// Positions out of order or out of range; rows that were erased and are asked for again; other
+    /// rows than the fingerprint says. Nothing may be summed then.
+    pub fn bring(
+        &mut self,
+        erased: &[u64],
+        withdrawn: &[u64],
+        fingerprint: Option<u128>,
+    ) -> Result<()> {
+        for list in [erased, withdrawn] {
+            let ascending = list.windows(2).all(|pair| pair[0] < pair[1]);
+            if !ascending || list.last().is_some_and(|last| *last >= self.made) {
+                let made = self.made;
+                let message = format!("positions must ascend and be below the {made} rows made");
+                return Err(Error::input("data", message));
+            }
+        }
+        let is = |list: &[u64], position: u64| list.binary_search(&position).is_ok();
+        let stays = |position: u64| !is(erased, position) && !is(withdrawn, position);
+        if self.withdrawn.at.iter().any(|position| stays(*position)) {
+            self.restore()?;
+        }
+        let out = self.rows.which(|position| !stays(position));
+        for &row in &out {
+            if is(withdrawn, self.rows.at[row]) {
+                self.withdrawn.take(&self.rows, row)?;
+            }
+        }
+        self.print = self.print.wrapping_sub(self.prints(&out));
+        self.rows.wipe(&out)?;
+        let gone = self.withdrawn.which(|position| is(erased, position));
+        self.withdrawn.wipe(&gone)?;
+        let gone = (erased.len() + withdrawn.len()) as u64;
+        let whole = self.rows.at.len() as u64 + gone == self.made
+            && self.withdrawn.at.len() == withdrawn.len();
+        if !whole {
+            return Err(Error::storage("parts", "a row that was erased is asked for again"));
+        }
+        match fingerprint {
+            Some(expected) if expected != self.print => Err(Error::storage(
+                "parts",
+                "a part that was made again holds other rows than before: what it is made from \
+                 gives other rows, or another order, each time",
+            )
+            .hint("make the collections deterministic, or store them, and train anew")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts all withdrawn rows back where they were.
+    fn restore(&mut self) -> Result<()> {
+        let columns = self.constants.cols();
+        let mut all: Vec<(u64, bool, usize)> = Vec::with_capacity(self.made as usize);
+        all.extend(self.rows.at.iter().enumerate().map(|(row, at)| (*at, true, row)));
+        all.extend(self.withdrawn.at.iter().enumerate().map(|(row, at)| (*at, false, row)));
+        all.sort_unstable();
+        let mut merged = Placed::none(columns)?;
+        for (_, stayed, row) in all {
+            merged.take(if stayed { &self.rows } else { &self.withdrawn }, row)?;
+        }
+        self.rows.wipe_all()?;
+        self.withdrawn.wipe_all()?;
+        self.rows = merged;
+        self.print = self.prints(&(0..self.rows.at.len()).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// The sum of the digests of some rows.
+    fn prints(&self, rows: &[usize]) -> u128 {
+        let mut bytes = Vec::new();
+        let mut sum = 0_u128;
+        for &row in rows {
+            encode(self.rows.data.x().row(row), &mut bytes);
+            let mut hasher = Sha256::new();
+            hasher.update(self.salt);
+            hasher.update(self.rows.at[row].to_le_bytes());
+            hasher.update(self.rows.data.y()[row].to_le_bytes());
+            hasher.update(&bytes);
+            let digest: [u8; 32] = hasher.finalize().into();
+            let first = digest.first_chunk::<16>().map_or(0, |half| u128::from_le_bytes(*half));
+            sum = sum.wrapping_add(first);
+        }
+        bytes.zeroize();
+        sum
+    }
+
+    fn loss(&self) -> Loss {
+        self.constants.loss()
+    }
+
+    /// Loss and gradient at `weights`, summed over the rows.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn totals(&self, weights: &[f64]) -> Result<Totals> {
+        self.rows.data.totals(self.loss(), weights).map_err(refused)
+    }
+
+    /// Second derivatives at `weights`, summed over the rows: the lower triangle column by column.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter, or the matrix does not fit in memory.
+    pub fn hessian(&self, weights: &[f64]) -> Result<Vec<f64>> {
+        let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
+        Ok(lower_triangle(&self.rows.data.hessian(&curvature).map_err(refused)?))
+    }
+
+    /// Those of [`hessian`](Self::hessian) times `vector`.
+    ///
+    /// # Errors
+    /// When `weights` or `vector` have not one entry per parameter.
+    pub fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>> {
+        let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
+        self.rows.data.product(self.loss(), &curvature, vector).map_err(refused)
+    }
+}
+
+fn refused(error: impl std::fmt::Display) -> Error {
+    Error::input("data", error.to_string())
+}

@@ -1,0 +1,31 @@
+//! Where a record is that is not in the vault.
+
+use crate::error::{Error, Result};
+
+/// Where a record is: in which part, and which row of it, both as the parts were first made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The part, from 0.
+    pub part: u32,
+    /// The row within the part, from 0.
+    pub row: u64,
+}
+
+impl Place {
+    /// What the vault keeps of a record in place of its features: 12 bytes, little-endian.
+    pub(crate) fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&self.part.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.row.to_le_bytes());
+        bytes
+    }
+
+    /// The way back of [`to_bytes`](Self::to_bytes).
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let whole = bytes.split_first_chunk::<4>().and_then(|(part, row)| {
+            let row = u64::from_le_bytes(row.try_into().ok()?);
+            Some(Self { part: u32::from_le_bytes(*part), row })
+        });
+        whole.ok_or_else(|| Error::storage("damaged", "the vault holds a place that is none"))
+    }
+}

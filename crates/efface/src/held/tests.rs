@@ -1,0 +1,121 @@
+//! A part is where it is told to be, whatever it was before.
+
+use std::ops::ControlFlow;
+
+use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
+
+use super::{Part, Place, Shape};
+use crate::plan::{Choices, Plan};
+use crate::settings::Settings;
+use crate::source::Source;
+
+const ROWS: usize = 40;
+
+fn plan() -> String {
+    let shape = Shape {
+        records: ROWS as u64,
+        parts: 1,
+        features: 2,
+        names: None,
+        classes: vec!["0".into(), "1".into()],
+        classes_given: true,
+        subjects: false,
+    };
+    let choices = Choices::new(Settings::default()).unwrap();
+    let plan = Plan::resolve(&choices, &shape.facts(&choices).unwrap()).unwrap();
+    serde_json::to_string(&plan).unwrap()
+}
+
+fn part(salt: u8) -> Part {
+    let numbers: Vec<f64> = (0..2 * ROWS).map(|i| (i as f64).sin()).collect();
+    let labels: Vec<i64> = (0..ROWS as i64).map(|i| i % 2).collect();
+    let ids: Vec<i64> = (100..100 + ROWS as i64).collect();
+    let table = MemoryTable {
+        rows: MemoryRows::Dense { numbers: Numbers::Double(&numbers), width: 2 },
+        labels: Some(Values::Integers(&labels)),
+        ids: Some(Values::Integers(&ids)),
+        subjects: None,
+        names: None,
+    };
+    let source = Source { memory: Some(table), ..Source::default() };
+    Part::new(&source, &plan(), [salt; 16], &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn gradient(part: &Part) -> Vec<u64> {
+    let totals = part.totals(&[0.3, -0.1, 0.2]).unwrap();
+    totals.gradient.iter().map(|g| g.to_bits()).collect()
+}
+
+#[test]
+fn every_way_to_a_state_leads_to_the_same_sums() {
+    let mut direct = part(1);
+    direct.bring(&[3, 5, 39], &[], None).unwrap();
+    let mut detour = part(1);
+    let whole = (gradient(&detour), detour.fingerprint());
+    detour.bring(&[], &[3, 7, 39], None).unwrap();
+    assert_eq!(detour.rows(), ROWS - 3);
+    detour.bring(&[], &[], None).unwrap();
+    assert_eq!((gradient(&detour), detour.fingerprint()), whole);
+    detour.bring(&[3], &[5, 7, 20], None).unwrap();
+    detour.bring(&[3, 5], &[39], None).unwrap();
+    detour.bring(&[3, 5, 39], &[], Some(direct.fingerprint())).unwrap();
+    assert_eq!(gradient(&detour), gradient(&direct));
+    assert_ne!(gradient(&detour), whole.0);
+    assert_eq!((detour.rows(), detour.made()), (ROWS - 3, ROWS as u64));
+    detour.bring(&(0..ROWS as u64).collect::<Vec<_>>(), &[], None).unwrap();
+    assert_eq!((detour.rows(), detour.fingerprint()), (0, 0));
+    assert_eq!(gradient(&detour), [0; 3]);
+}
+
+#[test]
+fn erased_rows_do_not_come_back() {
+    let mut part = part(1);
+    part.bring(&[3], &[4], None).unwrap();
+    for (erased, withdrawn) in [(&[][..], &[4][..]), (&[], &[3, 4]), (&[], &[])] {
+        let error = part.bring(erased, withdrawn, None).unwrap_err();
+        assert!(error.message().contains("erased"), "{}", error.message());
+    }
+    for wrong in [&[2, 2][..], &[4, 3], &[40]] {
+        assert_eq!(part.bring(wrong, &[], None).unwrap_err().code(), "data");
+    }
+}
+
+#[test]
+fn fingerprints_tell_other_rows() {
+    let mut one = part(1);
+    let print = one.fingerprint();
+    assert_ne!(print, part(2).fingerprint());
+    one.bring(&[0], &[], None).unwrap();
+    let error = part(1).bring(&[1], &[], Some(one.fingerprint())).unwrap_err();
+    assert!(error.message().contains("other rows"), "{}", error.message());
+}
+
+#[test]
+fn names_are_there_until_they_are_dropped() {
+    let mut part = part(1);
+    let ids = part.names().unwrap().ids.as_ref().unwrap();
+    assert_eq!((ids.len(), &*ids[0]), (ROWS, "100"));
+    part.drop_names();
+    assert_eq!(part.names(), None);
+}
+
+#[test]
+fn hessians_and_products_agree() {
+    let part = part(1);
+    let w = [0.3, -0.1, 0.2];
+    let h = part.hessian(&w).unwrap();
+    let column = part.product(&w, &[1.0, 0.0, 0.0]).unwrap();
+    for (a, b) in h.iter().zip(&column) {
+        assert!((a - b).abs() <= 1e-12 * a.abs(), "{a} {b}");
+    }
+    assert_eq!(h.len(), 6);
+    assert!(part.totals(&[0.0; 2]).is_err());
+}
+
+#[test]
+fn places_survive_their_bytes() {
+    let place = Place { part: 7, row: 1 << 40 };
+    assert_eq!(Place::from_bytes(&place.to_bytes()).unwrap(), place);
+    assert!(Place::from_bytes(&[0; 11]).is_err());
+    assert!(Place::from_bytes(&[0; 13]).is_err());
+}
