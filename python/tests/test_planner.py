@@ -34,6 +34,7 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
     assert plan.best.excess_risk <= plan.excess_risk_allowed
     solve = plan["solve"]
     assert solve.settings == {"mechanism": "solve", "lambda": 0.05, "epsilon": 2.0}
+    assert solve.parameters == {"mechanism": "solve", "lambda_": 0.05, "epsilon": 2.0}
     assert solve.state == "perfect"
     assert (solve.lasts, solve.requests) == ("without end", None)
     assert solve.request.passes_usually <= solve.request.passes_at_most
@@ -201,3 +202,15 @@ def test_the_time_of_a_pass_is_measured_where_it_is_not_given() -> None:
     plan = efface.plan(n=np.int64(1000).item(), d=5)
     assert plan.pass_seconds > 0.0
     assert "measured" in json.loads(plan.to_json())["pass"]["origin"]
+
+
+def test_estimators_take_the_parameters_of_a_choice() -> None:
+    words = {"lambda_": 0.05, "fit_intercept": False, "row_map": "unit", "target_range": (0, 4)}
+    sizes: dict[str, Any] = {"n": 1000, "d": 5, "pass_ms": 1.0}
+    found = efface.plan(**sizes, settings={**words, "loss": "squared"})
+    for choice in found:
+        model = efface.UnlearningRegressor(**choice.parameters)
+        assert (model.lambda_, model.fit_intercept, model.row_map) == (0.05, False, "unit")
+        assert "intercept" not in choice.parameters
+    old = {"lambda": 0.05, "intercept": 0.0, "row_map": "unit", "target_range": (0, 4)}
+    assert efface.plan(**sizes, settings={**old, "loss": "squared"}) == found

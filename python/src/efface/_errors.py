@@ -141,10 +141,10 @@ _ROW = re.compile(r"^X, row ([0-9]+)")
 def of_engine(kind: str, code: str, message: str, hint: str | None) -> Error:
     """The exception for an error of the engine."""
     exception = _BY_CODE.get(code, _BY_KIND[kind])
-    return exception(_spoken(message), code=code, hint=hint and _spoken(hint))
+    return exception(spoken(message), code=code, hint=hint and spoken(hint))
 
 
-def _spoken(text: str) -> str:
+def spoken(text: str) -> str:
     """The text with flags, commands and rows of the command line as Python has them."""
 
     def parameter(match: re.Match[str]) -> str:

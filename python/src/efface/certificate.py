@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from . import _card, _engine
+from ._errors import spoken
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,11 @@ class Verdict:
     @classmethod
     def _from_json(cls, text: str) -> Verdict:
         document = json.loads(text)
-        return cls(document["standing"], tuple(Check(**check) for check in document["checks"]))
+        checks = tuple(
+            Check(check["name"], check["standing"], spoken(check["reason"]))
+            for check in document["checks"]
+        )
+        return cls(document["standing"], checks)
 
     def __bool__(self) -> bool:
         return self.standing == "holds"
@@ -292,8 +297,9 @@ class Certificate:
 
     def __repr__(self) -> str:
         test = ", not for release" if self.not_for_release else ""
+        many = "record" if self.records == 1 else "records"
         return (
-            f"<efface.Certificate {self.index}: {self.kind} of {self.records} records, "
+            f"<efface.Certificate {self.index}: {self.kind} of {self.records} {many}, "
             f"model version {self.version}{test}>"
         )
 

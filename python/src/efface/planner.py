@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from . import _engine, _plan_table
-from ._errors import InputError
-from ._settings import to_json
+from ._errors import InputError, spoken
+from ._settings import parameters, to_json
 from .certificate import Claim
 
 _SCHEMA = "efface.plan/0"
@@ -49,7 +49,7 @@ class Choice:
     name, says : str
         What it is called, and what it does in a few words.
     settings : dict
-        Settings for a training, those that differ from the defaults.
+        Settings for :meth:`efface.Vault.train`, those that differ from the defaults.
     fixed : dict
         What a training with them would fix: noise, distance or steps, public constants.
     state : str
@@ -86,6 +86,14 @@ class Choice:
     lasts: str
     requests: int | None
     claims: tuple[Claim, ...]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The settings as parameters: ``UnlearningClassifier(**choice.parameters)``.
+
+        A loss of ``"squared"`` is left out, as it is the only one of `UnlearningRegressor`.
+        """
+        return parameters(self.settings)
 
     @classmethod
     def _of(cls, document: Mapping[str, Any], per_month: float) -> Choice:
@@ -241,7 +249,10 @@ class Plan:
     @cached_property
     def refused(self) -> tuple[Refusal, ...]:
         """What cannot be had, and why."""
-        return tuple(Refusal(**refusal) for refusal in self._document["refused"])
+        return tuple(
+            Refusal(one["name"], spoken(one["reason"]), one["hint"] and spoken(one["hint"]))
+            for one in self._document["refused"]
+        )
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -382,7 +393,7 @@ def plan(
         Milliseconds of one gradient pass over all records; by default measured on synthetic rows
         of the same shape.
     settings : mapping, optional
-        Settings of the engine by name, such as ``{"epsilon": 0.5, "state": "perfect"}``;
+        Settings by name, such as ``{"epsilon": 0.5, "state": "perfect"}``;
         ``mechanism`` and ``state`` restrict the choices.
     progress : callable, optional
         As for :meth:`efface.Vault.train`.

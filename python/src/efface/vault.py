@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
-from ._errors import InputError
+from ._errors import InputError, spoken
 from ._settings import to_json
 from ._vault import key_of
 from .certificate import Certificate, Verdict
@@ -62,7 +62,7 @@ class Receipt:
             version=served["version"],
             remaining=served["remaining"],
             head=served["head"],
-            notices=tuple(served["notices"]),
+            notices=tuple(map(spoken, served["notices"])),
             work=served["work"],
         )
 
