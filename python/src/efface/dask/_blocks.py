@@ -1,0 +1,141 @@
+"""Dask collections as the blocks that parts are made from."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, cast
+
+import numpy as np
+
+from .._errors import InputError
+from ._worker import Block
+
+
+class Collections:
+    """The collections of a fit, cut alike.
+
+    Parameters
+    ----------
+    X : Dask array (rows, features) or dataframe
+        A block holds whole rows.
+    y, ids, subjects : Dask array, series or index (rows,), optional
+        As many blocks as `X`, with as many rows.
+
+    Attributes
+    ----------
+    features : int
+        Columns of `X`.
+    names : list of str or None
+        Their names, of a dataframe.
+    blocks : list of Block
+        Promises, one block for each partition.
+    sizes : list of int or None
+        Rows of each block, where Dask knows them.
+    """
+
+    def __init__(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+        _check_collection("X", X)
+        if X.ndim != 2:
+            raise InputError(f"`X` must have 2 axes, rows and columns, got {X.ndim}", code="data")
+        frame = hasattr(X, "to_dask_array")
+        if not frame and len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        self.features = int(X.shape[1])
+        self.names = [str(name) for name in X.columns] if frame else None
+        rows = None if frame else X.chunks[0]
+        self.sizes = None if rows is None or np.isnan(rows).any() else [int(n) for n in rows]
+        parts = _promises(X)
+        columns = [
+            _cut(name, column, self.sizes, len(parts))
+            for name, column in (("y", y), ("ids", ids), ("subjects", subjects))
+        ]
+        self.blocks = [Block(*block) for block in zip(*_apart(parts, *columns), strict=True)]
+
+
+def _apart(*columns: list[Any]) -> list[list[Any]]:
+    """The promises under keys of their own.
+
+    A part remembers how it was made as long as it lives; under the collection's own keys that
+    would get in the way of whatever the user computes of it later.
+    """
+    import dask
+    from dask._task_spec import convert_legacy_graph
+    from dask.delayed import Delayed
+    from distributed import Future
+
+    graph: dict[Any, Any] = {}
+    for column in columns:
+        for promise in column:
+            graph.update({} if promise is None else promise.__dask_graph__())
+    token = uuid.uuid4().hex
+    renamed, apart = {}, {}
+    for key, node in list(graph.items()):
+        if isinstance(node, Future):  # a result that workers have already
+            result = dask.delayed(_same, pure=False)(graph.pop(key))
+            apart.update(result.__dask_graph__())
+            renamed[key] = result.key
+        else:
+            renamed[key] = _renamed(key, token)
+    for key, node in convert_legacy_graph(graph, set(renamed)).items():
+        apart[renamed[key]] = node.substitute(renamed, key=renamed[key])
+
+    def moved(promise: Any) -> Any:
+        key = getattr(promise, "key", None)
+        return Delayed(renamed[key], apart) if key in renamed else promise
+
+    return [[moved(promise) for promise in column] for column in columns]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _renamed(key: Any, token: str) -> Any:
+    return (f"{key[0]}-{token}", *key[1:]) if isinstance(key, tuple) else f"{key}-{token}"
+
+
+def _cut(name: str, column: Any, sizes: list[int] | None, count: int) -> list[Any]:
+    """The blocks of one column, cut as `X` is where that is known."""
+    if column is None:
+        return [None] * count
+    _check_collection(name, column)
+    chunks = getattr(column, "chunks", None)
+    if sizes is not None and chunks is not None and not np.isnan(chunks[0]).any():
+        if sum(chunks[0]) != sum(sizes):
+            raise InputError(
+                f"`X` has {sum(sizes)} rows and `{name}` has {sum(chunks[0])}", code="data"
+            )
+        if list(chunks[0]) != sizes:
+            column = column.rechunk({0: tuple(sizes)})
+    parts = _promises(column)
+    if len(parts) != count:
+        raise InputError(
+            f"`{name}` must have as many partitions as `X`, {count}, got {len(parts)}",
+            code="data",
+            hint="take both from the same collection, or give one the partitions of the other",
+        )
+    return parts
+
+
+def _check_collection(name: str, value: Any) -> None:
+    import dask
+
+    if dask.is_dask_collection(value) and hasattr(value, "to_delayed"):
+        return
+    raise InputError(
+        f"`{name}` must be a Dask array, dataframe or series, got {type(value).__name__}",
+        code="data",
+        hint="for tables in memory there are `efface.UnlearningClassifier` and "
+        "`efface.UnlearningRegressor`",
+    )
+
+
+def _promises(collection: Any) -> list[Any]:
+    """One for each block: arrays give an array of them, frames a list.
+
+    Frames are optimised first, so that of a file only what is needed is read. Arrays are not: it
+    would take persisted results out of the graph.
+    """
+    frame = not hasattr(collection, "chunks") or hasattr(collection, "to_dask_array")
+    promises = collection.to_delayed(optimize_graph=frame)
+    return cast("list[Any]", np.asarray(promises, dtype=object).ravel().tolist())

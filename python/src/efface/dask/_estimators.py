@@ -1,0 +1,476 @@
+"""The estimators."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _engine
+from .._around import limits_of_calls
+from .._errors import InputError, Refused
+from .._estimator import Unlearner
+from .._parameters import settings_of, start_of
+from .._progress import shown
+from .._settings import to_json
+from .._table import class_name
+from .._vault import Home
+from ..certificate import Certificate
+from ..classifier import UnlearningClassifier
+from ..regressor import UnlearningRegressor
+from ..vault import Receipt
+from ._blocks import Collections
+from ._parts import Parts
+from ._reach import Cluster, InProcess, Reach
+from ._worker import Block, survey
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_REQUESTS = {_engine.delete: _engine.delete_parts, _engine.refresh: _engine.refresh_parts}
+
+_HELD = (
+    "the rows of this model are held by the workers of the process that fitted it, and this "
+    "estimator does not reach them"
+)
+
+
+class _OnWorkers(Unlearner):
+    """What both have in common: parts in place of rows."""
+
+    client: Any
+
+    def fit(self, X: Any, y: Any, ids: Any = None, subjects: Any = None) -> Self:
+        """Train on Dask collections and make a new vault, which holds no features.
+
+        Parameters
+        ----------
+        X : Dask array (rows, features) or dataframe
+            Finite numbers. Each partition becomes a part in the memory of one worker.
+        y : Dask array or series (rows,)
+            Targets, in the partitions of `X`. Unless classes or range are declared, they are
+            computed once more for them.
+        ids : Dask array, series or index (rows,), optional
+            What names each record for :meth:`forget`, distinct over all partitions. By default
+            positions from 0, in the order of the partitions.
+        subjects : Dask array, series or index (rows,), optional
+            Whom each record belongs to; then all records of a person can be forgotten at once.
+
+        Returns
+        -------
+        self
+            The fitted estimator. If anything fails or is interrupted, it is as it was before.
+        """
+        return super().fit(X, y, ids, subjects)
+
+    def add(self, *_: Any, **__: Any) -> Certificate:
+        """Refuse: records cannot be added to parts yet; fit anew."""
+        raise Refused(
+            "records cannot be added to a model whose rows are held in parts",
+            code="in-parts",
+            hint="fit anew on all of them",
+        )
+
+    def update(self, *_: Any, **__: Any) -> Certificate:
+        """Refuse: records cannot be changed in parts; forget them, or fit anew."""
+        raise Refused(
+            "records cannot be changed in a model whose rows are held in parts",
+            code="in-parts",
+            hint="forget them, or fit anew",
+        )
+
+    @property
+    def client_(self) -> Any:
+        """The client in use: the parameter, else Dask's current one."""
+        if self.client is not None:
+            return self.client
+        from distributed import default_client
+
+        try:
+            return default_client()
+        except ValueError:
+            raise InputError(
+                "there is no Dask client to work with",
+                code="client",
+                hint="make one (`dask.distributed.Client`), or give `client`",
+            ) from None
+
+    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+        self._validate_params()
+        client = self.client_
+        collections = Collections(X, y, ids, subjects)
+        counts, targets = self._surveyed(client, collections)
+        _, declared, settings = self._learn_targets(targets)
+        settings = {**settings_of(self), **settings}
+        settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
+        classes = getattr(self, "classes_", None)
+        shape = {
+            "records": sum(counts),
+            "parts": len(collections.blocks),
+            "features": collections.features,
+            "names": collections.names,
+            "classes": [] if classes is None else [class_name(label) for label in classes],
+            "classes_given": declared is not None,
+            "subjects": subjects is not None,
+        }
+        self.n_features_in_ = collections.features
+        self.__dict__.pop("feature_names_in_", None)
+        if collections.names is not None:
+            self.feature_names_in_ = np.array(collections.names, dtype=object)
+        # Positions are what names records by default, and nothing is added.
+        self._next_label = None
+        reach: Reach = client.reach() if isinstance(client, InProcess) else Cluster(client)
+        parts = Parts(reach, collections.blocks, collections.names, classes)
+        del collections
+        home = Home.make_private()
+        try:
+            with shown(self.verbose, "fit") as told:
+                answer = _engine.train_parts(
+                    parts,
+                    json.dumps(shape),
+                    to_json(settings),
+                    home.path,
+                    home.key,
+                    start=start_of(self),
+                    progress=told,
+                )
+            parts.settle()
+            before = getattr(self, "_parts", None)
+            self._home, self._parts, self._last = home, parts, -1
+            self.certificates_: list[Certificate] = []
+            self.receipt_ = Receipt._of(answer)
+            self._catch_up()
+            if before is not None:
+                before.release()
+        except BaseException:
+            parts.release()
+            home.discard()
+            raise
+
+    def _surveyed(self, client: Any, collections: Collections) -> tuple[list[int], NDArray[Any]]:
+        """Rows of each block, and targets that hold all classes, or the least and greatest."""
+        declared = self._declared_targets()
+        if declared is not None and collections.sizes is not None:
+            return collections.sizes, declared
+        regression = isinstance(self, UnlearningRegressor)
+        found = _computed(client, collections.blocks, regression)
+        counts = [count for count, _ in found]
+        if declared is not None:
+            return counts, declared
+        targets = [values for count, values in found if count]
+        if not targets:
+            raise InputError("the collections have no rows", code="empty")
+        return counts, np.unique(np.concatenate(targets))
+
+    def _declared_targets(self) -> NDArray[Any] | None:
+        raise NotImplementedError
+
+    def _serve(
+        self, what: str, request: Any, request_id: str | None, *parts: Any, **names: Any
+    ) -> Certificate:
+        check_is_fitted(self)
+        held: Parts | None = getattr(self, "_parts", None)
+        if held is None:
+            raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
+        home = self._present()
+
+        def version() -> int:
+            return int(json.loads(_engine.weights(home.path)[2])["version"])
+
+        with home.lock, held.request(version):
+            served = partial(_REQUESTS[request], held)
+            return super()._serve(what, served, request_id, *parts, **names)
+
+    def _ordinary(self, kind: type[Unlearner]) -> Any:
+        """An estimator for tables in memory, with this model."""
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        local = kind(**parameters)
+        state = {name: value for name, value in self.__dict__.items() if name not in parameters}
+        for own in ("client", "_parts", "receipt_"):
+            state.pop(own, None)
+        local.__dict__.update(state)
+        return local
+
+    def to_local(self) -> Any:
+        """Return an ordinary estimator with this model, for tables in memory.
+
+        Returns
+        -------
+        UnlearningClassifier or UnlearningRegressor
+            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
+        """
+        raise NotImplementedError
+
+    def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None) -> Any:
+        """Promise what a method of the ordinary estimator gives for each block."""
+        import dask.array as da
+
+        local = self.to_local()
+        # Workers get the weights, not the place of the vault.
+        for own in ("_home", "certificates_"):
+            local.__dict__.pop(own, None)
+        if hasattr(X, "to_dask_array"):
+            apply = partial(_applied, model=local, method=method, names=list(X.columns))
+            X = X.to_dask_array()
+        else:
+            apply = partial(_applied, model=local, method=method)
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        # One name for each call: the weights are no part of what Dask would name it by.
+        name = f"{method}-{uuid.uuid4().hex}"
+        if columns is None:
+            return da.map_blocks(apply, X, dtype=dtype, drop_axis=1, name=name)
+        chunks = (X.chunks[0], (columns,))
+        return da.map_blocks(apply, X, dtype=dtype, chunks=chunks, name=name)
+
+    def __sklearn_clone__(self) -> Self:
+        parameters = self.get_params(deep=False)
+        client = parameters.pop("client")
+        copies = {name: clone(value, safe=False) for name, value in parameters.items()}
+        return type(self)(client=client, **copies)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state["client"] = None
+        state.pop("_parts", None)
+        return state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self.client)] = self.client
+        return super().__deepcopy__(memo)
+
+
+def _computed(client: Any, blocks: list[Block], regression: bool) -> list[Any]:
+    import dask
+
+    promised = dask.delayed(survey, pure=False)
+    promises = [promised(index, block.y, regression) for index, block in enumerate(blocks)]
+    if isinstance(client, InProcess):
+        return client.compute(promises)
+    return cast("list[Any]", client.gather(client.compute(promises)))
+
+
+def _applied(block: Any, *, model: Any, method: str, names: list[Any] | None = None) -> Any:
+    """Return what a method gives for a block; scikit-learn refuses one without rows."""
+    rows = block if len(block) else np.zeros((1, model.n_features_in_))
+    if names is not None:
+        import pandas as pd
+
+        rows = pd.DataFrame(rows, columns=names)
+    return getattr(model, method)(rows)[: len(block)]
+
+
+def _with_client(cls: type[Any]) -> Callable[..., None]:
+    """Return an initialiser with the parameters of an estimator and one more, `client`."""
+
+    def __init__(self: Any, *, client: Any = None, **parameters: Any) -> None:  # noqa: N807
+        cls.__init__(self, **parameters)
+        self.client = client
+
+    signature = inspect.signature(cls.__init__)
+    given = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = [*signature.parameters.values(), given]
+    __init__.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return __init__
+
+
+def _promised(X: Any) -> bool:
+    import dask
+
+    return bool(dask.is_dask_collection(X))
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    return hasattr(UnlearningClassifier(loss=estimator.loss), "predict_proba")
+
+
+class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
+    """A linear classifier on Dask collections that forgets records on request.
+
+    Rows stay on the workers: each partition becomes a part in the memory of one worker, where sums
+    over its rows are computed. This process adds them up in the order of the partitions, takes the
+    steps and draws the noise, once; it never holds a row.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client or InProcess, optional
+        Whose workers are to hold the rows; by default the current client.
+    **parameters
+        Those of :class:`efface.UnlearningClassifier`. `mechanism` must be one whose passes are sums
+        over all rows: ``"solve"`` (with ``solver="newton"`` in ``"perfect"`` state only),
+        ``"retrain"``, ``"noisy-gd"`` or ``"descent-to-delete"``.
+
+    Notes
+    -----
+    *Same partitions, same bits.* The model depends on the partitions and their order, not on how
+    many workers there are, which worker holds what, or who was lost on the way.
+    ``client=InProcess()`` gives the same model without a cluster. Against one table of the same
+    rows it differs by rounding.
+
+    *What is erased.* :meth:`forget` returns when the records' rows are overwritten in the memory
+    of the worker that held them. A part is never pickled: it is not spilled to disk, and not sent
+    to another worker, so there is no other copy of it. Parts must fit into memory. The vault,
+    beside this process, holds ids, subjects and places of the records, and no features; a deletion
+    erases these as in any vault. What is left is the position of the row in its partition, among
+    those to be dropped if the part is made again.
+
+    *What is not.* What the parts are made from is yours: files, persisted collections, other
+    results of their graph, what Dask spills of these, and memory of a worker that such
+    intermediate results left behind. Ids and subjects pass through this process and the workers
+    when the model is fitted. Remove the record at its source before, or with, the request.
+
+    *What is lost with a worker.* Its parts are made again from the graph of the collections,
+    without the records that were forgotten, before anything is computed from them; a fingerprint
+    refuses collections that give other rows each time. A request that fails leaves vault and parts
+    as they were. Noise is drawn by this process alone, after the pass that it follows, and once
+    for what is released.
+
+    A part lives as long as this estimator, its client and their cluster. A pickle, and the
+    estimator that :meth:`to_local` returns, predict and cannot forget.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from efface.dask import DaskUnlearningClassifier, InProcess
+    >>> X = da.random.default_rng(1).normal(size=(900, 3), chunks=(300, 3))
+    >>> y = (X[:, 0] > X[:, 1]).astype(int)
+    >>> model = DaskUnlearningClassifier(client=InProcess()).fit(X, y)
+    >>> model.forget(ids=[0, 450]).records
+    2
+    >>> model.predict(X).compute().shape
+    (900,)
+    """
+
+    __init__ = _with_client(UnlearningClassifier)
+
+    def to_local(self) -> UnlearningClassifier:
+        """Return an ordinary classifier with this model, for tables in memory.
+
+        Returns
+        -------
+        UnlearningClassifier
+            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
+        """
+        return cast("UnlearningClassifier", self._ordinary(UnlearningClassifier))
+
+    def predict(self, X: Any) -> Any:
+        """Return the likeliest class of each row: a promise for a Dask collection.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or a table in memory (rows, features)
+            Rows; they are made to obey `row_norm` as at training.
+
+        Returns
+        -------
+        Dask array or array (rows,)
+            Members of `classes_`.
+        """
+        if not _promised(X):
+            return super().predict(X)
+        return self._lazily("predict", X, self._fitted("classes_").dtype, None)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return how far each row is on the side of a class: a promise for a Dask collection.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or a table in memory (rows, features)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        Dask array or array (rows,) or (rows, classes)
+            Of two classes, positive where the second is chosen.
+        """
+        if not _promised(X):
+            return super().decision_function(X)
+        count = len(self._fitted("classes_"))
+        return self._lazily("decision_function", X, np.float64, None if count == 2 else count)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class: a promise for a Dask collection.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or a table in memory (rows, features)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        Dask array or array (rows, classes)
+            In the order of `classes_`; each row sums to 1.
+        """
+        if not _promised(X):
+            return super().predict_proba(X)
+        return self._lazily("predict_proba", X, np.float64, len(self._fitted("classes_")))
+
+    def _declared_targets(self) -> NDArray[Any] | None:
+        return None if self.classes is None else np.unique(np.asarray(self.classes))
+
+
+class DaskUnlearningRegressor(_OnWorkers, UnlearningRegressor):
+    """A linear regressor on Dask collections that forgets records on request.
+
+    All that is said of :class:`DaskUnlearningClassifier` holds for it.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client or InProcess, optional
+        Whose workers are to hold the rows; by default the current client.
+    **parameters
+        Those of :class:`efface.UnlearningRegressor`, `mechanism` as for the classifier.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from efface.dask import DaskUnlearningRegressor, InProcess
+    >>> X = da.random.default_rng(1).uniform(-0.5, 0.5, size=(900, 3), chunks=(300, 3))
+    >>> model = DaskUnlearningRegressor(client=InProcess(), target_range=(0, 40))
+    >>> model.fit(X, 20 + 40 * X[:, 0]).forget(ids=[7]).records
+    1
+    """
+
+    __init__ = _with_client(UnlearningRegressor)
+
+    def to_local(self) -> UnlearningRegressor:
+        """Return an ordinary regressor with this model, for tables in memory.
+
+        Returns
+        -------
+        UnlearningRegressor
+            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
+        """
+        return cast("UnlearningRegressor", self._ordinary(UnlearningRegressor))
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted number for each row: a promise for a Dask collection.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or a table in memory (rows, features)
+            Rows; they are made to obey `row_norm` as at training.
+
+        Returns
+        -------
+        Dask array or array (rows,)
+            In units of `y`.
+        """
+        if not _promised(X):
+            return super().predict(X)
+        return self._lazily("predict", X, np.float64, None)
+
+    def _declared_targets(self) -> NDArray[Any] | None:
+        return None if self.target_range is None else np.asarray(self.target_range, dtype=float)

@@ -1,0 +1,250 @@
+"""How what runs where the rows are gets there: through a Dask client, or in this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .._errors import Interrupted, StorageError
+from ._worker import Block, Recipe, make
+
+# How long, in seconds, something is waited for before anything else is looked at.
+_TICK = 0.2
+# How often a partition may get lost within one pass.
+_ATTEMPTS = 20
+
+Work = Callable[..., Any]
+
+
+class Reach(Protocol):
+    """Reaches the parts of one model, in their order."""
+
+    def make(self, blocks: Sequence[Block], recipe: Recipe) -> None:
+        """Make the parts, each where its rows are."""
+
+    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
+        """Start work on some of the parts, with these arguments after the part."""
+
+    def take(self, index: int) -> Any:
+        """Wait for the result of a part that was started."""
+
+    def stop(self) -> None:
+        """Give up waiting; called from another thread."""
+
+    def resume(self) -> None:
+        """Begin a request: what was stopped may be waited for again."""
+
+    def holders(self) -> int:
+        """Count the processes that gave results since the request began."""
+
+    def release(self) -> None:
+        """Let go of the parts."""
+
+
+def _nothing(*_: Any) -> None:
+    """Work before any was started."""
+
+
+class InProcess:
+    """In place of a Dask client: all partitions in this process, one after another.
+
+    The model is the same as on a cluster, to the last bit: a reference for tests, and for tables
+    that fit into memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from efface.dask import DaskUnlearningClassifier, InProcess
+    >>> X = da.random.default_rng(0).normal(size=(600, 4), chunks=(200, 4))
+    >>> model = DaskUnlearningClassifier(client=InProcess()).fit(X, (X[:, 0] > 0).astype(int))
+    >>> model.forget(ids=[3, 599]).records
+    2
+    """
+
+    def compute(self, promises: Sequence[Any]) -> list[Any]:
+        """Return the values of Dask's promises."""
+        import dask
+
+        return list(dask.compute(*promises, scheduler="synchronous"))
+
+    def reach(self) -> Reach:
+        """Return a way to the parts of a new model."""
+        return _Here(self)
+
+
+class _Here:
+    def __init__(self, process: InProcess) -> None:
+        self._process = process
+        self._parts: list[Any] = []
+        self._started: tuple[Work, Mapping[int, tuple[Any, ...]]] = _nothing, {}
+        self._stopped = False
+
+    def make(self, blocks: Sequence[Block], recipe: Recipe) -> None:
+        for index, block in enumerate(blocks):
+            promises = (block.x, block.y, block.ids, block.subjects)
+            x, y, ids, subjects = self._process.compute(promises)
+            self._parts.append(make(index, x, y, ids, subjects, recipe))
+
+    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
+        self._started = work, given
+
+    def take(self, index: int) -> Any:
+        if self._stopped:
+            raise Interrupted("interrupted; nothing was changed", code="interrupted")
+        work, given = self._started
+        return work(self._parts[index], *given[index])
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def resume(self) -> None:
+        self._stopped = False
+
+    def holders(self) -> int:
+        return 1
+
+    def release(self) -> None:
+        self._parts.clear()
+
+
+class _Lost(Exception):
+    """A worker went away with what was waited for."""
+
+
+@dataclass
+class _Job:
+    """Work on one part, on the worker that holds it."""
+
+    part: Any
+    future: Any
+    worker: str
+
+
+class Cluster:
+    """Reaches parts that Dask workers hold, one future each.
+
+    A part is never sent to another worker: work on it goes to its worker. When that worker goes
+    away, Dask makes the part again from the user's graph, and the work is sent after it.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._parts: list[Any] = []
+        self._jobs: dict[int, _Job] = {}
+        self._started: tuple[Work, Mapping[int, tuple[Any, ...]]] = _nothing, {}
+        self._stopped = threading.Event()
+        self._seen: set[str] = set()
+
+    def make(self, blocks: Sequence[Block], recipe: Recipe) -> None:
+        import dask
+
+        promised = dask.delayed(make, pure=False)
+        shared = dask.delayed(recipe, traverse=False)
+        self._parts = self._client.compute(
+            [
+                promised(index, block.x, block.y, block.ids, block.subjects, shared)
+                for index, block in enumerate(blocks)
+            ]
+        )
+
+    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
+        self._jobs.clear()
+        self._started = work, given
+        holders = self._client.who_has([self._parts[index] for index in given])
+        for index in given:
+            workers = holders.get(self._parts[index].key)
+            if workers:
+                self._send(index, next(iter(workers)))
+
+    def take(self, index: int) -> Any:
+        for _ in range(_ATTEMPTS):
+            if index not in self._jobs:
+                self._send(index, self._worker_of(index))
+            job = self._jobs.pop(index)
+            try:
+                result = self._result(job)
+            except _Lost:
+                continue
+            self._seen.add(job.worker)
+            return result
+        raise StorageError(
+            f"the worker that holds partition {index} was lost {_ATTEMPTS} times in one pass",
+            code="parts",
+            hint="look at the workers' logs; a partition must fit into the memory of its worker",
+        )
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def resume(self) -> None:
+        self._stopped.clear()
+        self._seen.clear()
+
+    def holders(self) -> int:
+        return len(self._seen)
+
+    def release(self) -> None:
+        self._jobs.clear()
+        self._parts.clear()
+
+    def _send(self, index: int, worker: str) -> None:
+        work, given = self._started
+        future = self._client.submit(
+            work,
+            self._parts[index],
+            *given[index],
+            workers=[worker],
+            allow_other_workers=False,
+            pure=False,
+        )
+        self._jobs[index] = _Job(self._parts[index], future, worker)
+
+    def _worker_of(self, index: int) -> str:
+        """Wait until a worker holds a part."""
+        from distributed import TimeoutError as Late
+        from distributed import wait
+
+        part = self._parts[index]
+        while True:
+            self._check()
+            try:
+                wait([part], timeout=_TICK)
+            except Late:
+                continue
+            if part.status == "error":
+                part.result()  # raises what the worker raised
+            if part.status in ("cancelled", "lost"):
+                raise StorageError(
+                    f"partition {index} is lost, and Dask does not know any more how it was made",
+                    code="parts",
+                    hint="fit anew, on collections that Dask can compute again",
+                )
+            workers = self._client.who_has([part]).get(part.key)
+            if workers:
+                return str(next(iter(workers)))
+            time.sleep(_TICK / 10)
+
+    def _result(self, job: _Job) -> Any:
+        from distributed import KilledWorker
+        from distributed import TimeoutError as Late
+        from distributed.comm import CommClosedError
+
+        while True:
+            self._check()
+            try:
+                return job.future.result(timeout=_TICK)
+            except Late:
+                # Work for a worker that is gone, or lost its part, would wait for ever.
+                if job.worker not in self._client.who_has([job.part]).get(job.part.key, ()):
+                    job.future.cancel()
+                    raise _Lost from None
+            except (CancelledError, KilledWorker, CommClosedError):
+                raise _Lost from None
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
+            raise Interrupted("interrupted; nothing was changed", code="interrupted")

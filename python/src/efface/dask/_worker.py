@@ -1,0 +1,173 @@
+"""What runs where the rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _engine
+from .._errors import Error, InputError
+from .._rows import column
+from .._table import table
+from ..classifier import targets_of
+
+
+def no_rows() -> NDArray[np.int64]:
+    """Return no position at all."""
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a part must be before anything is computed from it.
+
+    It goes with every task, so that a part that was lost and made again loses what was forgotten
+    before it is used.
+
+    Attributes
+    ----------
+    erased, withdrawn : array of int64
+        Positions, ascending, of rows that are gone for good, and of rows that a request in
+        progress takes out.
+    fingerprint : bytes or None
+        Tells the rows that are left, where they are known.
+    named : bool
+        Whether the names of the records are still needed.
+    """
+
+    erased: NDArray[np.int64] = field(default_factory=no_rows)
+    withdrawn: NDArray[np.int64] = field(default_factory=no_rows)
+    fingerprint: bytes | None = None
+    named: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one part is made from: arrays, frames or series, or Dask's promises of them."""
+
+    x: Any
+    y: Any
+    ids: Any = None
+    subjects: Any = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How parts are made from blocks, the same for all.
+
+    Attributes
+    ----------
+    plan : str
+        The model's plan, JSON.
+    salt : bytes
+        Keys the fingerprints.
+    names : list of str or None
+        Names of the columns.
+    classes : array or None
+        The classes, sorted; none for numbers.
+    """
+
+    plan: str
+    salt: bytes
+    names: list[str] | None
+    classes: NDArray[Any] | None
+
+
+def make(index: int, x: Any, y: Any, ids: Any, subjects: Any, recipe: Recipe) -> _engine.Part:
+    """Make a part; what is refused says in which partition."""
+    try:
+        targets = np.asarray(y)
+        if targets.ndim == 2 and targets.shape[1] == 1:
+            targets = targets[:, 0]
+        if recipe.classes is not None and len(targets):
+            targets = targets_of(targets, recipe.classes)
+        elif recipe.classes is not None:
+            targets = np.empty(0, dtype=np.int64)
+        columns = getattr(x, "columns", None)
+        names = recipe.names if columns is None else [str(name) for name in columns]
+        if names is not None and recipe.names is None:
+            names = None
+        rows = table(
+            np.asarray(x),
+            targets,
+            ids=None if ids is None else column("ids", ids),
+            subjects=None if subjects is None else column("subjects", subjects),
+            names=names,
+        )
+        return _engine.Part(rows, recipe.plan, recipe.salt)
+    except Error as error:
+        text = f"partition {index}: {error.message}"
+        raise type(error)(text, code=error.code, hint=error.hint) from None
+
+
+def survey(index: int, y: Any, regression: bool) -> tuple[int, NDArray[Any]]:
+    """Return how many targets there are, and their classes or least and greatest."""
+    targets = np.asarray(y)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    if targets.ndim != 1:
+        raise InputError(
+            f"partition {index}: `y` must have 1 axis, got shape {targets.shape}", code="data"
+        )
+    if not regression:
+        return len(targets), np.unique(targets)
+    if targets.dtype.kind not in "fiub":
+        raise InputError(
+            f"partition {index}: `y` must hold numbers, got {targets.dtype}", code="data"
+        )
+    if not np.isfinite(targets).all():
+        raise InputError(f"partition {index}: `y` contains NaN or infinity", code="data")
+    return len(targets), np.unique([targets.min(), targets.max()]) if len(targets) else targets
+
+
+def describe(part: _engine.Part) -> tuple[int, int, bytes]:
+    """Return how many rows a new part has, how many were shortened, and its fingerprint."""
+    return part.made, part.shortened, part.fingerprint
+
+
+def bring(part: _engine.Part, state: State) -> None:
+    """Bring a part where it must be."""
+    part.bring(aligned(state.erased), aligned(state.withdrawn), state.fingerprint)
+    if not state.named:
+        part.drop_names()
+
+
+def change(part: _engine.Part, before: State, after: State) -> bytes:
+    """Bring a part from one state to another; the fingerprint there."""
+    bring(part, before)
+    bring(part, after)
+    return part.fingerprint
+
+
+def names(part: _engine.Part, state: State) -> tuple[list[str] | None, list[str] | None]:
+    """Return the ids and subjects of a part's records."""
+    bring(part, state)
+    return part.names()
+
+
+def compute(
+    part: _engine.Part,
+    state: State,
+    kind: str,
+    weights: NDArray[np.float64],
+    vector: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the sums of a kind over a part's rows; of `totals`, the gradient and then the loss."""
+    bring(part, state)
+    weights = aligned(weights)
+    if kind == "totals":
+        loss, gradient = part.totals(weights)
+        return np.append(gradient, loss)
+    if kind == "hessian":
+        return part.hessian(weights)
+    if vector is None:
+        raise ValueError("a product needs a vector")
+    return part.product(weights, aligned(vector))
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as the engine borrows it; one that came over a wire may lie askew."""
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])

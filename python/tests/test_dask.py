@@ -1,0 +1,448 @@
+"""Estimators on Dask collections: the same bits wherever the rows are, and nothing left of some."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.distributed import Client, LocalCluster
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+import efface
+from efface.dask import (
+    DaskUnlearningClassifier,
+    DaskUnlearningRegressor,
+    InProcess,
+    _reach,
+    _worker,
+)
+
+# What Dask says when it is over, and when a worker is killed, is not what is tested.
+pytestmark = pytest.mark.filterwarnings("default")
+
+CHUNKS = (150, 90, 0, 210)
+ROWS = sum(CHUNKS)
+
+
+def cluster(folder: Path, workers: int = 2) -> LocalCluster:
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        local_directory=str(folder),
+    )
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with cluster(tmp_path_factory.mktemp("workers")) as two, Client(two) as client:
+        yield client
+
+
+def numbers() -> NDArray[np.float64]:
+    return np.random.default_rng(4).normal(size=(ROWS, 4)) / 4
+
+
+def labels() -> NDArray[np.int64]:
+    x = numbers()
+    return (x[:, 0] - x[:, 1] > 0.05).astype(np.int64)
+
+
+def table() -> tuple[Any, Any]:
+    """Features and classes, in partitions of which one is empty."""
+    return da.from_array(numbers(), chunks=(CHUNKS, 4)), da.from_array(labels(), chunks=(CHUNKS,))
+
+
+def people(partitions: int = 3) -> Any:
+    """A frame with ids and persons of three records each."""
+    frame = pd.DataFrame(numbers(), columns=list("abcd"))
+    frame["y"] = np.where(labels(), "yes", "no")
+    frame["id"] = [f"id-{row}" for row in range(ROWS)]
+    frame["who"] = [f"who-{row // 3}" for row in range(ROWS)]
+    return dd.from_pandas(frame, npartitions=partitions)
+
+
+def fitted(client: Any, **parameters: Any) -> DaskUnlearningClassifier:
+    model: DaskUnlearningClassifier = DaskUnlearningClassifier(client=client, **parameters)
+    return model.fit(*table())
+
+
+def killing(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
+    """Kill the worker that holds the first part once the pass of this number has started."""
+    passes, killed = 0, []
+    start = _reach.Cluster.start
+
+    def start_and_kill(self: Any, work: Any, given: Any) -> None:
+        nonlocal passes
+        start(self, work, given)
+        passes += work is _worker.compute
+        if work is _worker.compute and passes == at:
+            worker = self._jobs[0].worker
+            killed.append(self._client.run(os.getpid, workers=[worker])[worker])
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(_reach.Cluster, "start", start_and_kill)
+    return killed
+
+
+def outcome(model: Any) -> tuple[Any, ...]:
+    """What a model is, but for noise that nobody chose."""
+    return (model.receipt_.work, model.status()["records"], len(model.certificates_))
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"solver": "newton"},
+    {"solver": "newton-cg"},
+    {"mechanism": "noisy-gd", "lambda_": 0.05},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_workers_give_the_bits_of_one_process(workers: Client, settings: dict[str, Any]) -> None:
+    far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
+    assert np.array_equal(far.coef_, here.coef_)
+    assert np.array_equal(far.intercept_, here.intercept_)
+    assert outcome(far) == outcome(here)
+    for model in (far, here):
+        assert model.forget(ids=[0, 149, 449]).records == 3
+    assert outcome(far) == outcome(here)
+
+
+def test_a_worker_killed_while_fitting_changes_no_bit(
+    workers: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SETTINGS[0]
+    workers.wait_for_workers(2)
+    killed = killing(monkeypatch, at=2)
+    far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
+    assert len(killed) == 1
+    assert np.array_equal(far.coef_, here.coef_)
+    assert outcome(far) == outcome(here)
+
+
+def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
+    workers: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SETTINGS[2]
+    workers.wait_for_workers(2)
+    far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
+    for model in (far, here):
+        model.forget(ids=[3, 160])
+    # Both go on from the same weights.
+    far._home, far._published = here._home, here._published
+    before = here.vault_.path.read_bytes()
+    killed = killing(monkeypatch, at=1)
+    certificate = far.forget(ids=[4, 448])
+    after = (far.receipt_.work, far.status()["records"])
+    assert len(killed) == 1
+    # One release, drawn once: one entry of the ledger, and one more in the count of the event.
+    assert far.status()["records"] == ROWS - 4
+    assert len(far.vault_.entries()) == 3
+    assert certificate.event["releases"] == 3
+    # The same request of the same vault in one process.
+    here.vault_.path.write_bytes(before)
+    here.forget(ids=[4, 448])
+    assert (here.receipt_.work, here.status()["records"]) == after
+
+
+def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers: Client) -> None:
+    workers.wait_for_workers(2)
+    model = fitted(workers)
+    model.forget(ids=range(100))
+    first = cast("Any", model._parts._reach)._parts[0]
+    (worker,) = workers.who_has([first])[first.key]
+    os.kill(workers.run(os.getpid)[worker], signal.SIGKILL)
+    model.forget(ids=[100])
+    (other,) = workers.who_has([first])[first.key]
+    assert other != worker
+    made = workers.submit(lambda part: (part.made, part.rows), first, workers=[other], pure=False)
+    assert made.result() == (150, 49)
+    assert model.status()["records"] == ROWS - 101
+
+
+def test_parts_that_come_back_with_other_rows_are_refused() -> None:
+    model = fitted(InProcess())
+    held = cast("Any", model._parts._reach)._parts
+    held[0], held[3] = held[3], held[0]
+    with pytest.raises(efface.StorageError, match="other rows than before"):
+        model.forget(ids=[200])
+    assert model.status()["records"] == ROWS
+    held[0], held[3] = held[3], held[0]
+    assert model.forget(ids=[200]).records == 1
+
+
+def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Path) -> None:
+    workers.wait_for_workers(2)
+    model = fitted(workers)
+    certificate = model.forget(ids=[7])
+    vault = model.vault_
+    assert certificate.verify(key=vault.public_key, vault=vault.path)
+    assert vault.verify(key=vault.public_key)
+    stated = {a["name"]: a["value"] for a in certificate.assumptions}
+    assert "in 4 parts outside the vault" in stated["parts"]
+    limits = certificate.does_not_cover
+    assert any("worker processes held and summed them" in limit for limit in limits)
+    file = tmp_path / "certificate.json"
+    file.write_text(certificate.to_json())
+    script = Path(__file__).parents[2] / "docs" / "verify.py"
+    done = subprocess.run(
+        [sys.executable, str(script), str(file), "--key", vault.public_key], capture_output=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_frames_with_ids_and_people(workers: Client) -> None:
+    frame = people()
+    features = list("abcd")
+    model = DaskUnlearningClassifier(client=workers, solver="newton")
+    model.fit(frame[features], frame["y"], ids=frame["id"], subjects=frame["who"])
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.feature_names_in_.tolist() == features
+    certificate = model.forget(subjects=["who-3", "who-70"])
+    assert certificate.records == 6
+    assert model.forget(subjects="who-3") == certificate
+    with pytest.raises(efface.UnknownSubject):
+        model.forget(subjects="nobody")
+    with pytest.raises(efface.UnknownRecord, match="`id-9999`"):
+        model.forget(ids=["id-0", "id-9999"])
+    assert model.status()["records"] == ROWS - 6
+    lazy = model.predict(frame[features])
+    assert isinstance(lazy, da.Array)
+    local = model.to_local()
+    here = frame.compute()
+    assert np.array_equal(lazy.compute(), local.predict(here[features]))
+    shares = model.predict_proba(frame[features]).compute()
+    assert np.allclose(shares, local.predict_proba(here[features]))
+    assert np.array_equal(model.predict(here[features]), local.predict(here[features]))
+    assert local.score(here[features], here["y"]) > 0.8
+
+
+def test_the_model_is_that_of_the_whole_table_but_for_rounding() -> None:
+    X, y = table()
+    x = numbers()
+    parameters: dict[str, Any] = {"random_state": 7, "excess_risk": 1e-9, "lambda_": 0.01}
+    parted = DaskUnlearningClassifier(client=InProcess(), **parameters).fit(X, y)
+    whole = efface.UnlearningClassifier(**parameters).fit(x, labels())
+    # The same noise on optima that are each within tau, rounded to the grid.
+    constants = {c["name"]: c["value"] for c in whole.certificate_.constants}
+    allowed = 2 * float(constants["distance"]) + 1e-9
+    apart = np.append(parted.coef_ - whole.coef_, parted.intercept_ - whole.intercept_)
+    assert np.linalg.norm(apart) <= allowed
+    assert parted.predict(X).compute().tolist() == whole.predict(x).tolist()
+
+
+def test_regression(workers: Client) -> None:
+    X, _ = table()
+    y = 20 + 40 * X[:, 0]
+    with pytest.warns(efface.NotCoveredWarning, match="read off the data"):
+        DaskUnlearningRegressor(client=InProcess()).fit(X, y)
+    far, here = (
+        DaskUnlearningRegressor(client=client, target_range=(-60, 100), random_state=3).fit(X, y)
+        for client in (workers, InProcess())
+    )
+    assert np.array_equal(far.coef_, here.coef_)
+    assert far.forget(ids=[9]).records == here.forget(ids=[9]).records == 1
+    predicted = far.predict(X)
+    assert np.allclose(predicted.compute(), far.to_local().predict(numbers()))
+    assert far.to_local().score(numbers(), y.compute()) > 0.5
+
+
+def mapped(pid: int) -> Iterator[bytes]:
+    """The memory that a process may write to, region by region."""
+    process = Path("/proc", str(pid))
+    with (process / "maps").open() as maps, (process / "mem").open("rb", 0) as memory:
+        for line in maps:
+            span, rights, *_ = line.split()
+            if "w" not in rights or "[v" in line:
+                continue
+            start, end = (int(part, 16) for part in span.split("-"))
+            memory.seek(start)
+            try:
+                yield memory.read(end - start)
+            except OSError:
+                continue
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of another process")
+def test_neither_memory_nor_spill_hold_a_trace_of_an_erased_row(tmp_path: Path) -> None:
+    # Rows come as float64 and are stored as float32: what is looked for is ours alone.
+    rows = np.random.default_rng(8).normal(size=(300, 24)) / 24
+    X = da.from_array(rows, chunks=(100, 24))
+    y = da.from_array(np.arange(300) % 2, chunks=100)
+    marks = {row: rows[row].astype(np.float32).tobytes() for row in (0, 99, 150, 299)}
+
+    def found(pid: int) -> list[int]:
+        regions = list(mapped(pid))
+        return [row for row, mark in marks.items() if any(mark in region for region in regions)]
+
+    always = {
+        "distributed.worker.memory.spill": 1e-6,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": False,
+        "distributed.worker.memory.monitor-interval": "10ms",
+    }
+    with dask.config.set(always), cluster(tmp_path, 1) as one, Client(one) as client:
+        model = DaskUnlearningClassifier(client=client).fit(X, y)
+        (pid,) = client.run(os.getpid).values()
+        assert found(pid) == list(marks)
+        model.forget(ids=list(marks))
+        assert found(pid) == []
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        assert not any(mark in file for mark in marks.values() for file in files)
+        vault = model.vault_.path.read_bytes()
+        assert not any(mark in vault for mark in marks.values())
+
+
+def test_parts_are_never_pickled() -> None:
+    model = fitted(InProcess())
+    part = cast("Any", model._parts._reach)._parts[0]
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="stay in the memory"):
+            copied(part)
+
+
+def test_a_failed_request_brings_back_what_it_withdrew(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted(InProcess(), mechanism="noisy-gd", lambda_=0.05)
+    sizes, version = model._parts.sizes(), model.certificate_.version
+    take = _reach._Here.take
+
+    def fail(self: Any, index: int) -> Any:
+        if self._started[0] is _worker.compute and index == 3:
+            raise RuntimeError("the network is down")
+        return take(self, index)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(_reach._Here, "take", fail)
+        with pytest.raises(RuntimeError, match="the network is down"):
+            model.forget(ids=[0, 449])
+    assert (model._parts.sizes(), model.certificate_.version) == (sizes, version)
+    assert model.forget(ids=[0, 449]).records == 2
+    assert model._parts.sizes() == [149, 90, 0, 209]
+    assert [c.version for c in model.certificates_] == [1, 2]
+
+
+def test_an_interrupt_is_heard_while_workers_are_waited_for(tmp_path: Path) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        # Nobody is there to make the parts, so this would wait for ever.
+        with cluster(tmp_path, 0) as nobody, Client(nobody) as client:
+            model = DaskUnlearningClassifier(client=client, classes=[0, 1])
+            signal.alarm(1)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(*table())
+            assert not hasattr(model, "coef_")
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_inputs_that_do_not_fit_are_refused(workers: Client) -> None:
+    X, y = table()
+    model = DaskUnlearningClassifier(client=workers)
+    frame = people()
+    twice = frame["id"].map(lambda name: "id-5" if name == "id-300" else name, meta=("id", object))
+    with pytest.raises(efface.DuplicateRecord, match="`id-5` stands twice"):
+        model.fit(frame[list("abcd")], frame["y"], ids=twice)
+    with pytest.raises(efface.InputError, match=r"must be a Dask array.*UnlearningClassifier"):
+        model.fit(X.compute(), y)
+    with pytest.raises(efface.InputError, match="`y` has 449"):
+        model.fit(X, y[1:])
+    with pytest.raises(efface.InputError, match="as many partitions as `X`, 3, got 2"):
+        model.fit(frame[list("abcd")], people(2)["y"])
+    holed = da.where(da.arange(ROWS, chunks=(CHUNKS,))[:, None] == 151, np.nan, X)
+    with pytest.raises(efface.InputError, match=r"partition 1: .*finite"):
+        model.fit(holed, y)
+    narrow = [
+        dask.delayed(part)[columns]
+        for part, columns in zip(
+            frame.to_delayed(), (list("abcd"), list("abdc"), list("abcd")), strict=True
+        )
+    ]
+    mixed = dd.from_delayed(narrow, meta=frame[list("abcd")]._meta, verify_meta=False)
+    with pytest.raises(efface.InputError, match=r"partition 1: .*column 3 is named `d`"):
+        model.fit(mixed, frame["y"])
+    with pytest.raises(efface.InputError, match="at least 2 classes"):
+        model.fit(X, da.zeros_like(y))
+    with pytest.raises(efface.InputError, match="none of the model's classes: 1"):
+        DaskUnlearningClassifier(client=workers, classes=[0, 2]).fit(X, y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("distributed.default_client", _no_client)
+        with pytest.raises(efface.InputError, match="there is no Dask client"):
+            DaskUnlearningClassifier().fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+def _no_client() -> Any:
+    raise ValueError("No clients found")
+
+
+def test_what_needs_rows_is_refused_by_name() -> None:
+    refused: list[dict[str, Any]] = [
+        {"mechanism": "objective-perturbation"},
+        {"mechanism": "distributed-descent", "releases": 9},
+        {"state": "secret", "releases": 9, "solver": "newton"},
+    ]
+    for parameters in refused:
+        with pytest.raises(efface.Refused, match="parts that tell sums only"):
+            fitted(InProcess(), **parameters)
+    ridge = DaskUnlearningRegressor(client=InProcess(), mechanism="ridge", target_range=(0, 1))
+    with pytest.raises(efface.Refused, match=r"`ridge`.*parts that tell sums only"):
+        ridge.fit(*table())
+    model = fitted(InProcess())
+    for request in (model.add, model.update):
+        with pytest.raises(efface.Refused, match="held in parts"):
+            request(*table())
+    with pytest.raises(efface.Refused, match="not in its vault"):
+        model.to_local().forget(ids=[1])
+    with pytest.raises(efface.Refused, match="not in its vault"):
+        model.vault_.delete(ids=[1])
+
+
+def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None:
+    process = InProcess()
+    model = fitted(process, lambda_=0.01)
+    again = clone(model)
+    assert (again.client, again.lambda_, hasattr(again, "coef_")) == (process, 0.01, False)
+    assert copy.deepcopy(model).client is process
+    assert "client" in model.get_params()
+    with pytest.warns(efface.VaultKeptWarning):
+        data = pickle.dumps(model)
+    loaded = pickle.loads(data)
+    assert np.array_equal(loaded.coef_, model.coef_)
+    with pytest.raises(efface.Refused, match="does not reach them"):
+        loaded.forget(ids=[1])
+
+
+def test_secret_states_are_refreshed_from_the_parts() -> None:
+    model = fitted(
+        InProcess(), mechanism="descent-to-delete", variant="secret", releases=2, lambda_=0.1
+    )
+    model.forget(ids=[1])
+    with pytest.raises(efface.ReleasesExhausted):
+        model.forget(ids=[2])
+    assert model.refresh().kind == "refresh"
+    assert model.forget(ids=[2]).records == 1
+
+
+def test_persisted_collections_are_taken_as_they_are(workers: Client) -> None:
+    X, y = workers.persist(list(table()))
+    model = DaskUnlearningClassifier(client=workers, random_state=7).fit(X, y)
+    assert np.array_equal(model.coef_, fitted(InProcess(), random_state=7).coef_)
