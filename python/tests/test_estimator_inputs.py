@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+import warnings
 from typing import Any
 
 import numpy as np
@@ -174,3 +175,20 @@ def test_what_names_a_record(people: People) -> None:
         UnlearningClassifier().fit(X, y, ids=["a"])
     with pytest.raises(KeyError):
         model.forget(subjects=["who"])
+
+
+def test_rows_that_are_clipped_are_warned_about_where_they_are_most(people: People) -> None:
+    y = people.X[:, 0]
+    with pytest.warns(efface.RowsClippedWarning, match=r"longer than `row_norm` \(1\)"):
+        UnlearningClassifier().fit(20 * people.X, people.y)
+    with pytest.warns(efface.RowsClippedWarning, match=r"longer than `row_norm` \(0.1\)"):
+        UnlearningRegressor(row_norm=0.1, target_range=(-2, 2)).fit(people.X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The first tenth is too long; and whoever asks for unit rows knows what happens to them.
+        few = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
+        assert UnlearningClassifier().fit(few, people.y).status()["work"]["clipped"] == 12
+        UnlearningClassifier(row_map="unit").fit(20 * people.X, people.y)
+        # Rows of length 1 up to a rounding.
+        lengths = np.linalg.norm(people.X, axis=1, keepdims=True)
+        UnlearningClassifier().fit((1 + 1e-6) * people.X / lengths, people.y)

@@ -93,6 +93,10 @@ class VaultKeptWarning(UserWarning):
     """Rows stay in a file that nobody removes automatically any more."""
 
 
+class RowsClippedWarning(UserWarning):
+    """Most rows were longer than `row_norm`: the model learnt from their directions alone."""
+
+
 class RowsCopiedWarning(UserWarning):
     """Rows were written into a pickle; no deletion reaches such copies."""
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from . import _engine, _rows
 from ._around import limits_of_calls
-from ._errors import Error, InputError
+from ._errors import Error, InputError, RowsClippedWarning
 from ._parameters import CONSTRAINTS, settings_of, start_of
 from ._progress import shown
 from ._published import Published
@@ -101,6 +102,20 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         except BaseException:
             home.discard()
             raise
+        clipped = (self.receipt_.work or {}).get("clipped") or 0
+        if self.row_map == "clip" and 2 * clipped > x.shape[0]:
+            self._warn_of_clipping(x)
+
+    def _warn_of_clipping(self, x: Any) -> None:
+        # Rows of just that length may be longer by a rounding.
+        if np.median(row_norms(x)) > 1.001 * self.row_norm:
+            warnings.warn(
+                f"most rows are longer than `row_norm` ({self.row_norm:g}) and were shortened to "
+                "it, so that the model learnt from their directions: bring the columns to ranges "
+                "that are public, or declare a larger `row_norm`",
+                RowsClippedWarning,
+                stacklevel=4,
+            )
 
     def forget(
         self, *, ids: Any = None, subjects: Any = None, request_id: str | None = None
