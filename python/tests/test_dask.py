@@ -87,9 +87,9 @@ def killing(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     passes, killed = 0, []
     start = _reach.Cluster.start
 
-    def start_and_kill(self: Any, work: Any, given: Any) -> None:
+    def start_and_kill(self: Any, work: Any, given: Any, *rest: Any) -> None:
         nonlocal passes
-        start(self, work, given)
+        start(self, work, given, *rest)
         passes += work is _worker.compute
         if work is _worker.compute and passes == at:
             worker = self._jobs[0].worker
@@ -166,10 +166,11 @@ def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers:
     model.forget(ids=range(100))
     first = cast("Any", model._parts._reach)._parts[0]
     (worker,) = workers.who_has([first])[first.key]
-    os.kill(workers.run(os.getpid)[worker], signal.SIGKILL)
+    pid = workers.run(os.getpid)[worker]
+    os.kill(pid, signal.SIGKILL)
     model.forget(ids=[100])
     (other,) = workers.who_has([first])[first.key]
-    assert other != worker
+    assert workers.run(os.getpid)[other] != pid
     made = workers.submit(lambda part: (part.made, part.rows), first, workers=[other], pure=False)
     assert made.result() == (150, 49)
     assert model.status()["records"] == ROWS - 101
@@ -290,15 +291,16 @@ def test_neither_memory_nor_spill_hold_a_trace_of_an_erased_row(tmp_path: Path) 
         regions = list(mapped(pid))
         return [row for row, mark in marks.items() if any(mark in region for region in regions)]
 
-    always = {
-        "distributed.worker.memory.spill": 1e-6,
-        "distributed.worker.memory.pause": False,
-        "distributed.worker.memory.terminate": False,
-        "distributed.worker.memory.monitor-interval": "10ms",
-    }
-    with dask.config.set(always), cluster(tmp_path, 1) as one, Client(one) as client:
+    def spilled(dask_worker: Any) -> list[str]:
+        """Have a worker spill all that it can."""
+        for _ in list(dask_worker.data.fast):
+            dask_worker.data.evict()
+        return [str(key) for key in dask_worker.data.slow if "make-" in str(key)]
+
+    with cluster(tmp_path, 1) as one, Client(one) as client:
         model = DaskUnlearningClassifier(client=client).fit(X, y)
         (pid,) = client.run(os.getpid).values()
+        assert list(client.run(spilled).values()) == [[]]
         assert found(pid) == list(marks)
         model.forget(ids=list(marks))
         assert found(pid) == []
@@ -345,7 +347,7 @@ def test_an_interrupt_is_heard_while_workers_are_waited_for(tmp_path: Path) -> N
         # Nobody is there to make the parts, so this would wait for ever.
         with cluster(tmp_path, 0) as nobody, Client(nobody) as client:
             model = DaskUnlearningClassifier(client=client, classes=[0, 1])
-            signal.alarm(1)
+            signal.alarm(2)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(*table())
             assert not hasattr(model, "coef_")
@@ -388,6 +390,8 @@ def test_inputs_that_do_not_fit_are_refused(workers: Client) -> None:
         with pytest.raises(efface.InputError, match="there is no Dask client"):
             DaskUnlearningClassifier().fit(X, y)
     assert not hasattr(model, "coef_")
+    with pytest.warns(efface.RowsClippedWarning, match="shortened to `row_norm`"):
+        DaskUnlearningClassifier(client=InProcess()).fit(100 * X, y)
 
 
 def _no_client() -> Any:

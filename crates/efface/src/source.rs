@@ -9,6 +9,7 @@ use efface_formats::{
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
 use efface_privacy::quantity::Decimal;
+use zeroize::Zeroize;
 
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan, Task};
@@ -227,7 +228,9 @@ pub(crate) fn read_table(
         ));
     }
     let summary = source.read(options, &mut sink)?;
-    let Collector { x, mut y, ids, subjects, positions, width, sparse, .. } = sink;
+    let Collector { x, mut y, ids, subjects, positions, mut buffer, width, sparse, .. } = sink;
+    // It held the last row.
+    buffer.zeroize();
     if let Some(table) = &summary.classes {
         for target in &mut y {
             // A provisional index is always one that was handed out.

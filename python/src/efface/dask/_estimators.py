@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import uuid
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine
 from .._around import limits_of_calls
-from .._errors import InputError, Refused
+from .._errors import InputError, Refused, RowsClippedWarning
 from .._estimator import Unlearner
 from .._parameters import settings_of, start_of
 from .._progress import shown
@@ -155,6 +156,15 @@ class _OnWorkers(Unlearner):
             parts.release()
             home.discard()
             raise
+        clipped = (self.receipt_.work or {}).get("clipped") or 0
+        if self.row_map == "clip" and 2 * clipped > sum(counts):
+            warnings.warn(
+                f"most rows were shortened to `row_norm` ({self.row_norm:g}), so that the model "
+                "learnt from their directions: unless they were of that length but for rounding, "
+                "bring the columns to ranges that are public, or declare a larger `row_norm`",
+                RowsClippedWarning,
+                stacklevel=4,
+            )
 
     def _surveyed(self, client: Any, collections: Collections) -> tuple[list[int], NDArray[Any]]:
         """Rows of each block, and targets that hold all classes, or the least and greatest."""
@@ -184,7 +194,7 @@ class _OnWorkers(Unlearner):
         home = self._present()
 
         def version() -> int:
-            return int(json.loads(_engine.weights(home.path)[2])["version"])
+            return int(json.loads(_engine.certificate(home.path))["model"]["version"])
 
         with home.lock, held.request(version):
             served = partial(_REQUESTS[request], held)

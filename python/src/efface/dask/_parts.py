@@ -114,7 +114,8 @@ class Parts:
         self, kind: str, weights: NDArray[np.float64], vector: NDArray[np.float64] | None
     ) -> None:
         given = {i: (state, kind, weights, vector) for i, state in enumerate(self._states)}
-        self._reach.start(_worker.compute, given)
+        size = len(weights)
+        self._reach.start(_worker.compute, given, size * size // 2 if kind == "hessian" else size)
 
     def take(self, part: int) -> Any:
         return _worker.aligned(self._reach.take(part))

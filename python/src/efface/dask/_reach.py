@@ -14,6 +14,8 @@ from ._worker import Block, Recipe, make
 
 # How long, in seconds, something is waited for before anything else is looked at.
 _TICK = 0.2
+# How many numbers one task may tell: 32 MB.
+_LARGE = 1 << 22
 # How often a partition may get lost within one pass.
 _ATTEMPTS = 20
 
@@ -26,8 +28,11 @@ class Reach(Protocol):
     def make(self, blocks: Sequence[Block], recipe: Recipe) -> None:
         """Make the parts, each where its rows are."""
 
-    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
-        """Start work on some of the parts, with these arguments after the part."""
+    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]], numbers: int = 1) -> None:
+        """Start work on some of the parts, with these arguments after the part.
+
+        `numbers` is how many numbers each will tell, roughly.
+        """
 
     def take(self, index: int) -> Any:
         """Wait for the result of a part that was started."""
@@ -89,7 +94,12 @@ class _Here:
             x, y, ids, subjects = self._process.compute(promises)
             self._parts.append(make(index, x, y, ids, subjects, recipe))
 
-    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
+    def start(
+        self,
+        work: Work,
+        given: Mapping[int, tuple[Any, ...]],
+        numbers: int = 1,  # noqa: ARG002 - there is no wire here
+    ) -> None:
         self._started = work, given
 
     def take(self, index: int) -> Any:
@@ -117,18 +127,24 @@ class _Lost(Exception):
 
 @dataclass
 class _Job:
-    """Work on one part, on the worker that holds it."""
+    """Work on some parts, on the worker that holds them."""
 
-    part: Any
     future: Any
     worker: str
+    indices: list[int]
+    results: dict[int, Any] | None = None
+
+
+def _each(work: Work, parts: list[Any], given: list[tuple[Any, ...]]) -> list[Any]:
+    return [work(part, *arguments) for part, arguments in zip(parts, given, strict=True)]
 
 
 class Cluster:
     """Reaches parts that Dask workers hold, one future each.
 
-    A part is never sent to another worker: work on it goes to its worker. When that worker goes
-    away, Dask makes the part again from the user's graph, and the work is sent after it.
+    A part is never sent to another worker: work on it goes to its worker, for all parts there in
+    one task unless their results are large. When that worker goes away, Dask makes its parts again
+    from the user's graph, and the work is sent after them.
     """
 
     def __init__(self, client: Any) -> None:
@@ -151,26 +167,32 @@ class Cluster:
             ]
         )
 
-    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> None:
+    def start(self, work: Work, given: Mapping[int, tuple[Any, ...]], numbers: int = 1) -> None:
         self._jobs.clear()
         self._started = work, given
+        held: dict[str, list[int]] = {}
         holders = self._client.who_has([self._parts[index] for index in given])
         for index in given:
-            workers = holders.get(self._parts[index].key)
-            if workers:
-                self._send(index, next(iter(workers)))
+            for worker in holders.get(self._parts[index].key, ())[:1]:
+                held.setdefault(worker, []).append(index)
+        most = max(1, _LARGE // max(1, numbers))
+        for worker, indices in held.items():
+            for at in range(0, len(indices), most):
+                self._send(indices[at : at + most], worker)
 
     def take(self, index: int) -> Any:
         for _ in range(_ATTEMPTS):
             if index not in self._jobs:
-                self._send(index, self._worker_of(index))
-            job = self._jobs.pop(index)
+                self._send([index], self._worker_of(index))
+            job = self._jobs[index]
             try:
-                result = self._result(job)
+                results = self._results(job)
             except _Lost:
+                for lost in job.indices:
+                    self._jobs.pop(lost, None)
                 continue
             self._seen.add(job.worker)
-            return result
+            return results.pop(index)
         raise StorageError(
             f"the worker that holds partition {index} was lost {_ATTEMPTS} times in one pass",
             code="parts",
@@ -191,17 +213,18 @@ class Cluster:
         self._jobs.clear()
         self._parts.clear()
 
-    def _send(self, index: int, worker: str) -> None:
+    def _send(self, indices: list[int], worker: str) -> None:
         work, given = self._started
         future = self._client.submit(
+            _each,
             work,
-            self._parts[index],
-            *given[index],
+            [self._parts[index] for index in indices],
+            [given[index] for index in indices],
             workers=[worker],
             allow_other_workers=False,
             pure=False,
         )
-        self._jobs[index] = _Job(self._parts[index], future, worker)
+        self._jobs.update(dict.fromkeys(indices, _Job(future, worker, indices)))
 
     def _worker_of(self, index: int) -> str:
         """Wait until a worker holds a part."""
@@ -228,22 +251,27 @@ class Cluster:
                 return str(next(iter(workers)))
             time.sleep(_TICK / 10)
 
-    def _result(self, job: _Job) -> Any:
+    def _results(self, job: _Job) -> dict[int, Any]:
         from distributed import KilledWorker
         from distributed import TimeoutError as Late
         from distributed.comm import CommClosedError
 
-        while True:
+        while job.results is None:
             self._check()
             try:
-                return job.future.result(timeout=_TICK)
+                told = job.future.result(timeout=_TICK)
             except Late:
-                # Work for a worker that is gone, or lost its part, would wait for ever.
-                if job.worker not in self._client.who_has([job.part]).get(job.part.key, ()):
+                # Work for a worker that is gone, or lost a part, would wait for ever.
+                parts = [self._parts[index] for index in job.indices]
+                holders = self._client.who_has(parts)
+                if any(job.worker not in holders.get(part.key, ()) for part in parts):
                     job.future.cancel()
                     raise _Lost from None
             except (CancelledError, KilledWorker, CommClosedError):
                 raise _Lost from None
+            else:
+                job.results = dict(zip(job.indices, told, strict=True))
+        return job.results
 
     def _check(self) -> None:
         if self._stopped.is_set():
