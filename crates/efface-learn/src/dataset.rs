@@ -129,20 +129,40 @@ impl Dataset {
 /// The norm of a row, not below the exact one and the least such float but for errors of about
 /// d 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
-    // Squares of 32-bit floats are exact in 64 bits; their sum is kept as an unevaluated pair.
-    let (mut high, mut low) = (0.0_f64, 0.0_f64);
-    for &value in row.values() {
-        let square = f64::from(value) * f64::from(value);
-        let sum = high + square;
-        let (large, small) = if high >= square { (high, square) } else { (square, high) };
-        low += small - (sum - large);
-        high = sum;
+    // Squares of 32-bit floats are exact in 64 bits; their sums are kept as unevaluated pairs, in
+    // lanes that do not wait for each other.
+    let (mut high, mut low) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let (chunks, tail) = row.values().as_chunks::<LANES>();
+    let mut last = [0.0_f32; LANES];
+    last[..tail.len()].copy_from_slice(tail);
+    for chunk in chunks.iter().chain([&last]) {
+        for ((high, low), &value) in high.iter_mut().zip(&mut low).zip(chunk) {
+            let square = f64::from(value) * f64::from(value);
+            let (sum, error) = two_sum(*high, square);
+            *low += error;
+            *high = sum;
+        }
     }
-    let total = high + low;
-    let rest = low - (total - high);
+    let (mut sum, mut errors) = (0.0, 0.0);
+    for (high, low) in high.into_iter().zip(low) {
+        let (next, error) = two_sum(sum, high);
+        errors += error + low;
+        sum = next;
+    }
+    let (total, rest) = two_sum(sum, errors);
     let root = total.sqrt();
     // root^2 < total + rest, decided with the exact remainder total - root^2.
     if (-root).mul_add(root, total) + rest > 0.0 { root.next_up() } else { outward::sqrt(total) }
+}
+
+/// Sums that are taken side by side.
+const LANES: usize = 8;
+
+/// The rounded sum, and the exact rest (Knuth).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
 #[cfg(test)]
