@@ -78,6 +78,13 @@ def test_a_failed_fit_leaves_the_model_as_it_was(people: People) -> None:
     assert model.forget(subjects=["who-1"]).records == 3
 
 
+def test_subjects_that_no_record_names_are_refused_with_a_way_out(people: People) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y)
+    with pytest.raises(efface.UnknownSubject, match="unknown: `ada`") as raised:
+        model.forget(subjects=["ada"])
+    assert raised.value.hint == "the records of this model name no subjects: delete by their ids"
+
+
 def test_before_fit_nothing_is_there() -> None:
     model = UnlearningClassifier()
     for name in ("coef_", "intercept_", "certificate_", "n_iter_", "classes_"):

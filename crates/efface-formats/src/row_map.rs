@@ -138,7 +138,7 @@ mod tests {
     fn refuse_names_the_length() {
         let map = RowMap { mode: RowMapMode::Refuse, norm: 1.0 };
         let error = map.apply(&mut [3.0, 4.0]).unwrap_err().to_string();
-        assert_eq!(error, "the row has norm 5, the bound is 1");
+        assert!(error.starts_with("the row has norm 5, the bound is 1: "), "{error}");
     }
 
     #[test]

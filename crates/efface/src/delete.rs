@@ -313,5 +313,10 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
             shown.join(", ")
         ),
     )
-    .hint("correct or leave out the unknown ones and ask again"))
+    .hint(match which {
+        Which::Subjects(_) if !current.plan.subjects => {
+            "the records of this model name no subjects: delete by their ids"
+        }
+        _ => "correct or leave out the unknown ones and ask again",
+    }))
 }

@@ -116,7 +116,10 @@ pub enum LabelFault {
 #[non_exhaustive]
 pub enum RowFault {
     /// Longer than the bound, under `refuse`.
-    #[error("the row has norm {norm}, the bound is {bound}")]
+    #[error(
+        "the row has norm {norm}, the bound is {bound}: declare a larger one before training, or \
+         let longer rows be clipped"
+    )]
     TooLong {
         /// The length, rounded up.
         norm: f64,

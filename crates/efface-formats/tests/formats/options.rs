@@ -60,7 +60,7 @@ fn row_maps_are_applied_and_counted() {
     assert!((read.rows[0][0] - 0.6).abs() < 1e-6);
     assert_eq!(read.rows[1], [0.0, 1.0]);
     let message = refused(Format::Csv, table, &with(RowMapMode::Refuse));
-    assert_eq!(message, "data.csv, line 2: the row has norm 5, the bound is 1");
+    assert!(message.starts_with("data.csv, line 2: the row has norm 5, the bound is 1: "));
 }
 
 #[test]

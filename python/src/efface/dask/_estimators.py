@@ -353,7 +353,7 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
     --------
     >>> import dask.array as da
     >>> from efface.dask import DaskUnlearningClassifier, InProcess
-    >>> X = da.random.default_rng(1).normal(size=(900, 3), chunks=(300, 3))
+    >>> X = da.random.default_rng(1).normal(size=(900, 3), chunks=(300, 3)) / 4
     >>> y = (X[:, 0] > X[:, 1]).astype(int)
     >>> model = DaskUnlearningClassifier(client=InProcess()).fit(X, y)
     >>> model.forget(ids=[0, 450]).records
