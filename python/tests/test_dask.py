@@ -188,7 +188,6 @@ def test_parts_that_come_back_with_other_rows_are_refused() -> None:
 
 
 def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Path) -> None:
-    workers.wait_for_workers(2)
     model = fitted(workers)
     certificate = model.forget(ids=[7])
     vault = model.vault_
