@@ -17,6 +17,10 @@ use super::schedule::{Public, grid, least_steps};
 use super::{Choices, MechanismName, Schedule};
 use crate::error::{Error, Result};
 
+/// Deletions foreseen under deletion-privacy: what updates leave of their starts adds up, to a limit
+/// that is reached soon.
+const DELETIONS: u64 = 32;
+
 /// Steps of one update of the variants that choose lambda, unless the user says otherwise.
 const ITERATIONS: u64 = 10;
 
@@ -271,6 +275,21 @@ fn meets(choices: &Choices, public: &Public<'_>, first: &Descent) -> Result<bool
             let order =
                 RenyiOrder::new(target.order.0).map_err(|error| refused(error.to_string()))?;
             Ok(rdp::from_mu(mu, order).get() <= target.epsilon.0)
+        }
+        Notion::DeletionPrivacy => {
+            let deletions = target.interactions.unwrap_or(DELETIONS).clamp(1, DELETIONS);
+            let mut event = first.clone();
+            for done in 1..=deletions {
+                let last = event.phases[0];
+                let steps = event.iterations;
+                event.phases.push(Phase { steps, releases: 1, only_then: 0, only_now: 0, ..last });
+                for phase in event.phases.iter_mut().rev().skip(1) {
+                    phase.only_then += public.setting.group;
+                }
+                event.updates = done;
+                event.releases += 1;
+            }
+            target.is_met(&public.composed(Event::Descent(event)))
         }
         _ => {
             let requests = match target.notion {

@@ -77,6 +77,31 @@ fn p_adaptive_deletion_privacy_pays_for_what_was_seen() {
     assert!(served.certificate.contains("p-adaptive"));
 }
 
+/// What earlier updates leave of their starts adds up, and noise is found for all of them.
+#[test]
+fn descent_keeps_deletion_privacy_for_one_deletion_after_another() {
+    for interactions in [None, Some(4)] {
+        let world = World::new();
+        let settings = Settings {
+            mechanism: Some("descent-to-delete".into()),
+            notion: Some("deletion-privacy".into()),
+            iterations: Some(60),
+            interactions,
+            public_n: Some(120),
+            capacity: Some(150),
+            lambda: Some(0.05),
+            max_group: Some(3),
+            ..Settings::default()
+        };
+        let (vault, _) = world.trained(settings).unwrap();
+        for id in ["id-7", "id-8", "id-9", "id-30"] {
+            let served = world.run(|s| delete(&vault, &delete_one(id), s)).unwrap();
+            let wanted = claim(&served.claims, Notion::DeletionPrivacy).unwrap();
+            assert!(wanted.epsilon.0 <= 1.0 && wanted.epsilon.0 > 0.1, "{id}: {}", wanted.epsilon);
+        }
+    }
+}
+
 #[test]
 fn a_private_row_count_is_neither_claimed_about_nor_told() {
     // N from the data: DP only in the replace sense, with the count as an assumption.
