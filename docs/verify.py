@@ -1698,7 +1698,8 @@ def check_objective(document: Fields) -> str:
     load = Decimal(norm["capacity"]) / norm["n"] if norm["kind"] == "fixed" else ONE
     row = (size(document, "row-norm") ** 2 + size(document, "intercept") ** 2).sqrt()
     loss = listed(document, "loss")
-    if loss == "squared" and exact:  # sums know no clip, and rest on no gradient
+    require(loss == "squared" or not exact, "exact sums are those of the loss `squared`")
+    if exact:  # sums know no clip, and rest on no gradient
         slope, curvature = ZERO, ONE
     elif loss == "squared":
         slope, curvature = size(document, "clip"), ONE

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -168,12 +169,43 @@ def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers:
     (worker,) = workers.who_has([first])[first.key]
     pid = workers.run(os.getpid)[worker]
     os.kill(pid, signal.SIGKILL)
-    model.forget(ids=[100])
+    model.sweep()
     (other,) = workers.who_has([first])[first.key]
     assert workers.run(os.getpid)[other] != pid
-    made = workers.submit(lambda part: (part.made, part.rows), first, workers=[other], pure=False)
-    assert made.result() == (150, 49)
+
+    def sizes() -> Any:
+        counts = workers.submit(lambda p: (p.made, p.rows), first, workers=[other], pure=False)
+        return counts.result()
+
+    assert sizes() == (150, 50)
+    model.forget(ids=[100])
+    assert sizes() == (150, 49)
     assert model.status()["records"] == ROWS - 101
+
+
+def test_tasks_of_two_requests_do_not_move_a_part_under_each_other() -> None:
+    """Dask cannot stop a task that runs, so one may outlive its request."""
+    model = fitted(InProcess())
+    (part, *_) = cast("Any", model._parts._reach)._parts
+    weights = np.linspace(-1, 1, model.n_features_in_ + 1)
+    states = [_worker.State(withdrawn=np.array([row])) for row in (5, 9)]
+
+    def sums(number: int) -> bytes:
+        return _worker.compute(part, states[number % 2], "totals", weights, None).tobytes()
+
+    alone = [sums(0), sums(1)]
+    assert alone[0] != alone[1]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(sums, range(400)))
+    assert together == alone * 200
+
+
+def test_a_copy_keeps_its_parts_when_the_other_fits_anew() -> None:
+    model = fitted(InProcess())
+    other = copy.deepcopy(model)
+    model.fit(*table())
+    assert other.forget(ids=[3]).records == 1
+    assert model.forget(ids=[3]).records == 1
 
 
 def test_parts_that_come_back_with_other_rows_are_refused() -> None:

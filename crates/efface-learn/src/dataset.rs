@@ -1,6 +1,7 @@
 //! The records an objective is built on: rows, targets, and the norm of each row.
 
 use efface_matrix::{Matrix, PushError, RemoveError, Row};
+use zeroize::Zeroize;
 
 use crate::outward;
 
@@ -68,8 +69,8 @@ impl Dataset {
             return Err(DatasetError::Target { row: self.rows(), got: target });
         }
         self.x.push(row)?;
-        self.y.push(target);
-        self.norms.push(row_norm(row));
+        append(&mut self.y, target);
+        append(&mut self.norms, row_norm(row));
         Ok(())
     }
 
@@ -124,6 +125,17 @@ impl Dataset {
     pub fn norms(&self) -> &[f64] {
         &self.norms
     }
+}
+
+/// Appends a value; memory that the values outgrow is wiped before it is given back.
+fn append(values: &mut Vec<f64>, value: f64) {
+    if values.len() == values.capacity() {
+        let mut larger = Vec::with_capacity((2 * values.capacity()).max(64));
+        larger.extend_from_slice(values);
+        values.zeroize();
+        *values = larger;
+    }
+    values.push(value);
 }
 
 /// The norm of a row, not below the exact one and the least such float but for errors of about

@@ -25,6 +25,10 @@ pub(crate) struct Part {
 /// Ids and subjects, where there are some.
 type NameLists = (Option<Vec<String>>, Option<Vec<String>>);
 
+/// Where a part must be: the positions of rows that are overwritten and of rows that are kept out of
+/// sums, all others in; with a fingerprint, the rows that are left must be those it was taken of.
+type Place<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, Option<[u8; 16]>);
+
 #[pymethods]
 impl Part {
     #[new]
@@ -61,69 +65,76 @@ impl Part {
         PyBytes::new(py, &print.to_le_bytes())
     }
 
-    /// The ids and the subjects of its records as they were made; none where there are none, or
-    /// once they were dropped.
-    fn names(&self, py: Python<'_>) -> NameLists {
-        let texts = |list: &Vec<Box<str>>| list.iter().map(|name| String::from(&**name)).collect();
-        py.detach(|| {
-            self.held().names().map_or((None, None), |names| {
-                (names.ids.as_ref().map(texts), names.subjects.as_ref().map(texts))
-            })
-        })
-    }
-
     /// Forgets the names.
     fn drop_names(&self, py: Python<'_>) {
         py.detach(|| self.held().drop_names());
     }
 
-    /// Brings the part into a state, whatever it was before: rows at the positions `erased`
-    /// overwritten, rows at `withdrawn` kept out of sums, all others in. With a `fingerprint`, the
-    /// rows that are left must be those it was taken of.
-    #[pyo3(signature = (erased, withdrawn, fingerprint=None))]
-    fn bring(
-        &self,
-        py: Python<'_>,
-        erased: PyReadonlyArray1<'_, i64>,
-        withdrawn: PyReadonlyArray1<'_, i64>,
-        fingerprint: Option<[u8; 16]>,
-    ) -> PyResult<()> {
-        let (erased, withdrawn) =
-            (positions(erased.as_slice()?)?, positions(withdrawn.as_slice()?)?);
-        let print = fingerprint.map(u128::from_le_bytes);
-        self.work(py, |part| part.bring(&erased, &withdrawn, print))
+    /// Brings the part to a place, whatever it was before.
+    fn bring(&self, py: Python<'_>, place: Place<'_>) -> PyResult<()> {
+        self.at(py, &place, |_| Ok(()))
     }
 
-    /// Loss and gradient at `weights`, summed over the rows.
+    /// Brings the part to one place and then to another; the fingerprint there.
+    fn change<'py>(
+        &self,
+        py: Python<'py>,
+        before: Place<'py>,
+        after: Place<'py>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let after = Target::of(&after)?;
+        let print = self.at(py, &before, |part| {
+            after.bring(part)?;
+            Ok(part.fingerprint())
+        })?;
+        Ok(PyBytes::new(py, &print.to_le_bytes()))
+    }
+
+    /// The ids and the subjects of its records as they were made, at a place; none where there are
+    /// none, or once they were dropped.
+    fn names(&self, py: Python<'_>, place: Place<'_>) -> PyResult<NameLists> {
+        let texts = |list: &Vec<Box<str>>| list.iter().map(|name| String::from(&**name)).collect();
+        self.at(py, &place, |part| {
+            Ok(part.names().map_or((None, None), |names| {
+                (names.ids.as_ref().map(texts), names.subjects.as_ref().map(texts))
+            }))
+        })
+    }
+
+    /// Loss and gradient at `weights`, summed over the rows at a place.
     fn totals<'py>(
         &self,
         py: Python<'py>,
+        place: Place<'py>,
         weights: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
         let weights = weights.as_slice()?;
-        let totals = self.work(py, |part| part.totals(weights))?;
+        let totals = self.at(py, &place, |part| part.totals(weights))?;
         Ok((totals.loss, PyArray1::from_vec(py, totals.gradient)))
     }
 
-    /// Second derivatives at `weights`, summed over the rows: the lower triangle column by column.
+    /// Second derivatives at `weights`, summed over the rows at a place: the lower triangle column
+    /// by column.
     fn hessian<'py>(
         &self,
         py: Python<'py>,
+        place: Place<'py>,
         weights: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let weights = weights.as_slice()?;
-        Ok(PyArray1::from_vec(py, self.work(py, |part| part.hessian(weights))?))
+        Ok(PyArray1::from_vec(py, self.at(py, &place, |part| part.hessian(weights))?))
     }
 
-    /// The second derivatives at `weights` times `vector`.
+    /// The second derivatives at `weights`, over the rows at a place, times `vector`.
     fn product<'py>(
         &self,
         py: Python<'py>,
+        place: Place<'py>,
         weights: PyReadonlyArray1<'py, f64>,
         vector: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (weights, vector) = (weights.as_slice()?, vector.as_slice()?);
-        Ok(PyArray1::from_vec(py, self.work(py, |part| part.product(weights, vector))?))
+        Ok(PyArray1::from_vec(py, self.at(py, &place, |part| part.product(weights, vector))?))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -139,13 +150,46 @@ impl Part {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work<T: Send>(
+    /// Brings the part to a place and works on it there, while nobody else can move it: a task that
+    /// outlived its request may still run beside the next one's.
+    fn at<T: Send>(
         &self,
         py: Python<'_>,
+        place: &Place<'_>,
         work: impl FnOnce(&mut efface::Part) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| pool::within(|| work(&mut self.held())));
+        let target = Target::of(place)?;
+        let done = py.detach(|| {
+            // Held outside the pool, whose threads may pick up another task for this part.
+            let mut part = self.held();
+            let part = &mut *part;
+            pool::within(move || {
+                target.bring(part)?;
+                work(part)
+            })
+        });
         done.map_err(|error| raised(&error))
+    }
+}
+
+/// A [`Place`] in the engine's numbers.
+struct Target {
+    erased: Vec<u64>,
+    withdrawn: Vec<u64>,
+    print: Option<u128>,
+}
+
+impl Target {
+    fn of((erased, withdrawn, print): &Place<'_>) -> PyResult<Self> {
+        Ok(Self {
+            erased: positions(erased.as_slice()?)?,
+            withdrawn: positions(withdrawn.as_slice()?)?,
+            print: print.map(u128::from_le_bytes),
+        })
+    }
+
+    fn bring(&self, part: &mut efface::Part) -> Result<()> {
+        part.bring(&self.erased, &self.withdrawn, self.print)
     }
 }
 

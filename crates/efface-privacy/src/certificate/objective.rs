@@ -55,13 +55,15 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
 }
 
 fn link(certificate: &Certificate) -> Result<Link, String> {
+    let exact = matches!(certificate.event.core(), Event::ExactRemoval(_));
     let (slope, curvature) = match listed(certificate, "loss")? {
+        "squared" if exact => (0.0, 1.0), // sums know no clip, and rest on no gradient
+        other if exact => {
+            return Err(format!("exact sums are those of the loss `squared`, got `{other}`"));
+        }
         "logistic" => (1.0, 0.25),
         "softmax" => (std::f64::consts::SQRT_2, 0.5),
-        "squared" => match certificate.event.core() {
-            Event::ExactRemoval(_) => (0.0, 1.0), // sums know no clip, and rest on no gradient
-            _ => (number(certificate, "clip")?, 1.0),
-        },
+        "squared" => (number(certificate, "clip")?, 1.0),
         "huber-hinge" => (1.0, 1.0 / number(certificate, "hinge-width")?),
         other => return Err(format!("`loss` must be one this verifier knows, got `{other}`")),
     };

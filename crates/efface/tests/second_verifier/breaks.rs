@@ -134,6 +134,13 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
             true
         })
     }),
+    ("objective", |c| {
+        let logistic = exact(c).is_some();
+        listed(c, "loss").is_some_and(|loss| {
+            loss.value = "logistic".to_owned();
+            logistic
+        })
+    }),
     ("objective", |c| twice(c, "loss")),
     ("objective", |c| {
         let listed = c.constants.len();

@@ -145,13 +145,11 @@ class _OnWorkers(Unlearner):
                     progress=told,
                 )
             parts.settle()
-            before = getattr(self, "_parts", None)
+            # Former parts go with their last owner, which a copy of this estimator may be.
             self._home, self._parts, self._last = home, parts, -1
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
             self._catch_up()
-            if before is not None:
-                before.release()
         except BaseException:
             parts.release()
             home.discard()
@@ -199,6 +197,19 @@ class _OnWorkers(Unlearner):
         with home.lock, held.request(version):
             served = partial(_REQUESTS[request], held)
             return super()._serve(what, served, request_id, *parts, **names)
+
+    def sweep(self) -> None:
+        """Overwrite what parts that were made again hold of forgotten records.
+
+        Worth calling after a worker was lost: Dask makes its parts again at once, from what their
+        sources still hold, and only the next request would see to it otherwise.
+        """
+        check_is_fitted(self)
+        held: Parts | None = getattr(self, "_parts", None)
+        if held is None:
+            raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
+        with self._present().lock:
+            held.sweep()
 
     def _ordinary(self, kind: type[Unlearner]) -> Any:
         """An estimator for tables in memory, with this model."""
@@ -337,14 +348,18 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
 
     *What is not.* What the parts are made from is yours: files, persisted collections, other
     results of their graph, what Dask spills of these, and memory of a worker that such
-    intermediate results left behind. Ids and subjects pass through this process and the workers
-    when the model is fitted. Remove the record at its source before, or with, the request.
+    intermediate results left behind; arrays given to ``da.from_array`` are part of the graph, which
+    the scheduler keeps. Ids and subjects pass through this process and the workers when the model
+    is fitted. A worker that the scheduler gave up on keeps its rows until its process ends.
+    Overwrite the record at its source with another valid row: taking it out would shift the rows
+    behind it, and parts that are made again would be refused.
 
-    *What is lost with a worker.* Its parts are made again from the graph of the collections,
-    without the records that were forgotten, before anything is computed from them; a fingerprint
-    refuses collections that give other rows each time. A request that fails leaves vault and parts
-    as they were. Noise is drawn by this process alone, after the pass that it follows, and once
-    for what is released.
+    *What is lost with a worker.* Dask makes its parts again from the graph of the collections. Such
+    a part holds what its source still gives, forgotten records among it, until the next request or
+    :meth:`sweep`, which overwrite these before anything is computed. A fingerprint refuses
+    collections that give other rows each time. A request that fails leaves vault and parts as they
+    were. Noise is drawn by this process alone, after the pass that it follows, and once for what is
+    released.
 
     A part lives as long as this estimator, its client and their cluster. A pickle, and the
     estimator that :meth:`to_local` returns, predict and cannot forget.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import Interrupted
 from . import _worker
 from ._reach import Reach
 from ._worker import Block, Recipe, State
@@ -66,6 +67,10 @@ class Parts:
     def settle(self) -> None:
         """Drop the names of the records, once they are in the vault."""
         self._states = [replace(state, named=False) for state in self._states]
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Bring every part where it must be."""
         self._run(_worker.bring, {i: (state,) for i, state in enumerate(self._states)})
 
     def release(self) -> None:
@@ -140,9 +145,18 @@ class Parts:
 
     def _confirm(self) -> None:
         """Wait until no worker holds what was forgotten."""
-        if self._unconfirmed:
+        if not self._unconfirmed:
+            return
+        self._reach.resume()  # the request itself is over
+        try:
             self._run(_worker.bring, {part: (s,) for part, s in self._unconfirmed.items()})
-            self._unconfirmed.clear()
+        except Interrupted:
+            raise Interrupted(
+                "the request was served, and interrupted before all workers had said that its rows "
+                "are overwritten; the next request waits for that first",
+                code="interrupted",
+            ) from None
+        self._unconfirmed.clear()
 
     def _run(self, work: Callable[..., Any], given: dict[int, tuple[Any, ...]]) -> dict[int, Any]:
         self._reach.start(work, given)

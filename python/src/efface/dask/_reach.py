@@ -171,7 +171,7 @@ class Cluster:
         self._jobs.clear()
         self._started = work, given
         held: dict[str, list[int]] = {}
-        holders = self._client.who_has([self._parts[index] for index in given])
+        holders = self._holders_of([self._parts[index] for index in given])
         for index in given:
             for worker in holders.get(self._parts[index].key, ())[:1]:
                 held.setdefault(worker, []).append(index)
@@ -234,19 +234,22 @@ class Cluster:
         part = self._parts[index]
         while True:
             self._check()
+            gone = StorageError(
+                f"partition {index} is lost, and Dask does not know any more how it was made",
+                code="parts",
+                hint="fit anew, on collections that Dask can compute again",
+            )
             try:
                 wait([part], timeout=_TICK)
             except Late:
                 continue
+            except CancelledError:
+                raise gone from None
             if part.status == "error":
                 part.result()  # raises what the worker raised
             if part.status in ("cancelled", "lost"):
-                raise StorageError(
-                    f"partition {index} is lost, and Dask does not know any more how it was made",
-                    code="parts",
-                    hint="fit anew, on collections that Dask can compute again",
-                )
-            workers = self._client.who_has([part]).get(part.key)
+                raise gone
+            workers = self._holders_of([part]).get(part.key)
             if workers:
                 return str(next(iter(workers)))
             time.sleep(_TICK / 10)
@@ -263,7 +266,7 @@ class Cluster:
             except Late:
                 # Work for a worker that is gone, or lost a part, would wait for ever.
                 parts = [self._parts[index] for index in job.indices]
-                holders = self._client.who_has(parts)
+                holders = self._holders_of(parts)
                 if any(job.worker not in holders.get(part.key, ()) for part in parts):
                     job.future.cancel()
                     raise _Lost from None
@@ -272,6 +275,17 @@ class Cluster:
             else:
                 job.results = dict(zip(job.indices, told, strict=True))
         return job.results
+
+    def _holders_of(self, parts: list[Any]) -> Mapping[str, Any]:
+        try:
+            holders: Mapping[str, Any] = self._client.who_has(parts)
+        except OSError as error:  # what Dask raises where a connection is closed, among it
+            raise StorageError(
+                f"Dask's scheduler cannot be asked where the partitions are: {error}",
+                code="parts",
+                hint="connect the client again and repeat the request",
+            ) from error
+        return holders
 
     def _check(self) -> None:
         if self._stopped.is_set():

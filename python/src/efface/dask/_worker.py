@@ -128,24 +128,30 @@ def describe(part: _engine.Part) -> tuple[int, int, bytes]:
     return part.made, part.shortened, part.fingerprint
 
 
+def place(state: State) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes | None]:
+    """Return a state as the engine takes it.
+
+    Each call of a part takes one and brings the part there first, as a whole: a task that outlived
+    its request may run beside the next one's and ask for another.
+    """
+    return aligned(state.erased), aligned(state.withdrawn), state.fingerprint
+
+
 def bring(part: _engine.Part, state: State) -> None:
     """Bring a part where it must be."""
-    part.bring(aligned(state.erased), aligned(state.withdrawn), state.fingerprint)
+    part.bring(place(state))
     if not state.named:
         part.drop_names()
 
 
 def change(part: _engine.Part, before: State, after: State) -> bytes:
     """Bring a part from one state to another; the fingerprint there."""
-    bring(part, before)
-    bring(part, after)
-    return part.fingerprint
+    return part.change(place(before), place(after))
 
 
 def names(part: _engine.Part, state: State) -> tuple[list[str] | None, list[str] | None]:
     """Return the ids and subjects of a part's records."""
-    bring(part, state)
-    return part.names()
+    return part.names(place(state))
 
 
 def compute(
@@ -156,16 +162,17 @@ def compute(
     vector: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the sums of a kind over a part's rows; of `totals`, the gradient and then the loss."""
-    bring(part, state)
+    if not state.named:
+        part.drop_names()
     weights = aligned(weights)
     if kind == "totals":
-        loss, gradient = part.totals(weights)
+        loss, gradient = part.totals(place(state), weights)
         return np.append(gradient, loss)
     if kind == "hessian":
-        return part.hessian(weights)
+        return part.hessian(place(state), weights)
     if vector is None:
         raise ValueError("a product needs a vector")
-    return part.product(weights, aligned(vector))
+    return part.product(place(state), weights, aligned(vector))
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
