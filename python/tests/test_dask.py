@@ -283,15 +283,16 @@ def test_regression(workers: Client) -> None:
     y = 20 + 40 * X[:, 0]
     with pytest.warns(efface.NotCoveredWarning, match="read off the data"):
         DaskUnlearningRegressor(client=InProcess()).fit(X, y)
+    quiet = {"target_range": (-60, 100), "excess_risk": 1e-6, "random_state": 3}
     far, here = (
-        DaskUnlearningRegressor(client=client, target_range=(-60, 100), random_state=3).fit(X, y)
+        DaskUnlearningRegressor(client=client, **quiet).fit(X, y)
         for client in (workers, InProcess())
     )
     assert np.array_equal(far.coef_, here.coef_)
     assert far.forget(ids=[9]).records == here.forget(ids=[9]).records == 1
     predicted = far.predict(X)
     assert np.allclose(predicted.compute(), far.to_local().predict(numbers()))
-    assert far.to_local().score(numbers(), y.compute()) > 0.5
+    assert far.to_local().score(numbers(), y.compute()) > 0.95
 
 
 def mapped(pid: int) -> Iterator[bytes]:
