@@ -144,6 +144,8 @@ pub(crate) fn certificate(
     let (covers, mut does_not_cover) = scope(&event);
     does_not_cover.extend(plan.not_covered.iter().cloned());
     does_not_cover.extend(facts.holders.map(|holders| {
+        // Where the number of records is private, so is how many processes they take.
+        let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
         format!(
             "rows outside the vault: {holders} worker processes held and summed them for this \
              release; no check of the vault reaches their memory, or what they took the rows from"
