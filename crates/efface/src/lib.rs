@@ -74,3 +74,12 @@ pub use weights::{Weights, plan, weights};
 pub mod accounting {
     pub use efface_privacy::case::{Answer, Figure, Form, Input, Kind, Presence, Soundness, kinds};
 }
+
+/// The crates below the engine, for experiments that need more than the engine's own words.
+pub mod below {
+    pub use efface_formats as formats;
+    pub use efface_learn as learn;
+    pub use efface_matrix as matrix;
+    pub use efface_privacy as privacy;
+    pub use efface_vault as vault;
+}

@@ -19,7 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "efface",
         &["efface-vault", "efface-learn", "efface-formats", "efface-privacy", "efface-matrix"],
     ),
-    ("efface-cli", &["efface"]),
+    ("efface-lab", &["efface"]),
+    ("efface-cli", &["efface", "efface-lab"]),
     ("efface-python", &["efface"]),
     ("efface-demo", &["efface"]),
     (
