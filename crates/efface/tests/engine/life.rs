@@ -1,9 +1,9 @@
 //! Whole lives of models: train, delete, add, update, verify.
 
 use efface::{
-    Delete, ExportFormat, Settings, Standing, Which, add, certificate, delete, delete_dry_run,
-    entries, evaluate, export, predict, refresh, report, show, status, update, verify,
-    verify_ledger,
+    Delete, ExportFormat, Settings, Standing, Status, Which, add, certificate, delete,
+    delete_dry_run, entries, evaluate, export, predict, refresh, report, show, status, update,
+    verify, verify_ledger,
 };
 
 use crate::world::World;
@@ -68,9 +68,30 @@ fn live(settings: Settings) {
     assert!(String::from_utf8(json).unwrap().contains("coef"));
     let status = status(&vault).unwrap();
     assert_eq!((status.records, status.exports.len()), (119, 1));
-    assert!(report(&vault).unwrap().ends_with("</html>\n"));
+    page(&report(&vault).unwrap(), &status);
     let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+}
+
+/// A report is one page that needs nothing else, with every certificate in it.
+fn page(html: &str, status: &Status) {
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
+    for outside in ["http", "src=", "@import", "url(", "<script"] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    let count = |what: &str| html.matches(what).count();
+    for element in ["main", "figure", "table", "section", "svg", "dl", "ul", "p"] {
+        let opened = count(&format!("<{element}>")) + count(&format!("<{element} "));
+        assert_eq!(opened, count(&format!("</{element}>")), "{element}");
+    }
+    assert_eq!(count("<table>"), count("<caption>"));
+    assert_eq!(count("<svg "), count("role=\"img\" aria-label"));
+    assert_eq!((count("<h1>"), count("The ledger verifies.")), (1, 1));
+    assert!(html.contains(&format!("now rests on {} records", status.records)));
+    assert!(html.contains(&status.head.1));
+    for claim in &status.claims {
+        assert!(html.contains(claim.notion.name()));
+    }
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! One self-contained HTML page about a vault, for people, printers and screen readers.
+
+mod budget;
+mod page;
+mod sections;
+mod summary;
+
+use std::path::Path;
+
+use efface_privacy::certificate::{Certificate, Verdict};
+
+use crate::error::{Error, Result};
+use crate::outcome::Status;
+use crate::plan::Target;
+use crate::status::status;
+use crate::store::{CERTIFICATE, Current, open_for_reading};
+use crate::verify::verify_ledger;
+
+use page::Page;
+
+/// What the page is made from.
+struct Facts {
+    status: Status,
+    target: Target,
+    /// Oldest first; never empty.
+    certificates: Vec<Certificate>,
+    /// What recomputing the whole ledger said, under the vault's own key.
+    verdict: Verdict,
+}
+
+impl Facts {
+    fn latest(&self) -> Option<&Certificate> {
+        self.certificates.last()
+    }
+}
+
+/// The page: what happened in one paragraph, what is promised, every request, what has been
+/// spent, what is not covered, and whether the ledger verifies.
+///
+/// Nothing on it is private: it is made from the ledger and from counts that `status` shows.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn report(path: &Path) -> Result<String> {
+    let facts = gathered(path)?;
+    let mut page = Page::new(&format!("Deletion report, model {}", facts.status.vault));
+    summary::write(&mut page, &facts);
+    sections::promises(&mut page, &facts);
+    sections::requests(&mut page, &facts);
+    budget::write(&mut page, &facts);
+    sections::limits(&mut page, &facts);
+    sections::model(&mut page, &facts);
+    sections::words(&mut page);
+    sections::check_yourself(&mut page, &facts);
+    Ok(page.finish())
+}
+
+fn gathered(path: &Path) -> Result<Facts> {
+    let status = status(path)?;
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    let mut certificates = Vec::new();
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        if entry.kind == CERTIFICATE {
+            certificates.push(Certificate::parse(entry.json).map_err(|error| {
+                Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+            })?);
+        }
+        Ok(())
+    })?;
+    drop(vault);
+    if certificates.is_empty() {
+        return Err(Error::storage("damaged", "the ledger has no certificate"));
+    }
+    let verdict = verify_ledger(path, Some(&current.genesis.public_key), None)?;
+    Ok(Facts { status, target: current.plan.target, certificates, verdict })
+}

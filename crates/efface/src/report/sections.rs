@@ -1,0 +1,210 @@
+//! The page's sections, in the order a reader asks.
+
+use efface_privacy::certificate::{Certificate, Evidence, Origin};
+use efface_privacy::claim::{Claim, Notion};
+
+use super::Facts;
+use super::page::{Page, escape, short, time};
+
+/// What the latest certificate promises.
+pub(super) fn promises(page: &mut Page, facts: &Facts) {
+    let Some(latest) = facts.latest() else { return };
+    page.section("What the latest certificate promises");
+    page.raw("<ul>");
+    for claim in &latest.claims {
+        page.raw(format!(
+            "<li><strong>{}</strong>: {}. Compared with {}.</li>",
+            claim.notion.name(),
+            escape(&claim.words),
+            escape(&claim.reference)
+        ));
+    }
+    page.raw("</ul>");
+    let rows: Vec<Vec<String>> = latest.claims.iter().map(in_numbers).collect();
+    page.table(
+        "The same in numbers",
+        &["Notion", "Epsilon", "Delta or order", "Attacker's advantage", "Accountant"],
+        &rows,
+    );
+}
+
+fn in_numbers(claim: &Claim) -> Vec<String> {
+    let at = match (claim.delta, claim.order) {
+        (Some(delta), _) => format!("delta {}", short(delta.0)),
+        (None, Some(order)) => format!("order {}", short(order.0)),
+        (None, None) => "-".into(),
+    };
+    vec![
+        claim.notion.name().into(),
+        short(claim.epsilon.0),
+        at,
+        format!("{} of 1", short(claim.advantage.0)),
+        claim.accountant.name().into(),
+    ]
+}
+
+/// Every request, oldest first.
+pub(super) fn requests(page: &mut Page, facts: &Facts) {
+    page.section("Requests and certificates");
+    let rows: Vec<Vec<String>> =
+        facts.certificates.iter().map(|c| request(c, facts.target.notion)).collect();
+    page.table(
+        "Each line is a certificate of the ledger, oldest first; times are UTC",
+        &[
+            "Entry",
+            "Request",
+            "Records",
+            "Received",
+            "Certified",
+            "Version",
+            "Epsilon promised",
+            "Epsilon of DP for the rest",
+        ],
+        &rows,
+    );
+}
+
+fn request(certificate: &Certificate, wanted: Notion) -> Vec<String> {
+    let epsilon = |notion| {
+        let claim = certificate.claims.iter().find(|claim| claim.notion == notion);
+        claim.map_or("-".to_owned(), |claim| short(claim.epsilon.0))
+    };
+    vec![
+        certificate.chain.index.to_string(),
+        certificate.request.kind.name().into(),
+        certificate.request.records.clone(),
+        time(&certificate.request.received_at),
+        time(&certificate.issued_at),
+        certificate.model.version.to_string(),
+        epsilon(wanted),
+        epsilon(Notion::DifferentialPrivacy),
+    ]
+}
+
+/// What is not covered, what the claims rest on, and which copies exist.
+pub(super) fn limits(page: &mut Page, facts: &Facts) {
+    let Some(latest) = facts.latest() else { return };
+    page.section("What is not covered");
+    page.list(&latest.scope.does_not_cover);
+    page.section("What the claims rest on");
+    let rows: Vec<Vec<String>> = latest
+        .assumptions
+        .iter()
+        .map(|a| vec![a.name.clone(), a.value.clone(), evidence(a.evidence).into()])
+        .collect();
+    page.table("Beyond mathematics", &["Name", "Assumption", "How sure"], &rows);
+    page.section("Exports");
+    let exports = &facts.status.exports;
+    if exports.is_empty() {
+        page.paragraph("The ledger notes no export. Copies made by other means are not noted.");
+        return;
+    }
+    let rows: Vec<Vec<String>> = exports
+        .iter()
+        .map(|e| vec![e.version.to_string(), time(&e.at), e.format.clone()])
+        .collect();
+    page.table(
+        "Later deletions do not reach these copies; times are UTC",
+        &["Version", "When", "Format"],
+        &rows,
+    );
+}
+
+fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Enforced => "enforced by the engine",
+        Evidence::Measured => "measured",
+        Evidence::Declared => "declared by the user",
+        Evidence::Assumed => "assumed, not checked",
+    }
+}
+
+/// What was trained, and every public constant.
+pub(super) fn model(page: &mut Page, facts: &Facts) {
+    let (status, Some(latest)) = (&facts.status, facts.latest()) else { return };
+    page.section("What was trained");
+    let capacity = status.capacity.map_or("no limit".to_owned(), |c| c.to_string());
+    let rows = [
+        ("Mechanism", status.mechanism.clone()),
+        ("Loss", status.loss.clone()),
+        ("State kept after a request", status.state.clone()),
+        ("Parameters", status.parameters.to_string()),
+        ("Records now", status.records.to_string()),
+        ("Subjects now", status.subjects.to_string()),
+        ("Most records allowed", capacity),
+    ]
+    .map(|(name, value)| vec![name.to_owned(), value]);
+    page.table("The model", &["Property", "Value"], &rows);
+    let rows: Vec<Vec<String>> = latest
+        .constants
+        .iter()
+        .map(|c| {
+            let origin = match c.origin {
+                Origin::User => "given by the user",
+                Origin::Default => "fixed by rule",
+                Origin::Data => "from the data",
+            };
+            vec![c.name.clone(), c.value.clone(), origin.into()]
+        })
+        .collect();
+    page.table(
+        "Public constants, fixed for the life of the model",
+        &["Name", "Value", "Origin"],
+        &rows,
+    );
+}
+
+/// The words that a reader may not know.
+pub(super) fn words(page: &mut Page) {
+    page.section("Words");
+    let terms = [
+        (
+            "epsilon",
+            "How far two worlds can be told apart: odds change by at most a factor of e to the epsilon. 0 means not at all; about 1 is the usual aim; above 10 it says little.",
+        ),
+        (
+            "delta",
+            "The probability that the bound of epsilon does not hold. It should be far below one in the number of records.",
+        ),
+        (
+            "attacker's advantage",
+            "How much better than a blind guess anybody can tell two worlds apart, whatever they compute: 0 is blind guessing, 1 is certainty.",
+        ),
+        (
+            "indistinguishable-from-retraining",
+            "The model that was published after the request could as well have been trained without the deleted records. It says nothing about models published before.",
+        ),
+        (
+            "deletion-privacy",
+            "What is kept after the request hardly depends on the deleted records, even for somebody who watched earlier models where it says `p-adaptive`.",
+        ),
+        (
+            "differential-privacy",
+            "What was published hardly depends on any one record that is still there.",
+        ),
+        ("exact-removal", "What is kept is bit for bit what it would be without the records."),
+        (
+            "perfect and secret state",
+            "With `perfect`, nothing that saw deleted records is kept. With `secret`, it is kept and must stay secret, and only a stated number of releases is covered.",
+        ),
+        (
+            "ledger head",
+            "A fingerprint of the whole history. Kept elsewhere, it shows later whether history was changed or rolled back.",
+        ),
+    ];
+    page.terms(terms.map(|(term, meaning)| (term, meaning.to_owned())));
+}
+
+/// What a reader who trusts nobody does.
+pub(super) fn check_yourself(page: &mut Page, facts: &Facts) {
+    let status = &facts.status;
+    page.section("Check it yourself");
+    page.raw("<p>With the vault: <code>efface ledger verify VAULT --key KEY --head HEAD</code>. With one certificate only: <code>efface certificate verify FILE --key KEY</code>, or the independent verifier of efface's documentation, one Python file.</p>");
+    let rows = [
+        ("Signing key", status.key_id.clone()),
+        ("Head of the ledger to keep elsewhere", status.head.1.clone()),
+        ("Its position", status.head.0.to_string()),
+    ]
+    .map(|(name, value)| vec![name.to_owned(), value]);
+    page.table("What to compare", &["Name", "Value"], &rows);
+}

@@ -1,0 +1,104 @@
+//! The first paragraph: what happened and whether to worry, before any table.
+
+use efface_privacy::certificate::{RequestKind, Standing};
+use efface_privacy::claim::Notion;
+
+use super::Facts;
+use super::page::{Page, escape, short, time};
+
+pub(super) fn write(page: &mut Page, facts: &Facts) {
+    let status = &facts.status;
+    page.title("Deletion report");
+    page.raw(format!(
+        "<p>Model <code>{}</code>, made {} UTC, now at version {}.</p>",
+        escape(&status.vault),
+        escape(&time(&status.created_at)),
+        status.version
+    ));
+    page.paragraph(&story(facts));
+    if let Some(promise) = promise(facts) {
+        page.paragraph(&promise);
+    }
+    if status.not_for_release {
+        page.notice(
+            "bad",
+            "Not for release.",
+            "The noise came from a seed that a user gave: this model is a test and promises nothing.",
+        );
+    }
+    ledger(page, facts);
+}
+
+/// Who came, who went.
+fn story(facts: &Facts) -> String {
+    let count = |kind| facts.certificates.iter().filter(|c| c.request.kind == kind).count();
+    let status = &facts.status;
+    let mut parts = Vec::new();
+    for (kind, one, many) in [
+        (RequestKind::Delete, "deletion", "deletions"),
+        (RequestKind::Add, "addition", "additions"),
+        (RequestKind::Update, "update", "updates"),
+        (RequestKind::Refresh, "refresh", "refreshes"),
+    ] {
+        match count(kind) {
+            0 => {}
+            1 => parts.push(format!("1 {one}")),
+            n => parts.push(format!("{n} {many}")),
+        }
+    }
+    let served = match parts.split_last() {
+        None => "No request has been served since".to_owned(),
+        Some((last, [])) => format!("It has served {last} since"),
+        Some((last, rest)) => format!("It has served {} and {last} since", rest.join(", ")),
+    };
+    let people = match status.subjects {
+        0 => String::new(),
+        1 => " of 1 subject".into(),
+        n => format!(" of {n} subjects"),
+    };
+    format!(
+        "The model was trained by `{}` ({} loss). {served}, and it now rests on {} records{people}.",
+        status.mechanism, status.loss, status.records
+    )
+}
+
+/// The latest promise in one sentence.
+fn promise(facts: &Facts) -> Option<String> {
+    let latest = facts.latest()?;
+    let wanted = facts.target.notion;
+    let claim = latest.claims.iter().find(|c| c.notion == wanted).or(latest.claims.first())?;
+    if claim.notion == Notion::ExactRemoval {
+        return Some(
+            "What it keeps and publishes is bit for bit what it would be had the deleted records never been there."
+                .into(),
+        );
+    }
+    if !claim.epsilon.0.is_finite() {
+        return Some(
+            "Its certificates promise nothing: no bound holds for what was released.".into(),
+        );
+    }
+    Some(format!(
+        "Whoever must guess between the two worlds that the latest certificate compares ({} at epsilon {}) is right in at most {} of 100 cases, where blind guessing is right in 50.",
+        claim.notion.name(),
+        short(claim.epsilon.0),
+        short((50.0 * (1.0 + claim.advantage.0)).min(100.0)),
+    ))
+}
+
+/// Whether the ledger verifies.
+fn ledger(page: &mut Page, facts: &Facts) {
+    let failed: Vec<_> =
+        facts.verdict.checks.iter().filter(|check| check.standing == Standing::Fails).collect();
+    if failed.is_empty() {
+        page.notice(
+            "good",
+            "The ledger verifies.",
+            "Every entry is chained and signed by the vault's own key, and every number was recomputed for this page. Whether that key is the one you trust, and whether an older copy of the vault was put back, only a key and a head kept elsewhere can tell.",
+        );
+        return;
+    }
+    page.notice("bad", "The ledger does not verify.", "Do not rely on anything below:");
+    let lines: Vec<_> = failed.iter().map(|c| format!("{}: {}", c.name, c.reason)).collect();
+    page.list(&lines);
+}
