@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import accounting, plot
+    from . import accounting, plot, presets
     from ._errors import (
         BudgetExhausted,
         DuplicateRecord,
@@ -61,7 +61,7 @@ _HOMES = {
     "regressor": ("UnlearningRegressor",),
     "vault": ("Receipt", "Vault"),
 }
-_MODULES = ("accounting", "plot")
+_MODULES = ("accounting", "plot", "presets")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
@@ -94,6 +94,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Vault",
     "accounting",
     "plot",
+    "presets",
     "__version__",
 ]
 
