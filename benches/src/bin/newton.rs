@@ -173,6 +173,7 @@ fn constants(n: usize) -> Result<Constants, Failure> {
         normalizer,
         row_bound: 1.0,
         target_bound: 0.0,
+        max_weight: None,
     };
     Ok(declared.check()?)
 }

@@ -24,6 +24,8 @@ pub struct Declared {
     pub row_bound: f64,
     /// Bound on |y|; used for regression only.
     pub target_bound: f64,
+    /// w_max: bound on the weight of a record; `None` where every record has weight 1.
+    pub max_weight: Option<f64>,
 }
 
 /// Public constants that obey their rules: the only form an [`Objective`](crate::Objective) takes.
@@ -100,6 +102,9 @@ impl Declared {
             let y = self.target_bound;
             range("target-bound", "between 0 and 1e100", y, (0.0..=1e100).contains(&y))?;
         }
+        if let Some(weight) = self.max_weight {
+            range("max-weight", "between 1e-100 and 1e100", weight, ordinary.contains(&weight))?;
+        }
         if let Normalizer::Fixed { n, capacity } = self.normalizer {
             let most = 1_u64 << 48;
             let rule = "between 1 and 2^48";
@@ -145,15 +150,31 @@ impl Constants {
         self.declared.lambda
     }
 
-    /// G: upper bound on the norm of one record's loss gradient at any weights; infinite for the
-    /// squared loss without a clip.
+    /// w_max: bound on the weight of a record, 1 where records have none.
+    #[must_use]
+    pub fn max_weight(&self) -> f64 {
+        self.declared.max_weight.unwrap_or(1.0)
+    }
+
+    /// Roundings that the weight of a record may cost its derivatives, and one for good measure.
+    pub(crate) fn weighing(&self) -> f64 {
+        if self.declared.max_weight.is_some() { 2.0 } else { 0.0 }
+    }
+
+    /// Upper bound on the sum of all weights over N: w_max times [`load`](Self::load).
+    fn weighted_load(&self) -> f64 {
+        outward::mul(self.load(), self.max_weight())
+    }
+
+    /// G: upper bound on the norm of one record's loss gradient at any weights, its own weight
+    /// included; infinite for the squared loss without a clip.
     #[must_use]
     pub fn lipschitz(&self) -> f64 {
-        self.declared.loss.lipschitz(self.declared.row_bound)
+        outward::mul(self.max_weight(), self.declared.loss.lipschitz(self.declared.row_bound))
     }
 
     /// Upper bound on the norm of one record's loss gradient at every optimum: G, or where that is
-    /// infinite (the squared loss without a clip) the bound r (r B + |y|) in the ball of radius
+    /// infinite (the squared loss without a clip) the bound w_max r (r B + |y|) in the ball of radius
     /// B = [`optimum_bound`](Self::optimum_bound). Enough for how far a record moves the optimum,
     /// not for steps that may leave the ball.
     #[must_use]
@@ -164,14 +185,15 @@ impl Constants {
         }
         let r = self.declared.row_bound;
         let margin = outward::mul(r, self.optimum_bound());
-        outward::mul(r, outward::add(margin, self.declared.target_bound))
+        let plain = outward::mul(r, outward::add(margin, self.declared.target_bound));
+        outward::mul(self.max_weight(), plain)
     }
 
     /// beta: upper bound on the smoothness of the data term of F, for every data set the
     /// normaliser allows.
     #[must_use]
     pub fn smoothness(&self) -> f64 {
-        outward::mul(self.load(), self.declared.loss.smoothness(self.declared.row_bound))
+        outward::mul(self.weighted_load(), self.declared.loss.smoothness(self.declared.row_bound))
     }
 
     /// L = beta + lambda, rounded up: F is L-smooth.
@@ -188,7 +210,7 @@ impl Constants {
         let square = outward::mul(self.declared.row_bound, self.declared.row_bound);
         let data = outward::mul(self.declared.loss.curvature_trace(), square);
         let ridge = outward::mul(self.declared.lambda, self.parameters() as f64);
-        outward::add(outward::mul(self.load(), data), ridge)
+        outward::add(outward::mul(self.weighted_load(), data), ridge)
     }
 
     /// c: Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
@@ -216,7 +238,8 @@ impl Constants {
         factor * self.optimum_lipschitz() * changed as f64 / n as f64
     }
 
-    /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`.
+    /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`. Weights are not
+    /// in it: they are in what each record contributes.
     #[must_use]
     pub fn load(&self) -> f64 {
         match self.declared.normalizer {
@@ -234,7 +257,10 @@ impl Constants {
     /// F0: upper bound on F(0).
     #[must_use]
     pub fn zero_value(&self) -> f64 {
-        outward::mul(self.load(), self.declared.loss.zero_value(self.declared.target_bound))
+        outward::mul(
+            self.weighted_load(),
+            self.declared.loss.zero_value(self.declared.target_bound),
+        )
     }
 
     /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite
@@ -257,7 +283,8 @@ impl Constants {
             Normalizer::Fixed { capacity, .. } => capacity as f64,
             Normalizer::Mean { .. } => records as f64,
         };
-        let operations = records + self.declared.cols as f64 + 8.0 + loss.link_error();
+        let operations =
+            records + self.declared.cols as f64 + 8.0 + loss.link_error() + self.weighing();
         let gamma = outward::gamma(operations);
         let r = self.declared.row_bound;
         let target = match loss {
@@ -270,13 +297,14 @@ impl Constants {
             Loss::Squared { .. } => margin,
             _ => f64::INFINITY,
         });
-        let data = mul(self.load(), add(mul(steepest, r), sensitivity));
+        let data = mul(self.weighted_load(), add(mul(steepest, r), sensitivity));
         let sum = add(data, mul(self.declared.lambda, weights_norm));
         // What products that underflow may lose in all.
         let steepest = loss.curvature_bound().max(1.0);
+        let heaviest = mul(self.load(), self.max_weight().max(1.0));
         let lost = mul(
             mul(operations, self.parameters() as f64),
-            mul(f64::MIN_POSITIVE, add(1.0, mul(steepest, mul(r, self.load())))),
+            mul(f64::MIN_POSITIVE, add(1.0, mul(steepest, mul(r, heaviest)))),
         );
         add(mul(mul(gamma, sum), add(1.0, gamma)), lost)
     }

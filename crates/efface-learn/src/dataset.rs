@@ -1,11 +1,12 @@
-//! The records an objective is built on: rows, targets, and the norm of each row.
+//! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
 use efface_matrix::{Matrix, PushError, RemoveError, Row};
 use zeroize::Zeroize;
 
 use crate::outward;
 
-/// Rows x (features stored in 32 bits, the intercept an ordinary last column) and one target each.
+/// Rows x (features stored in 32 bits, the intercept an ordinary last column), one target and one
+/// weight each. A record's loss counts as often as its weight says; 1 unless another is given.
 ///
 /// Holds nothing but the current records and what is computed from each alone, so that removing
 /// a record leaves no trace of it here; memory that held removed rows is wiped by
@@ -15,6 +16,7 @@ pub struct Dataset {
     x: Matrix,
     y: Vec<f64>,
     norms: Vec<f64>,
+    sample_weights: Vec<f64>,
 }
 
 /// A record or removal that a data set cannot take.
@@ -42,36 +44,102 @@ pub enum DatasetError {
         /// The target.
         got: f64,
     },
+    /// Not as many weights as rows.
+    #[error("`sample_weight` must have one weight per row, got {weights} weights for {rows} rows")]
+    Weights {
+        /// Number of weights.
+        weights: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A weight that is negative, NaN or infinite.
+    #[error("the weight of row {row} must be finite and at least 0, got {got}")]
+    Weight {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The weight.
+        got: f64,
+    },
 }
 
 impl Dataset {
-    /// Takes rows and their targets.
+    /// Takes rows and their targets; every record has weight 1.
     ///
     /// # Errors
     /// Another number of targets than rows; a target that is not finite.
     pub fn new(x: Matrix, y: Vec<f64>) -> Result<Self, DatasetError> {
+        let ones = vec![1.0; x.rows()];
+        Self::weighted(x, y, ones)
+    }
+
+    /// Takes rows, their targets and their weights.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); another number of weights than rows; a weight that is not finite and
+    /// at least 0.
+    pub fn weighted(
+        x: Matrix,
+        y: Vec<f64>,
+        sample_weights: Vec<f64>,
+    ) -> Result<Self, DatasetError> {
         if x.rows() != y.len() {
             return Err(DatasetError::Targets { targets: y.len(), rows: x.rows() });
         }
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(DatasetError::Target { row, got: y[row] });
         }
+        if x.rows() != sample_weights.len() {
+            let (weights, rows) = (sample_weights.len(), x.rows());
+            return Err(DatasetError::Weights { weights, rows });
+        }
+        if let Some(row) = sample_weights.iter().position(|&weight| !is_weight(weight)) {
+            return Err(DatasetError::Weight { row, got: sample_weights[row] });
+        }
         let norms = (0..x.rows()).map(|i| row_norm(x.row(i))).collect();
-        Ok(Self { x, y, norms })
+        Ok(Self { x, y, norms, sample_weights })
+    }
+
+    /// Appends a record of weight 1.
+    ///
+    /// # Errors
+    /// A row that does not fit, or a value that is not finite; the data set is then unchanged.
+    pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), DatasetError> {
+        self.push_weighted(row, target, 1.0)
     }
 
     /// Appends a record.
     ///
     /// # Errors
-    /// A row that does not fit, or a value that is not finite; the data set is then unchanged.
-    pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), DatasetError> {
+    /// As [`push`](Self::push), or a weight that is not finite and at least 0; the data set is then
+    /// unchanged.
+    pub fn push_weighted(
+        &mut self,
+        row: Row<'_>,
+        target: f64,
+        weight: f64,
+    ) -> Result<(), DatasetError> {
         if !target.is_finite() {
             return Err(DatasetError::Target { row: self.rows(), got: target });
+        }
+        if !is_weight(weight) {
+            return Err(DatasetError::Weight { row: self.rows(), got: weight });
         }
         self.x.push(row)?;
         append(&mut self.y, target);
         append(&mut self.norms, row_norm(row));
+        append(&mut self.sample_weights, weight);
         Ok(())
+    }
+
+    /// Appends a record of another data set.
+    ///
+    /// # Errors
+    /// A position that is out of range, a row that does not fit; the data set is then unchanged.
+    pub fn push_from(&mut self, from: &Self, row: usize) -> Result<(), DatasetError> {
+        match (from.y.get(row), from.sample_weights.get(row)) {
+            (Some(&target), Some(&weight)) => self.push_weighted(from.x.row(row), target, weight),
+            _ => Err(RemoveError::Range { rows: from.rows(), row }.into()),
+        }
     }
 
     /// Removes records by position (ascending, without repetition), keeping the order of the rest.
@@ -80,7 +148,7 @@ impl Dataset {
     /// Positions out of order, repeated or out of range; the data set is then unchanged.
     pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), DatasetError> {
         self.x.remove_rows(positions)?;
-        for values in [&mut self.y, &mut self.norms] {
+        for values in [&mut self.y, &mut self.norms, &mut self.sample_weights] {
             let mut removed = positions.iter().copied().peekable();
             let mut position = 0;
             values.retain(|_| {
@@ -125,6 +193,17 @@ impl Dataset {
     pub fn norms(&self) -> &[f64] {
         &self.norms
     }
+
+    /// The records' weights, each finite and at least 0.
+    #[must_use]
+    pub fn sample_weights(&self) -> &[f64] {
+        &self.sample_weights
+    }
+}
+
+/// What a weight may be.
+fn is_weight(weight: f64) -> bool {
+    weight.is_finite() && weight >= 0.0
 }
 
 /// Appends a value; memory that the values outgrow is wiped before it is given back.

@@ -53,9 +53,36 @@ pub(crate) fn dataset(loss: Loss, n: usize, d: usize, seed: u64) -> Dataset {
 /// Constants under `fixed` that fit [`dataset`].
 pub(crate) fn constants(loss: Loss, n: u64, d: usize, lambda: f64) -> Constants {
     let normalizer = Normalizer::Fixed { n: n.max(1), capacity: n + n / 4 + 1 };
-    let declared =
-        Declared { loss, cols: d, lambda, normalizer, row_bound: 1.0, target_bound: 5.0 };
+    let declared = Declared {
+        loss,
+        cols: d,
+        lambda,
+        normalizer,
+        row_bound: 1.0,
+        target_bound: 5.0,
+        max_weight: None,
+    };
     declared.check().unwrap()
+}
+
+/// The same records with random weights: most in (0, `most`), some 0, some `most` itself.
+pub(crate) fn weighted(data: &Dataset, most: f64, seed: u64) -> Dataset {
+    let mut rng = generator(seed);
+    let mut weighted = Dataset::new(Matrix::dense(data.cols()), Vec::new()).unwrap();
+    for (i, &y) in data.y().iter().enumerate() {
+        let weight = match rng.next_u64() % 8 {
+            0 => 0.0,
+            1 => most,
+            _ => most * uniform(&mut rng),
+        };
+        weighted.push_weighted(data.x().row(i), y, weight).unwrap();
+    }
+    weighted
+}
+
+/// The same constants for records of weight at most `most`.
+pub(crate) fn with_weights(constants: &Constants, most: f64) -> Constants {
+    Declared { max_weight: Some(most), ..constants.declared().clone() }.check().unwrap()
 }
 
 /// One of each loss.

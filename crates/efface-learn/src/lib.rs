@@ -30,6 +30,7 @@
 //!     normalizer: Normalizer::Fixed { n: 100, capacity: 125 },
 //!     row_bound: 1.0,
 //!     target_bound: 0.0,
+//!     max_weight: None,
 //! }
 //! .check()?;
 //! let grid = 1.0 / (1_u64 << 40) as f64;

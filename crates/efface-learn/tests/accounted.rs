@@ -27,9 +27,17 @@ fn data(n: u32) -> Dataset {
 
 fn constants(normalizer: Normalizer) -> Constants {
     let loss = Loss::Logistic;
-    Declared { loss, cols: 2, lambda: 0.1, normalizer, row_bound: 1.0, target_bound: 0.0 }
-        .check()
-        .unwrap()
+    Declared {
+        loss,
+        cols: 2,
+        lambda: 0.1,
+        normalizer,
+        row_bound: 1.0,
+        target_bound: 0.0,
+        max_weight: None,
+    }
+    .check()
+    .unwrap()
 }
 
 fn noisy(released: &Released) -> NoisyGd {

@@ -146,8 +146,7 @@ impl<'a> Rows<'a> {
                 let mut picked = Dataset::new(x, Vec::new()).map_err(damaged)?;
                 for &key in keys {
                     let row = (key as usize).checked_sub(1).filter(|row| *row < data.rows());
-                    let row = row.ok_or_else(unknown)?;
-                    picked.push(data.x().row(row), data.y()[row]).map_err(damaged)?;
+                    picked.push_from(data, row.ok_or_else(unknown)?).map_err(damaged)?;
                 }
                 Ok(picked)
             }

@@ -8,6 +8,7 @@ fn declared() -> Declared {
         normalizer: Normalizer::Fixed { n: 1000, capacity: 1250 },
         row_bound: 1.0,
         target_bound: 0.0,
+        max_weight: None,
     }
 }
 

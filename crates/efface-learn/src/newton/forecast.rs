@@ -33,7 +33,7 @@ impl Typical {
             let i = k * data.rows() / count;
             let row = data.x().row(i);
             let margin: f64 = row.iter().map(|(j, x)| f64::from(x) * gradient.at[j]).sum();
-            let slope = slope(constants.loss(), margin, data.y()[i]);
+            let slope = data.sample_weights()[i] * slope(constants.loss(), margin, data.y()[i]);
             let mut v = vec![0.0; gradient.at.len()];
             for (j, x) in row.iter() {
                 v[j] = slope * f64::from(x);

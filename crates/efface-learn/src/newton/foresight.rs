@@ -41,8 +41,10 @@ pub fn sure_changes(constants: &Constants, stopping: Stopping, records: u64) -> 
     let slack = 3.0 * constants.public_slack(tau, records_held) / m;
     let fits = |rows: u64| {
         let moved = tau * (1.0 + SMALL) + rows as f64 * per_row;
-        let operations =
-            2.0 * capacity as f64 + 5.0 * constants.cols() as f64 + 64.0 + 4.0 * rows as f64;
+        let operations = 2.0 * (capacity as f64 + constants.weighing())
+            + 5.0 * constants.cols() as f64
+            + 64.0
+            + 4.0 * rows as f64;
         let rounding = slack + outward::gamma(operations) * condition * moved;
         reached(constants, 0.0, moved, SMALL * tau + rounding) <= tau
     };

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::loss::{self, LogisticLink, Loss, SquaredLink};
 use crate::outward::{self, add, mul};
 
-/// g = sum l'_i x_i over the current rows, at `at`.
+/// g = sum s_i l'_i x_i over the current rows, at `at`, s_i their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Gradient {
     /// b: where the derivatives are taken.
@@ -27,7 +27,8 @@ impl Gradient {
         for (i, &target) in rows.y().iter().enumerate() {
             let x = rows.x().row(i);
             let margin: f64 = x.iter().map(|(j, x)| f64::from(x) * self.at[j]).sum();
-            let slope = slope(constants.loss(), margin, target);
+            let weight = rows.sample_weights()[i];
+            let slope = weight * slope(constants.loss(), margin, target);
             for (j, x) in x.iter() {
                 self.data[j] += sign * slope * f64::from(x);
             }
@@ -37,10 +38,10 @@ impl Gradient {
             let steepest = constants.loss().curvature_bound().max(1.0);
             let margin_error = mul(steepest, mul(outward::gamma(dimension + 2.0), reach));
             let link_error = mul(constants.loss().link_error() * U, add(1.0, reach));
-            let product = mul(outward::gamma(2.0), slope.abs());
-            let inexact = mul(norm, add(add(margin_error, link_error), product));
+            let product = mul(outward::gamma(2.0 + constants.weighing()), slope.abs());
+            let inexact = mul(norm, add(mul(weight, add(margin_error, link_error)), product));
             let rounding = mul(2.0 * U, outward::norm(&self.data));
-            let lost = mul(16.0 * (dimension + norm), f64::MIN_POSITIVE);
+            let lost = mul(16.0 * (dimension + norm) * weight.max(1.0), f64::MIN_POSITIVE);
             self.error = add(add(self.error, inexact), add(rounding, lost));
         }
     }

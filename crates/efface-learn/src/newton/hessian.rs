@@ -10,7 +10,8 @@ use crate::solver::Factor;
 /// 2^-53.
 pub(super) const U: f64 = f64::EPSILON / 2.0;
 
-/// C = sum c_i x_i x_i^T over the current rows, c_i the second derivative of record i at `at`.
+/// C = sum c_i x_i x_i^T over the current rows, c_i the second derivative of record i at `at` times
+/// its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hessian {
     /// h: where the derivatives are taken.
@@ -33,7 +34,7 @@ impl Hessian {
         constants: &Constants,
     ) -> Option<Self> {
         let data = Symmetric::from_lower(gram.as_ref());
-        let relative = add(outward::gamma(records as f64 + 8.0), weight_error(constants, &at));
+        let relative = add(outward::gamma(records as f64 + 8.0), curvature_error(constants, &at));
         let trace = mul(data.trace().max(0.0), add(1.0, outward::gamma(data.order() as f64)));
         // The exact trace is at most the computed one times 1/(1 - relative).
         let error = if relative < 0.1 {
@@ -60,13 +61,13 @@ impl Hessian {
         v: &[f64],
         constants: &Constants,
     ) -> Vec<f64> {
-        let weights = weight_error(constants, &self.at);
+        let curvature = curvature_error(constants, &self.at);
         // The norm of what was there before, and of all that is added, bounds every entry's.
         let mut reach = self.trace();
         for change in changes {
             let size =
                 mul(change.weight.abs(), mul(outward::norm(&change.x), outward::norm(&change.x)));
-            let inexact = mul(size, add(weights, outward::gamma(4.0)));
+            let inexact = mul(size, add(curvature, outward::gamma(4.0)));
             reach = add(reach, size);
             let entries = mul(4.0 * U, add(reach, self.error));
             self.error = add(add(self.error, inexact), add(entries, lost(constants, 1.0)));
@@ -86,9 +87,10 @@ impl Hessian {
     }
 }
 
-/// Relative error of a computed c_i: that of the second derivative of the link, and that of the
-/// margin, which a self-concordant link turns into a factor exp(nu |error|).
-fn weight_error(constants: &Constants, at: &[f64]) -> f64 {
+/// Relative error of a computed c_i: that of the second derivative of the link, that of its weight's
+/// product, and that of the margin, which a self-concordant link turns into a factor
+/// exp(nu |error|).
+fn curvature_error(constants: &Constants, at: &[f64]) -> f64 {
     let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
     let margin = mul(
         outward::gamma(constants.cols() as f64 + 2.0),
@@ -96,11 +98,16 @@ fn weight_error(constants: &Constants, at: &[f64]) -> f64 {
     );
     let shift = mul(nu, margin);
     // exp(t) - 1 <= 2 t below 1.
-    if shift < 0.5 { add(mul(2.0, shift), 10.0 * U) } else { f64::INFINITY }
+    if shift < 0.5 {
+        add(mul(2.0, shift), (10.0 + constants.weighing()) * U)
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// What products that underflow may lose in `rows` outer products.
 fn lost(constants: &Constants, rows: f64) -> f64 {
     let (order, r) = (constants.cols() as f64, constants.declared().row_bound);
-    mul(mul(rows, f64::MIN_POSITIVE), mul(8.0, add(mul(order, order), mul(r, r))))
+    let heaviest = constants.max_weight().max(1.0);
+    mul(mul(rows * heaviest, f64::MIN_POSITIVE), mul(8.0, add(mul(order, order), mul(r, r))))
 }

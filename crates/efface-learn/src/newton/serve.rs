@@ -65,7 +65,8 @@ impl Memory {
                 x[j] = f64::from(value);
             }
             let margin: f64 = x.iter().zip(&self.hessian.at).map(|(x, h)| x * h).sum();
-            changes.push(Outer { weight: sign * curvature(constants.loss(), margin, target), x });
+            let curvature = rows.sample_weights()[i] * curvature(constants.loss(), margin, target);
+            changes.push(Outer { weight: sign * curvature, x });
         }
         changes
     }

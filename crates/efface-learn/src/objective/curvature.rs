@@ -11,9 +11,9 @@ pub const LARGEST_HESSIAN: usize = 2048;
 /// What the Hessian needs from every record at one point.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curvature {
-    /// One second derivative per record.
+    /// One second derivative per record, times its weight.
     Scalar(Vec<f64>),
-    /// The class probabilities, one block of `classes` per record.
+    /// The class probabilities times the record's weight, one block of `classes` per record.
     Classes {
         /// Number of classes.
         classes: usize,

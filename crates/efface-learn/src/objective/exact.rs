@@ -10,6 +10,7 @@ pub(crate) fn gradient(objective: &Objective<'_>, weights: &[f64]) -> Vec<Twice>
     let (loss, cols) = (constants.loss(), data.cols());
     let mut gradient = vec![Twice::new(0.0); weights.len()];
     for (i, &y) in data.y().iter().enumerate() {
+        let weight = Twice::new(data.sample_weights()[i]);
         let margins: Vec<Twice> = weights
             .chunks(cols)
             .map(|w| {
@@ -21,7 +22,7 @@ pub(crate) fn gradient(objective: &Objective<'_>, weights: &[f64]) -> Vec<Twice>
         for (c, r) in slopes(loss, y, &margins).into_iter().enumerate() {
             for (j, x) in data.x().row(i).iter() {
                 let entry = &mut gradient[c * cols + j];
-                *entry = entry.plus(r.times(Twice::new(f64::from(x))));
+                *entry = entry.plus(weight.times(r).times(Twice::new(f64::from(x))));
             }
         }
     }

@@ -12,6 +12,8 @@ mod parts_tests;
 mod tests;
 #[cfg(test)]
 pub(crate) mod twice;
+#[cfg(test)]
+mod weight_tests;
 
 pub use curvature::{Bend, Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, PartsHere, lower_triangle};
@@ -25,7 +27,7 @@ use crate::loss::Loss;
 use crate::outward;
 use parts::Sum;
 
-/// F_D(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2 on records that obey the public constants: one
+/// F_D(w) = (1/N) sum s_z l(w; z) + (lambda/2) |w|^2, s_z the weight of a record, on records that obey the public constants: one
 /// data set, or parts that tell their sums.
 ///
 /// Weights are laid out as one block of `cols` numbers per output (class).
@@ -137,6 +139,16 @@ pub enum ObjectiveError {
         /// The target.
         got: f64,
     },
+    /// A weight above its bound, or one other than 1 where records have no weights.
+    #[error("the weight of row {row} must be {rule}, got {got}")]
+    Weight {
+        /// Position of the row, from 0.
+        row: usize,
+        /// The rule in words.
+        rule: String,
+        /// The weight.
+        got: f64,
+    },
 }
 
 /// Refuses a number of records that the normaliser does not allow.
@@ -174,6 +186,14 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
             _ => "0 or 1".to_owned(),
         };
         return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
+    }
+    let breaks = |weight: f64| declared.max_weight.map_or(weight != 1.0, |most| weight > most);
+    if let Some(row) = data.sample_weights().iter().position(|&weight| breaks(weight)) {
+        let rule = match declared.max_weight {
+            Some(most) => format!("at most `max-weight` = {most}"),
+            None => "1: this model's records have no weights".to_owned(),
+        };
+        return Err(ObjectiveError::Weight { row, rule, got: data.sample_weights()[row] });
     }
     Ok(())
 }

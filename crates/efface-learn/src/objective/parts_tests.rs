@@ -6,7 +6,7 @@ use efface_privacy::event::State;
 use super::exact::gradient;
 use super::twice::Twice;
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal};
+use crate::example::{LOSSES, constants, dataset, generator, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, Released, noisy_gd, retrain};
 use crate::solver::{Solver, unwatched};
 
@@ -16,7 +16,7 @@ fn cut(data: &Dataset, ends: &[usize]) -> Vec<Dataset> {
     let part = |end: &usize| {
         let mut part = Dataset::new(Matrix::dense(data.cols()), Vec::new()).unwrap();
         for row in start..*end {
-            part.push(data.x().row(row), data.y()[row]).unwrap();
+            part.push_from(data, row).unwrap();
         }
         start = *end;
         part
@@ -32,8 +32,8 @@ fn bits(values: &[f64]) -> Vec<u64> {
 fn sums_over_parts_are_within_the_slack_of_the_exact_ones() {
     for (k, loss) in LOSSES.into_iter().enumerate() {
         let (n, d) = (700, 9);
-        let data = dataset(loss, n, d, 21 + k as u64);
-        let constants = constants(loss, n as u64, d, 1e-3);
+        let data = weighted(&dataset(loss, n, d, 21 + k as u64), 7.0, 4);
+        let constants = with_weights(&constants(loss, n as u64, d, 1e-3), 7.0);
         let whole = Objective::new(&constants, &data).unwrap();
         let mut rng = generator(6);
         let weights: Vec<f64> = (0..constants.parameters()).map(|_| normal(&mut rng)).collect();
@@ -58,8 +58,8 @@ fn sums_over_parts_are_within_the_slack_of_the_exact_ones() {
 fn one_part_is_the_data_set_itself() {
     for loss in LOSSES {
         let (n, d) = (600, 5);
-        let data = dataset(loss, n, d, 2);
-        let constants = constants(loss, n as u64, d, 1e-2);
+        let data = weighted(&dataset(loss, n, d, 2), 0.3, 1);
+        let constants = with_weights(&constants(loss, n as u64, d, 1e-2), 0.3);
         let whole = Objective::new(&constants, &data).unwrap();
         let parts = cut(&data, &[0, n, n]);
         let parts = PartsHere::new(&constants, &parts).unwrap();

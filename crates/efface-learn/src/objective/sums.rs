@@ -1,7 +1,7 @@
 //! What an objective needs of one data set: sums over its records.
 
 use efface_matrix::{
-    GramError, PassError, Totals, curvature_pass, fused_pass, margins, weighted_block_gram,
+    GramError, Link, PassError, Totals, curvature_pass, fused_pass, margins, weighted_block_gram,
     weighted_gram,
 };
 use faer::Mat;
@@ -10,32 +10,57 @@ use super::Curvature;
 use crate::dataset::Dataset;
 use crate::loss::{self, HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
 
+/// A loss with each record's value and derivative times its weight.
+struct Weighted<'a, L> {
+    link: L,
+    weights: &'a [f64],
+}
+
+impl<L: Link> Link for Weighted<'_, L> {
+    fn outputs(&self) -> usize {
+        self.link.outputs()
+    }
+
+    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+        let (weight, value) = (self.weights[row], self.link.record(row, margins, coefficients));
+        coefficients.iter_mut().for_each(|c| *c *= weight);
+        weight * value
+    }
+}
+
 impl Dataset {
-    /// Loss and gradient summed over the records, by one pass in float64.
+    fn weighted_pass(&self, weights: &[f64], link: impl Link) -> Result<Totals, PassError> {
+        fused_pass(self.x(), weights, &Weighted { link, weights: self.sample_weights() })
+    }
+
+    /// Loss and gradient, each record's times its weight, summed over the records by one pass in
+    /// float64.
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
-        let (x, targets) = (self.x(), self.y());
+        let targets = self.y();
         match loss {
-            Loss::Logistic => fused_pass(x, weights, &LogisticLink(targets)),
-            Loss::Softmax { classes } => fused_pass(x, weights, &SoftmaxLink { targets, classes }),
-            Loss::Squared { clip } => fused_pass(x, weights, &SquaredLink { targets, clip }),
+            Loss::Logistic => self.weighted_pass(weights, LogisticLink(targets)),
+            Loss::Softmax { classes } => {
+                self.weighted_pass(weights, SoftmaxLink { targets, classes })
+            }
+            Loss::Squared { clip } => self.weighted_pass(weights, SquaredLink { targets, clip }),
             Loss::HuberHinge { width } => {
-                fused_pass(x, weights, &HuberHingeLink { targets, width })
+                self.weighted_pass(weights, HuberHingeLink { targets, width })
             }
         }
     }
 
-    /// The curvature of every record at `weights`, by one pass over the data.
+    /// The curvature of every record at `weights`, times its weight, by one pass over the data.
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<Curvature, PassError> {
         let mut margins = margins(self.x(), weights, loss.outputs())?;
         let scalar = |f: &dyn Fn(f64, f64) -> f64, mut margins: Vec<f64>| {
-            for (m, y) in margins.iter_mut().zip(self.y()) {
-                *m = f(*m, *y);
+            for ((m, y), weight) in margins.iter_mut().zip(self.y()).zip(self.sample_weights()) {
+                *m = f(*m, *y) * weight;
             }
             Curvature::Scalar(margins)
         };
@@ -47,9 +72,12 @@ impl Dataset {
             }
             Loss::Softmax { classes } => {
                 let mut p = vec![0.0; classes];
-                for record in margins.chunks_exact_mut(classes) {
+                let records = margins.chunks_exact_mut(classes);
+                for (record, weight) in records.zip(self.sample_weights()) {
                     loss::probabilities(record, &mut p);
-                    record.copy_from_slice(&p);
+                    for (out, p) in record.iter_mut().zip(&p) {
+                        *out = p * weight;
+                    }
                 }
                 Curvature::Classes { classes, probabilities: margins }
             }
@@ -87,7 +115,11 @@ impl Dataset {
             Curvature::Classes { classes, probabilities } => {
                 curvature_pass(x, vector, outputs, |row, m, out| {
                     let p = &probabilities[row * classes..(row + 1) * classes];
-                    let mean: f64 = p.iter().zip(m).map(|(p, m)| p * m).sum();
+                    let weight = self.sample_weights()[row];
+                    if weight == 0.0 {
+                        return;
+                    }
+                    let mean = p.iter().zip(m).map(|(p, m)| p * m).sum::<f64>() / weight;
                     for ((out, p), m) in out.iter_mut().zip(p).zip(m) {
                         *out = p * (m - mean);
                     }

@@ -80,8 +80,15 @@ mod tests {
             let normalizer = Normalizer::Fixed { n: 200, capacity: 200 };
             let row_bound = 1.0 + 1e-6;
             let (loss, cols) = (Loss::Logistic, 4);
-            let declared =
-                Declared { loss, cols, lambda, normalizer, row_bound, target_bound: 0.0 };
+            let declared = Declared {
+                loss,
+                cols,
+                lambda,
+                normalizer,
+                row_bound,
+                target_bound: 0.0,
+                max_weight: None,
+            };
             let constants = declared.check_convex().unwrap();
             let eta = 0.999 / constants.total_smoothness();
             let (learning, removal) = (60, 7);
@@ -124,8 +131,15 @@ mod tests {
     fn steps_too_long_for_a_flat_objective_promise_nothing() {
         let normalizer = Normalizer::Fixed { n: 200, capacity: 200 };
         let (loss, cols, row_bound) = (Loss::Logistic, 4, 1.0);
-        let declared =
-            Declared { loss, cols, lambda: 0.0, normalizer, row_bound, target_bound: 0.0 };
+        let declared = Declared {
+            loss,
+            cols,
+            lambda: 0.0,
+            normalizer,
+            row_bound,
+            target_bound: 0.0,
+            max_weight: None,
+        };
         let constants = declared.check_convex().unwrap();
         let steps = |eta: f64| Steps {
             step: eta / constants.total_smoothness(),

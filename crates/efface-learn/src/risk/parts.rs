@@ -43,8 +43,15 @@ mod tests {
     fn samples_keep_to_the_bound() {
         let (loss, cols, lambda) = (Loss::Logistic, 3, 0.1);
         let normalizer = Normalizer::Mean { minimum: 1 };
-        let declared =
-            Declared { loss, cols, lambda, normalizer, row_bound: 1.0 + 1e-6, target_bound: 0.0 };
+        let declared = Declared {
+            loss,
+            cols,
+            lambda,
+            normalizer,
+            row_bound: 1.0 + 1e-6,
+            target_bound: 0.0,
+            max_weight: None,
+        };
         let constants = declared.check().unwrap();
         let data = dataset(loss, 120, cols, 4);
         let objective = Objective::new(&constants, &data).unwrap();
@@ -61,7 +68,7 @@ mod tests {
                     let mut part = dataset(loss, 1, cols, 4);
                     part.remove_rows(&[0]).unwrap();
                     for i in rows {
-                        part.push(data.x().row(i), data.y()[i]).unwrap();
+                        part.push_from(&data, i).unwrap();
                     }
                     for (a, w) in average.iter_mut().zip(optimum(&constants, &part)) {
                         *a += w / f64::from(parts);

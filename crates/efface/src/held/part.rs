@@ -74,7 +74,7 @@ impl Placed {
     }
 
     fn take(&mut self, from: &Self, row: usize) -> Result<()> {
-        self.data.push(from.data.x().row(row), from.data.y()[row]).map_err(refused)?;
+        self.data.push_from(&from.data, row).map_err(refused)?;
         self.at.push(from.at[row]);
         Ok(())
     }

@@ -411,6 +411,7 @@ impl Plan {
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
             target_bound: 1.0,
+            max_weight: None,
         };
         match self.schedule {
             Schedule::Steps { radius: Some(_), .. } => declared.check_convex(),

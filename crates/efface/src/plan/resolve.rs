@@ -297,6 +297,7 @@ fn objective(
         normalizer,
         row_bound: effective_row_bound(choices.row_norm, choices.intercept),
         target_bound: fit.target_bound,
+        max_weight: None,
     };
     let out_of_range =
         |error: efface_learn::ConstantsError| Error::input("range", error.to_string());

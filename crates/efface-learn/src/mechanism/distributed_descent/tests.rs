@@ -36,7 +36,7 @@ fn plan(reach: Reach) -> DistributedPlan {
 fn pick(all: &Dataset, keys: &[u64]) -> Result<Dataset, DistributedError> {
     let mut data = Dataset::new(efface_matrix::Matrix::dense(all.cols()), Vec::new()).unwrap();
     for key in keys {
-        data.push(all.x().row(*key as usize), all.y()[*key as usize]).unwrap();
+        data.push_from(all, *key as usize).unwrap();
     }
     Ok(data)
 }

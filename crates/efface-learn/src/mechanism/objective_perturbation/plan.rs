@@ -39,6 +39,9 @@ pub enum PerturbationError {
     /// A loss the paper's bounds are not about.
     #[error("`objective-perturbation` is for the `logistic` loss, got `{0}`")]
     Loss(&'static str),
+    /// Records with weights.
+    #[error("`objective-perturbation` takes records of weight 1, as published")]
+    Weights,
     /// A dense Hessian would be too large.
     #[error("`objective-perturbation` takes at most {LARGEST_HESSIAN} parameters, got {0}")]
     Large(usize),
@@ -113,6 +116,9 @@ impl PerturbationPlan {
     ) -> Result<CheckedPerturbation, PerturbationError> {
         if constants.loss() != crate::Loss::Logistic {
             return Err(PerturbationError::Loss(constants.loss().name()));
+        }
+        if constants.declared().max_weight.is_some() {
+            return Err(PerturbationError::Weights);
         }
         if constants.parameters() > LARGEST_HESSIAN {
             return Err(PerturbationError::Large(constants.parameters()));

@@ -44,7 +44,7 @@ fn empty(cols: usize) -> Dataset {
 fn take(from: &mut Dataset, count: usize) -> Dataset {
     let mut taken = empty(from.cols());
     for row in 0..count {
-        taken.push(from.x().row(row), from.y()[row]).unwrap();
+        taken.push_from(from, row).unwrap();
     }
     from.remove_rows(&(0..count).collect::<Vec<_>>()).unwrap();
     taken
@@ -58,6 +58,7 @@ fn under(normalizer: Normalizer, lambda: f64) -> Constants {
         normalizer,
         row_bound: 1.0,
         target_bound: 0.0,
+        max_weight: None,
     };
     declared.check().unwrap()
 }
@@ -82,7 +83,7 @@ fn the_accumulated_bound_is_above_the_true_residual() {
                 let removed = take(&mut data, (uniform(&mut rng) * 5.0) as usize);
                 let added = take(&mut pool, (uniform(&mut rng) * 4.0) as usize);
                 for row in 0..added.rows() {
-                    data.push(added.x().row(row), added.y()[row]).unwrap();
+                    data.push_from(&added, row).unwrap();
                 }
                 let objective = Objective::new(&constants, &data).unwrap();
                 let changed = Changed {

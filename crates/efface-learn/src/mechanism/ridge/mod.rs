@@ -40,6 +40,9 @@ pub enum RidgeError {
     /// Another loss.
     #[error("`ridge` takes the `squared` loss without a clip, got {0}")]
     Loss(String),
+    /// Records with weights.
+    #[error("`ridge` takes records of weight 1: its sums are whole numbers of equal records")]
+    Weights,
     /// Too many columns.
     #[error("`ridge` takes at most {MOST_COLUMNS} columns (intercept included), got {0}")]
     Columns(usize),
@@ -107,7 +110,7 @@ impl RidgePlan {
     ///
     /// # Errors
     /// Another loss than the unclipped squared one, too many columns, a capacity without a
-    /// quantiser, a lambda out of range.
+    /// quantiser, a lambda out of range; weights.
     pub fn new(constants: Constants) -> Result<Self, RidgeError> {
         let declared = constants.declared();
         if declared.loss != Loss::UNCLIPPED {

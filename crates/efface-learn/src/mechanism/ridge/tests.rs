@@ -27,6 +27,7 @@ fn declared(cols: usize, n: u64, lambda: f64) -> Declared {
         normalizer: Normalizer::Fixed { n, capacity: n + n / 4 + 1 },
         row_bound: 1.0,
         target_bound: 1.0,
+        max_weight: None,
     }
 }
 

@@ -22,7 +22,7 @@ fn served(constants: &Constants, data: &Dataset, stopping: Stopping) -> u64 {
     let mut count = 0;
     for i in 0..data.rows() {
         let row: Vec<f32> = data.x().row(i).iter().map(|(_, x)| x).collect();
-        let gone = dataset(constants.cols(), &[(row, data.y()[i])]);
+        let gone = dataset(constants.cols(), &[(row, data.y()[i], 1.0)]);
         let bound = memory.change(constants, &gone, &none, stopping).unwrap();
         if bound.distance > stopping.distance {
             break;
@@ -38,7 +38,8 @@ fn changes_that_are_sure_need_no_pass() {
     for loss in [Loss::Logistic, Loss::UNCLIPPED] {
         for (lambda, tau) in [(0.02, 1e-3), (0.05, 1e-3), (0.1, 1e-2), (0.5, 1e-2)] {
             // Rows all alike that go one after the other move the weights the farthest.
-            let alike: Vec<_> = (0..300).map(|i| (vec![1.0, 0.0], f64::from(i >= 150))).collect();
+            let alike: Vec<_> =
+                (0..300).map(|i| (vec![1.0, 0.0], f64::from(i >= 150), 1.0)).collect();
             for (columns, data) in [(4, rows(loss, 300, 4, 2)), (2, dataset(2, &alike))] {
                 let constants = constants(loss, 300, columns, lambda);
                 let stopping = Stopping { distance: tau };

@@ -9,13 +9,13 @@ use crate::objective::exact;
 use crate::solver::Factor;
 use crate::{Constants, Dataset, Declared, Loss, Objective};
 
-/// One record.
-pub(super) type Record = (Vec<f32>, f64);
+/// One record: row, target, weight.
+pub(super) type Record = (Vec<f32>, f64, f64);
 
 pub(super) fn dataset(columns: usize, records: &[Record]) -> Dataset {
     let mut data = Dataset::new(Matrix::dense(columns), Vec::new()).unwrap();
-    for (x, y) in records {
-        data.push(Row::Dense(x), *y).unwrap();
+    for (x, y, weight) in records {
+        data.push_weighted(Row::Dense(x), *y, *weight).unwrap();
     }
     data
 }
@@ -56,6 +56,7 @@ impl Problem {
             normalizer,
             row_bound: scale(rng, -2.0, 1.3),
             target_bound: 3.0,
+            max_weight: (below(rng, 2) == 0).then(|| scale(rng, -3.0, 3.0)),
         };
         let line = (0..columns).map(|_| normal(rng)).collect();
         let constants = declared.check().unwrap();
@@ -81,7 +82,13 @@ impl Problem {
             Loss::Squared { .. } => 6.0 * uniform(rng) - 3.0,
             _ => below(rng, 2) as f64,
         };
-        (row, target)
+        let weight = match (self.constants.declared().max_weight, below(rng, 4)) {
+            (None, _) => 1.0,
+            (Some(_), 0) => 0.0,
+            (Some(most), 1) => most,
+            (Some(most), _) => most * uniform(rng),
+        };
+        (row, target, weight)
     }
 
     pub(super) fn data(&self) -> Dataset {

@@ -105,7 +105,9 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 /// |X| and the products from the rows themselves.
 fn gram_bound(memory: &Memory, constants: &Constants, data: &Dataset) -> f64 {
     let kappa = match constants.loss() {
-        Loss::Logistic => constants.loss().third_derivative_bound().unwrap(),
+        Loss::Logistic => {
+            constants.loss().third_derivative_bound().unwrap() * constants.max_weight()
+        }
         _ => 0.0,
     };
     let r = constants.declared().row_bound;
@@ -159,7 +161,7 @@ fn bounds_are_never_below_the_truth_on_random_problems() {
 fn one_column_attains_the_residual_bound() {
     // Rows that are all the same number, far on the flat side: phi''' is nearly -phi'' there, so
     // the bound on what a step leaves is met within a few per cent, and half of it is too small.
-    let records: Vec<Record> = (0..40).map(|i| (vec![1.0], f64::from(i % 40 != 0))).collect();
+    let records: Vec<Record> = (0..40).map(|i| (vec![1.0], f64::from(i % 40 != 0), 1.0)).collect();
     let declared = crate::Declared {
         loss: Loss::Logistic,
         cols: 1,
@@ -167,6 +169,7 @@ fn one_column_attains_the_residual_bound() {
         normalizer: efface_privacy::event::Normalizer::Fixed { n: 40, capacity: 40 },
         row_bound: 1.0,
         target_bound: 0.0,
+        max_weight: None,
     };
     let constants = declared.check().unwrap();
     let data = dataset(1, &records);

@@ -11,8 +11,9 @@ const STOP: Stopping = Stopping { distance: 1e-3 };
 /// Records, their constants, and a memory at the optimum.
 fn trained(loss: Loss, n: usize, d: usize) -> (Vec<Record>, Constants, Memory) {
     let data = crate::example::dataset(loss, n, d, 7);
-    let records: Vec<Record> =
-        (0..n).map(|i| (data.x().row(i).iter().map(|(_, x)| x).collect(), data.y()[i])).collect();
+    let records: Vec<Record> = (0..n)
+        .map(|i| (data.x().row(i).iter().map(|(_, x)| x).collect(), data.y()[i], 1.0))
+        .collect();
     let constants = constants(loss, n as u64, d, 0.01);
     let objective = Objective::new(&constants, &data).unwrap();
     let zeros = vec![0.0; d];
@@ -139,7 +140,7 @@ fn what_has_no_bound_or_does_not_fit_is_refused() {
     let (records, constants, mut memory) = trained(Loss::Logistic, 20, 3);
     let before = memory.clone();
     let empty = dataset(3, &[]);
-    let long = dataset(3, &[(vec![2.0, 0.0, 0.0], 1.0)]);
+    let long = dataset(3, &[(vec![2.0, 0.0, 0.0], 1.0, 1.0)]);
     let many: Vec<Record> = (0..30).map(|_| records[0].clone()).collect();
     let many = dataset(3, &many);
     let refused: [(&Dataset, &Dataset); 3] = [(&empty, &long), (&many, &empty), (&empty, &many)];
