@@ -117,6 +117,8 @@ def test_copies_are_equal(vault: efface.Vault) -> None:
 def test_bounds_of_every_accountant(vault: efface.Vault) -> None:
     bounds = vault.certificate().bounds(delta=1e-6)
     assert {"gdp", "descent"} <= {bound["accountant"] for bound in bounds}
+    assert {type(bound["epsilon"]) for bound in bounds} == {float, type(None)}
+    assert all(bound["reason"] for bound in bounds if bound["epsilon"] is None)
 
 
 def test_texts(vault: efface.Vault) -> None:

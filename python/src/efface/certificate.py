@@ -284,8 +284,24 @@ class Certificate:
         return Verdict._from_json(_engine.verify(self._text, key=key, vault=vault, head=head))
 
     def bounds(self, *, delta: float | None = None) -> list[dict[str, Any]]:
-        """Return what every accountant says about the certificate's event; nothing is verified."""
+        """Return what every accountant says about the certificate's event; nothing is verified.
+
+        Parameters
+        ----------
+        delta : float, optional
+            Where epsilon is wanted; by default the certificate's own.
+
+        Returns
+        -------
+        list of dict
+            A dictionary for each accountant and notion: ``accountant``, ``notion``, ``epsilon``
+            (nats, rounded up), ``delta``, ``order``, ``adjacency``, and, where `epsilon` is None,
+            the ``reason``.
+        """
         answers: list[dict[str, Any]] = json.loads(_engine.bounds(self._text, delta=delta))
+        for answer in answers:
+            for number in ("epsilon", "delta", "order"):
+                answer[number] = None if answer[number] is None else float(answer[number])
         return answers
 
     def to_json(self) -> str:
