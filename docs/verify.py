@@ -929,6 +929,10 @@ GIVEN_REFERENCES = {
         "from it, on the data as they are after the request"
     ),
 }
+WEIGHT_LIMIT = (
+    "weights computed from the data as a whole, such as class balance: each record's weight is "
+    "taken as a fact about that record or as public knowledge"
+)
 GIVEN_LIMITS = (
     "whether what was given is as private as declared",
     "records that only what was given saw, and other models made from it",
@@ -1009,7 +1013,7 @@ CHOICES = (
     "given",
 )
 # Constants that may be read off the records themselves; an assumption of the name then says so.
-READ_OFF = ("classes", "schema", "target-range")
+READ_OFF = ("classes", "schema", "target-range", "max-weight")
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
@@ -1708,13 +1712,18 @@ def check_objective(document: Fields) -> str:
     else:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
-    if slope == INFINITY:  # targets are within 1 of zero, so optima within sqrt(load/lambda)
+    weight = ONE
+    if weighted(document):
+        require(not exact, "exact sums are those of records without weights")
+        weight = size(document, "max-weight")
+        require(weight.is_finite() and weight > 0, "`max-weight` must be finite and above 0")
+    if slope == INFINITY:  # targets are within 1 of zero, optima within sqrt(weight load/lambda)
         bounded = event["kind"] == "output-noise"
         require(bounded, "without a clip the gradients of the squared loss have no bound")
-        slope = row * (load / setting["strong_convexity"]).sqrt() + 1
+        slope = row * (weight * load / setting["strong_convexity"]).sqrt() + 1
     bounds = [
-        ("lipschitz", setting["lipschitz"], slope * row),
-        ("smoothness", setting["smoothness"], load * curvature * row**2),
+        ("lipschitz", setting["lipschitz"], weight * slope * row),
+        ("smoothness", setting["smoothness"], weight * load * curvature * row**2),
     ]
     if exact:
         bounds += [
@@ -1725,6 +1734,11 @@ def check_objective(document: Fields) -> str:
         holds = stated >= least * (1 - TOLERANCE)
         require(holds, f"`{name}` is {stated:.12g}, and the loss and the rows allow {least:.12g}")
     return "the constants of the objective follow from loss, row norm and intercept"
+
+
+def weighted(document: Fields) -> bool:
+    """Whether records have weights, which a certificate says by listing the largest."""
+    return any(constant["name"] == "max-weight" for constant in document["constants"])
 
 
 def size(document: Fields, name: str) -> Decimal:
@@ -1754,6 +1768,8 @@ def check_assumptions(document: Fields) -> str:
         needed.add("row-count")
     if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):
         needed.add("group")
+    if weighted(document):
+        needed.add("weights")
     if document["event"]["kind"] == "composed":
         needed.add("given")
     given = document["event"].get("given") or {}
@@ -1838,6 +1854,8 @@ def check_scope(document: Fields) -> str:
     exact = core(event).get("grid") is None
     covers: tuple[str, ...] = (COVERS[0], COVERS[2 if state_of(core(event)) == "secret" else 1])
     limits: tuple[str, ...] = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
+    if weighted(document):
+        limits = (*limits, WEIGHT_LIMIT)
     if exact:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
     if why := UNSOUND.get(core(event)["kind"]):

@@ -1,6 +1,6 @@
 //! The last steps every format shares: count, judge the label, map the row, hand it over.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, Fault, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot};
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
@@ -35,6 +35,7 @@ pub(crate) enum Admission {
 pub(crate) struct Keys<'c> {
     pub(crate) id: Option<Cell<'c>>,
     pub(crate) subject: Option<Cell<'c>>,
+    pub(crate) weight: Option<Cell<'c>>,
 }
 
 impl<'a> Delivery<'a> {
@@ -117,8 +118,10 @@ impl<'a> Delivery<'a> {
             (Some(labels), Some(label)) => Some(labels.reference(label)),
             _ => None,
         };
-        let record =
-            Record { position, features, label, id: id.as_deref(), subject: subject.as_deref() };
+        let weight = keys.weight.map(|cell| weight(cell).map_err(|fault| self.fault(spot, fault)));
+        let weight = weight.transpose()?;
+        let (id, subject) = (id.as_deref(), subject.as_deref());
+        let record = Record { position, features, label, id, subject, weight };
         self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
         self.kept += 1;
         Ok(())
@@ -145,5 +148,13 @@ impl<'a> Delivery<'a> {
 
     fn fault(&self, spot: Spot, fault: impl Into<Fault>) -> ReadError {
         ReadError::at(Place::new(self.file, spot), fault)
+    }
+}
+
+/// A weight that can be counted with.
+fn weight(cell: Cell<'_>) -> Result<f64, CellFault> {
+    match cell.number() {
+        Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
+        _ => Err(CellFault::Weight { value: quoted(&cell.text()) }),
     }
 }

@@ -64,7 +64,7 @@ pub enum Format {
     Csv,
     /// One NumPy array, rows by columns.
     Npy,
-    /// A NumPy archive with arrays `X`, `y` and optionally `id`, `subject`.
+    /// A NumPy archive with arrays `X`, `y` and optionally `id`, `subject` and one of weights.
     Npz,
     /// The IDX format of the MNIST files.
     Idx,

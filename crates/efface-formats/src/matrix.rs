@@ -14,6 +14,7 @@ pub(crate) struct Arrays<'r> {
     pub(crate) label: Option<ArrayRows<'r>>,
     pub(crate) id: Option<ArrayRows<'r>>,
     pub(crate) subject: Option<ArrayRows<'r>>,
+    pub(crate) weight: Option<ArrayRows<'r>>,
 }
 
 /// The schema of an array that comes without one.
@@ -43,7 +44,8 @@ pub(crate) fn deliver(
         let (got, expected) = (width as u64, columns.len() as u64);
         return Err(ReadError::at(Place::file(file), ColumnFault::Width { got, expected }));
     }
-    for column in [&arrays.label, &arrays.id, &arrays.subject].into_iter().flatten() {
+    for column in [&arrays.label, &arrays.id, &arrays.subject, &arrays.weight].into_iter().flatten()
+    {
         column.expect_rows(&arrays.features)?;
     }
     delivery.begin(schema.feature_names(), schema.storage() == Storage::Sparse)?;
@@ -54,6 +56,7 @@ pub(crate) fn deliver(
         let label = step(&mut arrays.label)?;
         let id = step(&mut arrays.id)?;
         let subject = step(&mut arrays.subject)?;
+        let weight = step(&mut arrays.weight)?;
         let label = label.map(|cell| ("y", cell));
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         arrays.features.numbers(&mut numbers);
@@ -61,9 +64,10 @@ pub(crate) fn deliver(
             let name = columns.name(column).unwrap_or_default();
             ReadError::at(Place::new(file, spot).column(name), fault)
         })?;
-        delivery.deliver(spot, &mut row, label, &Keys { id, subject })?;
+        delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
     }
-    for column in [&mut arrays.label, &mut arrays.id, &mut arrays.subject].into_iter().flatten() {
+    let Arrays { label, id, subject, weight, .. } = &mut arrays;
+    for column in [label, id, subject, weight].into_iter().flatten() {
         column.advance()?;
     }
     Ok(delivery.finish(format, schema))

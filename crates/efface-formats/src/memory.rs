@@ -1,4 +1,4 @@
-//! A table in memory: rows, labels, ids and subjects in slices that belong to the caller.
+//! A table in memory: rows, labels, ids, subjects and weights in slices that belong to the caller.
 //!
 //! It goes through the same checks and the same encoder as a file of the same numbers, row by
 //! row, and no copy of the whole is made.
@@ -27,6 +27,8 @@ pub struct MemoryTable<'a> {
     pub ids: Option<Values<'a>>,
     /// One for each row: whom the record belongs to.
     pub subjects: Option<Values<'a>>,
+    /// One for each row: how often the record counts; read where labels are.
+    pub weights: Option<Values<'a>>,
     /// One for each column; none takes `x0`, `x1` and so on, as for NPY files.
     pub names: Option<&'a [String]>,
 }
@@ -222,7 +224,7 @@ impl MemoryRows<'_> {
 /// every column is a number and is taken as it is.
 ///
 /// # Errors
-/// As [`crate::read`]; messages call the parts `X`, `y`, `ids` and `subjects` and count rows from 1.
+/// As [`crate::read`]; messages call the parts `X`, `y`, `ids`, `subjects` and `weights` and count rows from 1.
 pub fn read_memory(
     table: &MemoryTable<'_>,
     options: &ReadOptions,
@@ -239,7 +241,10 @@ pub fn read_memory(
     if options.label_required && labels.is_none() {
         return Err(ReadError::at(Place::file("y"), LabelFault::Missing));
     }
-    for (part, values) in [("y", &labels), ("ids", &table.ids), ("subjects", &table.subjects)] {
+    let weights = if options.label_required { table.weights } else { None };
+    let parts =
+        [("y", &labels), ("ids", &table.ids), ("subjects", &table.subjects), ("weights", &weights)];
+    for (part, values) in parts {
         if let Some(got) = values.map(|values| values.len())
             && got != count
         {
@@ -258,6 +263,7 @@ pub fn read_memory(
         let keys = Keys {
             id: table.ids.map(|values| values.cell(at)),
             subject: table.subjects.map(|values| values.cell(at)),
+            weight: weights.map(|values| values.cell(at)),
         };
         delivery.deliver(spot, &mut encoding.row, label, &keys)?;
     }
@@ -270,6 +276,7 @@ fn check_options(options: &ReadOptions) -> Result<(), OptionFault> {
         ("label", options.label.is_some()),
         ("id", options.id.is_some()),
         ("subject", options.subject.is_some()),
+        ("weight", options.weight.is_some()),
         ("ignore", !options.ignore.is_empty()),
         ("width", options.width.is_some()),
     ];

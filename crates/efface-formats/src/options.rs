@@ -25,6 +25,8 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// The column (NPZ: array) that names the person a record belongs to.
     pub subject: Option<String>,
+    /// The column (NPZ: array) that says how often a record counts; read where labels are.
+    pub weight: Option<String>,
     /// Columns that are left aside.
     pub ignore: Vec<String>,
     /// How columns become numbers; `None` takes every other column as a number.
@@ -54,6 +56,7 @@ impl Default for ReadOptions {
             label: None,
             id: None,
             subject: None,
+            weight: None,
             ignore: Vec::new(),
             schema: None,
             classes: None,

@@ -122,6 +122,7 @@ fn check_options(
         ("label", options.label.is_some() && !named_columns && !named_arrays),
         ("id", options.id.is_some() && !named_columns && !named_arrays),
         ("subject", options.subject.is_some() && !named_columns && !named_arrays),
+        ("weight", options.weight.is_some() && !named_columns && !named_arrays),
         ("ignore", !options.ignore.is_empty() && !named_columns),
         ("width", options.width.is_some() && format != Format::Libsvm),
         ("labels", labels_file && !bare),
@@ -155,7 +156,7 @@ fn array(
         }
         _ => None,
     };
-    let arrays = Arrays { features, label, id: None, subject: None };
+    let arrays = Arrays { features, label, id: None, subject: None, weight: None };
     matrix::deliver(arrays, divide, format, delivery)
 }
 
@@ -187,17 +188,20 @@ fn npz(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadE
     let subject =
         options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
     let label = options.label_required.then_some(label);
+    let weight = options.weight.as_deref().filter(|_| options.label_required);
     let mut views = [
         view(source, label, options)?,
         view(source, id, options)?,
         view(source, subject, options)?,
+        view(source, weight, options)?,
     ];
-    let [label_view, id_view, subject_view] = &mut views;
+    let [label_view, id_view, subject_view, weight_view] = &mut views;
     let arrays = Arrays {
         features: features.features("X", limits)?,
         label: column(label_view, label, options)?,
         id: column(id_view, id, options)?,
         subject: column(subject_view, subject, options)?,
+        weight: column(weight_view, weight, options)?,
     };
     matrix::deliver(arrays, 1.0, Format::Npz, delivery)
 }

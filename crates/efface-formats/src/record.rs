@@ -106,6 +106,8 @@ pub struct Record<'a> {
     pub id: Option<&'a str>,
     /// The text of the subject column, never empty; `None` without such a column.
     pub subject: Option<&'a str>,
+    /// How often it counts, finite and at least 0; `None` without such a column.
+    pub weight: Option<f64>,
 }
 
 /// Takes the rows as they are read.

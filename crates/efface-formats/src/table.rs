@@ -50,6 +50,7 @@ pub(crate) fn deliver(
         let keys = Keys {
             id: plan.id.map(|at| table.cell(at)),
             subject: plan.subject.map(|at| table.cell(at)),
+            weight: plan.weight.map(|at| table.cell(at)),
         };
         delivery.deliver(spot, &mut row, label, &keys)?;
     }

@@ -12,14 +12,15 @@ use pyo3::prelude::*;
 ///
 /// `x` is an array (rows x columns) of float32 or float64, or for sparse rows the tuple
 /// `(indptr: int64, indices: int32, data: float32 | float64, columns: int)` of CSR, columns
-/// ascending within each row. `y`, `ids` and `subjects` have one value for each row: an int64 or
-/// float64 array, or a list of str.
+/// ascending within each row. `y`, `ids`, `subjects` and `weights` have one value for each row: an
+/// int64 or float64 array, or a list of str.
 #[pyclass(frozen, module = "efface._engine")]
 pub(crate) struct Table {
     rows: Rows,
     labels: Option<Column>,
     ids: Option<Column>,
     subjects: Option<Column>,
+    weights: Option<Column>,
     names: Option<Vec<String>>,
     classes: Option<Vec<String>>,
     schema: Option<String>,
@@ -55,17 +56,19 @@ enum Column {
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (x, *, y=None, ids=None, subjects=None, names=None, classes=None, schema=None))]
+    #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
+    #[pyo3(signature = (x, *, y=None, ids=None, subjects=None, weights=None, names=None, classes=None, schema=None))]
     fn new(
         x: Rows,
         y: Option<Column>,
         ids: Option<Column>,
         subjects: Option<Column>,
+        weights: Option<Column>,
         names: Option<Vec<String>>,
         classes: Option<Vec<String>>,
         schema: Option<String>,
     ) -> Self {
-        Self { rows: x, labels: y, ids, subjects, names, classes, schema }
+        Self { rows: x, labels: y, ids, subjects, weights, names, classes, schema }
     }
 }
 
@@ -80,12 +83,14 @@ impl Table {
         let labels = borrow(py, self.labels.as_ref())?;
         let ids = borrow(py, self.ids.as_ref())?;
         let subjects = borrow(py, self.subjects.as_ref())?;
+        let weights = borrow(py, self.weights.as_ref())?;
         let source = Source {
             memory: Some(MemoryTable {
                 rows: rows.view()?,
                 labels: labels.as_ref().map(LentColumn::view).transpose()?,
                 ids: ids.as_ref().map(LentColumn::view).transpose()?,
                 subjects: subjects.as_ref().map(LentColumn::view).transpose()?,
+                weights: weights.as_ref().map(LentColumn::view).transpose()?,
                 names: self.names.as_deref(),
             }),
             classes: self.classes.clone(),

@@ -197,7 +197,38 @@ pub(crate) fn read_as_planned(
             ),
         ));
     }
+    check_weights(plan, &table)?;
     Ok(table)
+}
+
+/// Records have weights exactly where the model's do, and none beyond the largest.
+fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
+    let weights = table.data.sample_weights();
+    match (plan.max_weight, table.weighted) {
+        (Some(_), false) if weights.is_empty() => Ok(()),
+        (Some(_), false) => Err(Error::refused(
+            "weights",
+            "this model's records have weights, and the table names none",
+        )
+        .hint("name the column of weights with `--weight`")),
+        (None, true) => Err(Error::refused(
+            "weights",
+            "this model's records have no weights, and the table names some",
+        )
+        .hint("leave out `--weight`, or train a new model with weights")),
+        (Some(most), true) => match weights.iter().position(|weight| *weight > most.0) {
+            None => Ok(()),
+            Some(row) => Err(Error::refused(
+                "max-weight",
+                format!(
+                    "record {} has weight {}, `max-weight` is {most}",
+                    table.positions[row], weights[row]
+                ),
+            )
+            .hint("lower the weight; a larger `max-weight` is a new model")),
+        },
+        (None, false) => Ok(()),
+    }
 }
 
 /// A digest of the whole table, so that a request id is never reused for other rows.
@@ -205,7 +236,7 @@ fn body(table: &Table) -> String {
     let mut hasher = Sha256::new();
     let mut bytes = Vec::new();
     for row in 0..table.data.rows() {
-        encode(table.data.x().row(row), &mut bytes);
+        encode(&table.data, row, table.weighted, &mut bytes);
         hasher.update((bytes.len() as u64).to_le_bytes());
         hasher.update(&bytes);
         hasher.update(table.data.y()[row].to_le_bytes());

@@ -5,7 +5,7 @@ use efface_privacy::certificate::{
     Certificate, Chain, GENESIS, ModelRef, Noise, Request, RequestKind, SCHEMA, Scope, Signature,
     seal,
 };
-use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate, scope};
+use efface_privacy::claim::{Claim, Notion, Question, Requests, WEIGHTS, evaluate, scope};
 use efface_privacy::event::{Event, State};
 use efface_privacy::quantity::Decimal;
 use efface_vault::Keyring;
@@ -142,6 +142,7 @@ pub(crate) fn certificate(
     let claims = claims(plan, &event, facts.kind, facts.records)?;
     within_target(plan, &claims)?;
     let (covers, mut does_not_cover) = scope(&event);
+    does_not_cover.extend(plan.max_weight.map(|_| WEIGHTS.to_owned()));
     does_not_cover.extend(plan.not_covered.iter().cloned());
     does_not_cover.extend(facts.holders.map(|holders| {
         // Where the number of records is private, so is how many processes they take.

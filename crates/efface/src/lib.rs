@@ -57,7 +57,7 @@ pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
     Served, Status, Work,
 };
-pub use plan::{MechanismName, Plan, Published, Schedule, Target};
+pub use plan::{MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use report::report;
 pub use serve::{refresh, refresh_held};

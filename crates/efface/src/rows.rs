@@ -11,10 +11,10 @@ use crate::held::{Held, check_held, failed};
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
-/// intercept is part of the row.
-pub(crate) fn encode(row: Row<'_>, bytes: &mut Vec<u8>) {
+/// intercept is part of the row. Where records have weights, this one's follows as f64.
+pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec<u8>) {
     bytes.clear();
-    match row {
+    match data.x().row(row) {
         Row::Dense(values) => {
             bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
@@ -24,6 +24,9 @@ pub(crate) fn encode(row: Row<'_>, bytes: &mut Vec<u8>) {
                 bytes.extend(value.to_le_bytes());
             }
         }
+    }
+    if weighted {
+        bytes.extend(data.sample_weights()[row].to_le_bytes());
     }
 }
 
@@ -199,15 +202,28 @@ impl<'a> Reader<'a> {
         target: f64,
     ) -> std::result::Result<(), Stopped> {
         let sparse = self.plan.rows.sparse;
+        let (bytes, weight) = split_weight(bytes, self.plan.max_weight.is_some())?;
         decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
         let row = if sparse {
             Row::Sparse { indices: &self.indices, values: &self.values }
         } else {
             Row::Dense(&self.values)
         };
-        self.read.data.push(row, target).map_err(|error| Stopped(damaged(error)))?;
+        self.read
+            .data
+            .push_weighted(row, target, weight)
+            .map_err(|error| Stopped(damaged(error)))?;
         self.read.keys.push(key.get());
         Ok(())
+    }
+}
+
+/// What [`encode`] wrote, apart from the weight, and the weight.
+fn split_weight(bytes: &[u8], weighted: bool) -> std::result::Result<(&[u8], f64), Stopped> {
+    match bytes.split_last_chunk::<8>() {
+        _ if !weighted => Ok((bytes, 1.0)),
+        Some((row, weight)) => Ok((row, f64::from_le_bytes(*weight))),
+        None => Err(Stopped(damaged("a row has no weight"))),
     }
 }
 

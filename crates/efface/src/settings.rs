@@ -21,10 +21,13 @@ pub struct Settings {
     pub intercept: Option<f64>,
     /// `fixed` or `mean`.
     pub normalizer: Option<String>,
-    /// N, as public knowledge.
+    /// N, as public knowledge: the number of records, or with weights and `fixed` their sum.
     pub public_n: Option<u64>,
     /// The most records the model may ever have.
     pub capacity: Option<u64>,
+    /// The largest weight a record may ever have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_weight: Option<f64>,
     /// The fewest records, as public knowledge, under the `mean` normaliser.
     pub minimum: Option<u64>,
     /// epsilon wanted.

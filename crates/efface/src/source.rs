@@ -32,6 +32,8 @@ pub struct Source<'a> {
     pub id: Option<String>,
     /// The subject column.
     pub subject: Option<String>,
+    /// The column of weights.
+    pub weight: Option<String>,
     /// Columns left aside.
     pub ignore: Vec<String>,
     /// The text of a schema.
@@ -91,6 +93,7 @@ impl Source<'_> {
             label: self.label.clone(),
             id: self.id.clone(),
             subject: self.subject.clone(),
+            weight: self.weight.clone(),
             ignore: self.ignore.clone(),
             schema,
             classes: self.classes.clone(),
@@ -178,10 +181,12 @@ pub(crate) fn unreadable(error: ReadError) -> Error {
     }
 }
 
-/// A table in memory: rows with the intercept appended, targets, ids and subjects.
+/// A table in memory: rows with the intercept appended, targets, weights, ids and subjects.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) data: Dataset,
+    /// Whether the table has weights; else every record counts once.
+    pub(crate) weighted: bool,
     /// One for each row, or none at all.
     pub(crate) ids: Option<Vec<Box<str>>>,
     /// One for each row, or none at all.
@@ -209,6 +214,7 @@ pub(crate) fn read_table(
         y: Vec::new(),
         ids: Vec::new(),
         subjects: Vec::new(),
+        weights: Vec::new(),
         positions: Vec::new(),
         buffer: Vec::new(),
         indices: Vec::new(),
@@ -228,7 +234,9 @@ pub(crate) fn read_table(
         ));
     }
     let summary = source.read(options, &mut sink)?;
-    let Collector { x, mut y, ids, subjects, positions, mut buffer, width, sparse, .. } = sink;
+    let Collector {
+        x, mut y, ids, subjects, weights, positions, mut buffer, width, sparse, ..
+    } = sink;
     // It held the last row.
     buffer.zeroize();
     if let Some(table) = &summary.classes {
@@ -239,10 +247,13 @@ pub(crate) fn read_table(
     }
     let rows = y.len();
     let x = x.ok_or_else(|| Error::input("data", "the table has no header and no rows"))?;
-    let data = Dataset::new(x, y).map_err(|error| Error::input("data", error.to_string()))?;
+    let weighted = weights.len() == rows && rows > 0;
+    let data = if weighted { Dataset::weighted(x, y, weights) } else { Dataset::new(x, y) };
+    let data = data.map_err(|error| Error::input("data", error.to_string()))?;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
     Ok(Table {
         data,
+        weighted,
         ids: all(ids),
         subjects: all(subjects),
         positions,
@@ -263,6 +274,7 @@ struct Collector<'a> {
     y: Vec<f64>,
     ids: Vec<Box<str>>,
     subjects: Vec<Box<str>>,
+    weights: Vec<f64>,
     positions: Vec<u64>,
     buffer: Vec<f32>,
     indices: Vec<u32>,
@@ -279,7 +291,7 @@ impl Sink for Collector<'_> {
         if columns == 0 {
             return Err(SinkError::new(
                 Error::input("data", "the table has no feature columns")
-                    .hint("check `--label`, `--id`, `--subject` and `--ignore`"),
+                    .hint("check `--label`, `--id`, `--subject`, `--weight` and `--ignore`"),
             ));
         }
         self.width = layout.width;
@@ -312,6 +324,7 @@ impl Sink for Collector<'_> {
         self.positions.push(record.position);
         self.ids.extend(record.id.map(Box::from));
         self.subjects.extend(record.subject.map(Box::from));
+        self.weights.extend(record.weight);
         Ok(())
     }
 }

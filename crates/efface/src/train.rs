@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan};
+use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::rows::{Rows, encode};
@@ -225,6 +225,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         schema_given: source.schema.is_some(),
         schema_from_data: from_data,
         ids,
+        weights: table.weighted.then(|| SampleWeights::of(table.data.sample_weights())),
     })
 }
 
@@ -273,7 +274,7 @@ pub(crate) fn insert_rows_as(
     let mut features = Vec::new();
     let mut keys = Vec::with_capacity(table.data.rows());
     for row in 0..table.data.rows() {
-        encode(table.data.x().row(row), &mut features);
+        encode(&table.data, row, table.weighted, &mut features);
         let position;
         let id = match &table.ids {
             Some(ids) => ids[row].as_ref(),

@@ -72,16 +72,25 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = NORMALIZERS)]
     normalizer: Option<String>,
 
-    /// N, as public knowledge
+    /// N, as public knowledge: the number of records, or the sum of their weights
     ///
-    /// Without it N is the number of records, a value taken from the data: then nothing can be
-    /// claimed in which the number of records is private.
+    /// Without it N is the first number of records, or the sum of their weights rounded to a whole
+    /// number: a value taken from the data. Then nothing can be claimed in which the number of
+    /// records is private.
     #[arg(long, value_name = "COUNT")]
     public_n: Option<u64>,
 
-    /// The most records the model may ever have [default: 1.25 N]
+    /// The most records the model may ever have [default: 1.25 N, with weights 1.25 times the first
+    /// number of records]
     #[arg(long, value_name = "COUNT")]
     capacity: Option<u64>,
+
+    /// The largest weight a record may ever have, as public knowledge [default: the largest of the
+    /// first records']
+    ///
+    /// Noise grows with it. The default is read off the data, and certificates say so.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    max_weight: Option<f64>,
 
     /// `mean`: the fewest records, as public knowledge
     #[arg(long, value_name = "COUNT")]
@@ -197,6 +206,7 @@ impl ModelArguments {
         settings.public_n = self.public_n;
         settings.capacity = self.capacity;
         settings.minimum = self.minimum;
+        settings.max_weight = self.max_weight;
         settings.solver = self.solver;
         settings.eta = self.eta;
         settings.radius = self.radius;

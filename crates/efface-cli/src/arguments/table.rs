@@ -52,6 +52,13 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     subject: Option<String>,
 
+    /// The column that says how often a record counts: 0 or more, at most `--max-weight`
+    ///
+    /// A weight is a fact about its record, or public knowledge; weights computed from the whole table
+    /// (class balance) are not covered by any certificate.
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    weight: Option<String>,
+
     /// Columns to leave aside
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Table")]
     ignore: Vec<String>,
@@ -67,6 +74,7 @@ impl RoleArguments {
             label: self.label.clone(),
             id: self.id.clone(),
             subject: self.subject.clone(),
+            weight: self.weight.clone(),
             ignore: self.ignore.clone(),
             ..Source::default()
         }

@@ -43,4 +43,6 @@ mod traces;
 #[cfg(test)]
 mod verifier;
 #[cfg(test)]
+mod weights;
+#[cfg(test)]
 mod workshop;

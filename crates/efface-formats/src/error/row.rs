@@ -64,6 +64,12 @@ pub enum CellFault {
         /// `id` or `subject`.
         role: &'static str,
     },
+    /// A weight that is negative, not finite or no number.
+    #[error("the weight must be a finite number of at least 0, got `{value}`")]
+    Weight {
+        /// The value.
+        value: String,
+    },
     /// The row has another number of values than the encoder has columns.
     #[error("the row has {got} values, the schema {expected} feature columns")]
     Count {

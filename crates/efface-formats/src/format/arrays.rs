@@ -37,7 +37,7 @@ pub enum ArrayFault {
         got: usize,
     },
     /// The wrong number of axes for labels and keys.
-    #[error("labels, ids and subjects need one value per row, got shape {shape}")]
+    #[error("labels, ids, subjects and weights need one value per row, got shape {shape}")]
     ColumnAxes {
         /// The shape, as in NumPy.
         shape: String,

@@ -1,4 +1,4 @@
-//! NPZ: a NumPy archive with arrays `X`, `y` and optionally `id`, `subject`.
+//! NPZ: a NumPy archive with arrays `X`, `y` and optionally `id`, `subject` and one of weights.
 //!
 //! The options may give the last three other names. Entries are read side by side, each through
 //! its own view of the archive, so that nothing but one row is in memory.

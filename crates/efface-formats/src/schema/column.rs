@@ -45,6 +45,8 @@ pub enum Kind {
     Id,
     /// The person a record belongs to.
     Subject,
+    /// How often the record counts.
+    Weight,
     /// Left aside.
     Ignored,
 }
@@ -99,6 +101,7 @@ impl Kind {
             Self::Label => "label",
             Self::Id => "id",
             Self::Subject => "subject",
+            Self::Weight => "weight",
             Self::Ignored => "ignored",
         }
     }
@@ -114,7 +117,7 @@ impl Kind {
             Self::Numeric(_) => 1,
             Self::Categorical { categories, .. } => categories.len() as u32,
             Self::Hashed { width } => *width,
-            Self::Label | Self::Id | Self::Subject | Self::Ignored => 0,
+            Self::Label | Self::Id | Self::Subject | Self::Weight | Self::Ignored => 0,
         }
     }
 }
@@ -141,7 +144,9 @@ impl Column {
                 categories.iter().map(|category| format!("{name}={category}")).collect()
             }
             Kind::Hashed { width } => (0..*width).map(|place| format!("{name}#{place}")).collect(),
-            Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => return Vec::new(),
+            Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {
+                return Vec::new();
+            }
         };
         if !self.missing.is_empty() {
             let plain = format!("{name}=missing");
@@ -160,7 +165,9 @@ impl Column {
             Kind::Numeric(Scaling::Range { .. }) => vec![value("range")],
             Kind::Categorical { .. } => vec![value("categories")],
             Kind::Hashed { .. } => vec![value("width")],
-            Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => return Vec::new(),
+            Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {
+                return Vec::new();
+            }
         };
         if !self.missing.is_empty() {
             values.push(value("missing"));

@@ -25,7 +25,7 @@ const SPARSE_FROM: u32 = 1024;
 /// Drafts a schema from the data: every value it takes from the rows is marked
 /// `origin = "data"`, and [`Schema::to_toml`] says at each what to confirm.
 ///
-/// Of the options it uses `label`, `id`, `subject`, `ignore`, `csv`, `width` and `limits`. The
+/// Of the options it uses `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. The
 /// whole table is read. A column of numbers gets the range found, one of words a list of up to
 /// 64 categories and beyond that a hash; a column without any value is ignored.
 pub fn draft(input: &Input, options: &ReadOptions) -> Result<Schema, ReadError> {
@@ -208,8 +208,12 @@ fn roles(
     options: &ReadOptions,
 ) -> Result<Vec<Option<Kind>>, ReadError> {
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
-    let named =
-        [(&options.label, Kind::Label), (&options.id, Kind::Id), (&options.subject, Kind::Subject)];
+    let named = [
+        (&options.label, Kind::Label),
+        (&options.id, Kind::Id),
+        (&options.subject, Kind::Subject),
+        (&options.weight, Kind::Weight),
+    ];
     let single = named.into_iter().filter_map(|(name, kind)| Some((name.as_ref()?, kind)));
     let ignored = options.ignore.iter().map(|name| (name, Kind::Ignored));
     for (column, kind) in single.chain(ignored) {

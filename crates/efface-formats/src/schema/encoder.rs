@@ -284,7 +284,7 @@ impl CellRule {
                 let (at, sign) = hashing::place(&self.column.name, &text, *width);
                 row.put(self.first + at, sign);
             }
-            Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => {}
+            Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {}
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ pub(crate) struct Plan {
     pub(crate) label: Option<usize>,
     pub(crate) id: Option<usize>,
     pub(crate) subject: Option<usize>,
+    pub(crate) weight: Option<usize>,
     implied: bool,
 }
 
@@ -41,7 +42,8 @@ impl Plan {
             }
         }
         for Named { column, kind } in &named {
-            let may_lack = !options.label_required && matches!(kind, Kind::Label | Kind::Ignored);
+            let may_lack = !options.label_required
+                && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
             if !places.contains_key(column) && !may_lack {
                 return Err(fault(absent(column, kind, names)));
             }
@@ -77,12 +79,14 @@ impl Plan {
             label: None,
             id: None,
             subject: None,
+            weight: None,
             implied,
         };
         for column in plan.schema.columns() {
             let place = places.get(column.name.as_str()).copied();
             let needed = match column.kind {
-                Kind::Ignored => false,
+                // Whether a record must have a weight is its taker's to say.
+                Kind::Ignored | Kind::Weight => false,
                 Kind::Label | Kind::Id | Kind::Subject => options.label_required,
                 Kind::Numeric(_) | Kind::Categorical { .. } | Kind::Hashed { .. } => true,
             };
@@ -97,6 +101,7 @@ impl Plan {
                 Kind::Label => plan.label = options.label_required.then_some(place),
                 Kind::Id => plan.id = Some(place),
                 Kind::Subject => plan.subject = Some(place),
+                Kind::Weight => plan.weight = options.label_required.then_some(place),
                 Kind::Numeric(_) | Kind::Categorical { .. } | Kind::Hashed { .. } => {
                     plan.features.push(place);
                 }
@@ -129,8 +134,12 @@ fn absent(column: &str, kind: &Kind, names: &[String]) -> ColumnFault {
 
 /// The roles that the options give, each column once.
 fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
-    let roles =
-        [(&options.label, Kind::Label), (&options.id, Kind::Id), (&options.subject, Kind::Subject)];
+    let roles = [
+        (&options.label, Kind::Label),
+        (&options.id, Kind::Id),
+        (&options.subject, Kind::Subject),
+        (&options.weight, Kind::Weight),
+    ];
     let single = roles.into_iter().filter_map(|(name, kind)| Some((name.as_deref()?, kind)));
     let ignored = options.ignore.iter().map(|name| (name.as_str(), Kind::Ignored));
     let mut named: Vec<Named<'_>> = Vec::new();

@@ -124,7 +124,7 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
         Kind::Hashed { width } => {
             line(out, "width", &width.to_string(), note("too many words for a list"));
         }
-        Kind::Label | Kind::Id | Kind::Subject | Kind::Ignored => {}
+        Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {}
     }
     if !column.missing.is_empty() {
         line(out, "missing", &list(&column.missing), note("found; what else means no value?"));

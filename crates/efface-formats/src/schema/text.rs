@@ -159,6 +159,7 @@ enum KindText {
     Label,
     Id,
     Subject,
+    Weight,
     Ignored,
 }
 
@@ -228,6 +229,7 @@ impl TryFrom<ColumnText> for Column {
             KindText::Label => Kind::Label,
             KindText::Id => Kind::Id,
             KindText::Subject => Kind::Subject,
+            KindText::Weight => Kind::Weight,
             KindText::Ignored => Kind::Ignored,
         };
         let left_over = [
@@ -313,6 +315,7 @@ impl From<Column> for ColumnText {
             Kind::Label => KindText::Label,
             Kind::Id => KindText::Id,
             Kind::Subject => KindText::Subject,
+            Kind::Weight => KindText::Weight,
             Kind::Ignored => KindText::Ignored,
         };
         written
@@ -363,7 +366,7 @@ fn check_columns(columns: &[Column]) -> Result<(), SchemaError> {
         }
         check_column(column)?;
     }
-    for role in ["label", "id", "subject"] {
+    for role in ["label", "id", "subject", "weight"] {
         let mut holders = columns.iter().filter(|column| column.kind.name() == role);
         if let (Some(first), Some(second)) = (holders.next(), holders.next()) {
             let (first, second) = (first.name.clone(), second.name.clone());

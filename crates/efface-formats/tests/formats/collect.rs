@@ -15,6 +15,7 @@ pub(crate) struct Collected {
     pub(crate) labels: Vec<f64>,
     pub(crate) ids: Vec<String>,
     pub(crate) subjects: Vec<String>,
+    pub(crate) weights: Vec<f64>,
     pub(crate) positions: Vec<u64>,
 }
 
@@ -53,6 +54,7 @@ impl Sink for Collected {
         }
         self.ids.extend(record.id.map(str::to_owned));
         self.subjects.extend(record.subject.map(str::to_owned));
+        self.weights.extend(record.weight);
         Ok(())
     }
 }

@@ -78,6 +78,9 @@ fn numbers_in_every_container() {
         assert_eq!(read.ids, ["18446744073709551615", "1"]);
         assert_eq!(summary.classes.unwrap().names, ["no", "yes"]);
         assert_eq!(summary.format, Some(format));
+        let heavy = ReadOptions { weight: Some("c".into()), ..keyed() };
+        let (read, _) = collect(format, &bytes, &heavy).unwrap();
+        assert_eq!((read.names.len(), read.weights), (2, vec![1.0, 0.0]));
     }
 }
 

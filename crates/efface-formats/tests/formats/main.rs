@@ -20,3 +20,4 @@ mod options;
 mod promises;
 mod real;
 mod schema;
+mod weights;

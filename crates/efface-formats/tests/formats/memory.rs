@@ -21,7 +21,7 @@ fn in_memory(
 
 fn dense(numbers: &[f64], width: u32) -> MemoryTable<'_> {
     let rows = MemoryRows::Dense { numbers: Numbers::Double(numbers), width };
-    MemoryTable { rows, labels: None, ids: None, subjects: None, names: None }
+    MemoryTable { rows, labels: None, ids: None, subjects: None, weights: None, names: None }
 }
 
 fn sparse<'a>(starts: &'a [i64], indices: &'a [i32], numbers: &'a [f64]) -> MemoryTable<'a> {

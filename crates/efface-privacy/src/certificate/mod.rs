@@ -145,7 +145,7 @@ pub struct Constant {
 impl Constant {
     /// Constants that may be read off the records themselves, not only follow from their number:
     /// an assumption of the same name then says that they are taken to be public.
-    pub const READ_OFF: [&str; 3] = ["classes", "schema", "target-range"];
+    pub const READ_OFF: [&str; 4] = ["classes", "schema", "target-range", "max-weight"];
 
     /// Whether it follows from the number of records.
     #[must_use]

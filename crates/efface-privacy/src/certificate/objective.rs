@@ -1,7 +1,7 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
 use super::Certificate;
-use super::verify::listed;
+use super::verify::{listed, weighted};
 use crate::event::{Event, Normalizer};
 use crate::quantity::Decimal;
 
@@ -13,8 +13,8 @@ struct Link {
     curvature: f64,
 }
 
-/// Checks `lipschitz` and `smoothness` of the event against the listed loss, row norm, intercept
-/// and capacity: a setting with less than these give is one no data set of such rows obeys.
+/// Checks `lipschitz` and `smoothness` of the event against the listed loss, row norm, intercept,
+/// largest weight and capacity: a setting with less than these give is one no data set of such rows obeys.
 pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     let link = link(certificate)?;
     let row = number(certificate, "row-norm")?.hypot(number(certificate, "intercept")?);
@@ -25,17 +25,19 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         Normalizer::Mean { .. } => 1.0,
     };
     let core = certificate.event.core();
-    let mut steepest = link.slope * row;
+    let weight = weight(certificate)?;
+    let mut steepest = weight * link.slope * row;
     if link.slope.is_infinite() {
-        // Bounded at optima alone, which lie within sqrt(load/lambda) of zero: y is in [-1, 1].
+        // Bounded at optima alone, which lie within sqrt(weight load/lambda) of zero: y is in [-1, 1].
         if !matches!(core, Event::OutputNoise(_)) {
             return Err("without a clip the gradients of the squared loss have no bound".into());
         }
-        steepest = row * (row * (load / setting.strong_convexity.0).sqrt() + 1.0);
+        let reach = (weight * load / setting.strong_convexity.0).sqrt();
+        steepest = weight * row * (row * reach + 1.0);
     }
     let mut bounds = vec![
         ("lipschitz", setting.lipschitz, steepest),
-        ("smoothness", setting.smoothness, load * link.curvature * row * row),
+        ("smoothness", setting.smoothness, weight * load * link.curvature * row * row),
     ];
     if let Event::ExactRemoval(event) = core {
         bounds.push(("row-bound", event.row_bound, row));
@@ -52,6 +54,20 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+/// The largest weight of a record; 1 where none is listed, as records then have no weights.
+fn weight(certificate: &Certificate) -> Result<f64, String> {
+    if !weighted(certificate) {
+        return Ok(1.0);
+    }
+    if matches!(certificate.event.core(), Event::ExactRemoval(_)) {
+        return Err("exact sums are those of records without weights".into());
+    }
+    match number(certificate, "max-weight")? {
+        weight if weight > 0.0 && weight.is_finite() => Ok(weight),
+        weight => Err(format!("`max-weight` must be finite and above 0, got {weight}")),
+    }
 }
 
 fn link(certificate: &Certificate) -> Result<Link, String> {

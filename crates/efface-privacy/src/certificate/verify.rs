@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::consistent::{MOST, consistent};
 use super::objective::objective;
 use super::{Certificate, Constant, Origin, RequestKind, document_hash, key_id, signature_holds};
-use crate::claim::{Claim, Notion, Requests, evaluate, in_words, scope};
+use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
@@ -291,6 +291,11 @@ fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
 }
 
+/// Whether records have weights, which a certificate says by listing the largest.
+pub(super) fn weighted(certificate: &Certificate) -> bool {
+    certificate.constants.iter().any(|constant| constant.name == "max-weight")
+}
+
 /// What claims rest on must be stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let data = |name: &str| {
@@ -316,6 +321,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("randomness", certificate.event.grid().is_some()),
         ("row-count", replace || counted),
         ("group", private),
+        ("weights", weighted(certificate)),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
@@ -365,7 +371,10 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
 }
 
 fn covered(certificate: &Certificate) -> Result<String, String> {
-    let (covers, required) = scope(&certificate.event);
+    let (covers, mut required) = scope(&certificate.event);
+    if weighted(certificate) {
+        required.push(WEIGHTS.to_owned());
+    }
     if let Some(more) = certificate.scope.covers.iter().find(|text| !covers.contains(text)) {
         return Err(format!("\"{more}\" is not covered"));
     }

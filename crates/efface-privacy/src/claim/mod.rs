@@ -12,7 +12,7 @@ mod output_noise;
 mod words;
 
 pub use evaluate::{ClaimError, evaluate};
-pub use words::{in_words, scope};
+pub use words::{WEIGHTS, in_words, scope};
 
 use serde::{Deserialize, Serialize};
 

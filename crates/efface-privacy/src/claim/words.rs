@@ -84,6 +84,10 @@ const UNHIDDEN: [&str; 2] = [
     "the difference between two models of this vault, which is made of the changed records",
 ];
 
+/// What certificates of models whose records have weights do not cover.
+pub const WEIGHTS: &str = "weights computed from the data as a whole, such as class balance: each \
+                           record's weight is taken as a fact about that record or as public knowledge";
+
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {

@@ -48,6 +48,7 @@ impl Drop for Names {
 #[derive(Debug)]
 pub struct Part {
     constants: Constants,
+    weighted: bool,
     /// Rows when it was made.
     made: u64,
     rows: Placed,
@@ -140,6 +141,7 @@ impl Part {
             rows: Placed { data: table.data, at: (0..made as u64).collect() },
             withdrawn: Placed::none(constants.cols())?,
             brought: Some((Vec::new(), Vec::new())),
+            weighted: plan.max_weight.is_some(),
             constants,
             salt,
             print: 0,
@@ -276,7 +278,7 @@ impl Part {
         let mut bytes = Vec::new();
         let mut sum = 0_u128;
         for &row in rows {
-            encode(self.rows.data.x().row(row), &mut bytes);
+            encode(&self.rows.data, row, self.weighted, &mut bytes);
             let mut hasher = Sha256::new();
             hasher.update(self.salt);
             hasher.update(self.rows.at[row].to_le_bytes());

@@ -4,7 +4,7 @@ use efface_formats::{MemoryRows, MemoryTable, Numbers, ReadOptions, Record, Sink
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::plan::{Choices, Facts, Ids};
+use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::source::Source;
 
 /// Sizes and names of records in parts, as whoever holds them says.
@@ -25,6 +25,9 @@ pub struct Shape {
     pub classes_given: bool,
     /// Whether every record names its subject.
     pub subjects: bool,
+    /// About the weights of the records, where they have some.
+    #[serde(default)]
+    pub weights: Option<SampleWeights>,
 }
 
 /// Takes no record.
@@ -49,7 +52,8 @@ impl Shape {
         }
         let rows = MemoryRows::Dense { numbers: Numbers::Single(&[]), width: self.features };
         let names = self.names.as_deref();
-        let table = MemoryTable { rows, labels: None, ids: None, subjects: None, names };
+        let table =
+            MemoryTable { rows, labels: None, ids: None, subjects: None, weights: None, names };
         let source = Source { memory: Some(table), ..Source::default() };
         let options = ReadOptions { label_required: false, ..source.training_options(choices)? };
         let schema = source.read(&options, &mut Nothing)?.schema;
@@ -64,6 +68,7 @@ impl Shape {
             schema_from_data: Vec::new(),
             ids: Ids::Column,
             subjects: self.subjects,
+            weights: self.weights,
             parts: Some(self.parts),
         })
     }

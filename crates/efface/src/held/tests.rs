@@ -20,6 +20,7 @@ fn plan() -> String {
         classes: vec!["0".into(), "1".into()],
         classes_given: true,
         subjects: false,
+        weights: None,
     };
     let choices = Choices::new(Settings::default()).unwrap();
     let plan = Plan::resolve(&choices, &shape.facts(&choices).unwrap()).unwrap();
@@ -35,6 +36,7 @@ fn part(salt: u8) -> Part {
         labels: Some(Values::Integers(&labels)),
         ids: Some(Values::Integers(&ids)),
         subjects: None,
+        weights: None,
         names: None,
     };
     let source = Source { memory: Some(table), ..Source::default() };

@@ -1,6 +1,6 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
-use efface_privacy::certificate::{Assumption, Constant, Evidence};
+use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
 use efface_privacy::event::{Adjacency, What};
 
 use super::resolve::{Facts, private_notion};
@@ -40,6 +40,21 @@ pub(super) fn assumptions(
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ));
     }
+    if let Some(most) = constants.iter().find(|c| c.name == "max-weight") {
+        let value = format!(
+            "every stored weight is at least 0 and at most {}, checked on the stored numbers; each is \
+             a fact about its own record, or public knowledge",
+            most.value
+        );
+        list.push(assumption("weights", value, Evidence::Declared));
+        if most.origin == Origin::Data {
+            list.push(assumption(
+                "max-weight",
+                "the largest weight was read off the data and is taken to be public",
+                Evidence::Assumed,
+            ));
+        }
+    }
     if matches!(choices.mechanism, MechanismName::Solve | MechanismName::Retrain) {
         list.push(assumption(
             "optimiser",
@@ -61,7 +76,13 @@ pub(super) fn assumptions(
         constants.iter().filter(|c| c.follows_row_count()).map(|c| c.name.as_str()).collect();
     if adjacency == Adjacency::Replace {
         let given = choices.settings.public_n.is_some();
-        let mut value = "the number of records is public".to_owned();
+        let summed = facts.weights.is_some() && !given && !choices.mean;
+        let public = if summed {
+            "the number of records and the sum of the first ones' weights are public"
+        } else {
+            "the number of records is public"
+        };
+        let mut value = public.to_owned();
         if !from_data.is_empty() {
             value += &format!("; {} follow from it", from_data.join(", "));
         }

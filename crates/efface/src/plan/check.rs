@@ -148,6 +148,7 @@ impl Choices {
             // Without a clip gradients have no bound that holds wherever steps may lead.
             ("clip", s.clip.filter(|clip| !(clip.is_infinite() && *clip > 0.0 && optimum))),
             ("hinge-width", s.hinge_width),
+            ("max-weight", s.max_weight),
             ("diameter", s.diameter),
             ("xi", s.xi),
         ] {

@@ -11,12 +11,14 @@ mod resolve;
 mod ridge;
 mod schedule;
 mod solve;
+mod weights;
 
 pub(crate) use check::Choices;
 pub use distributed_descent::Published;
 pub(crate) use resolve::Facts;
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 pub(crate) use schedule::least_steps;
+pub use weights::SampleWeights;
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
@@ -92,6 +94,9 @@ pub struct Plan {
     pub task: Task,
     /// What a row looks like.
     pub rows: Rows,
+    /// w_max, where records have weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_weight: Option<Decimal>,
     /// Public constants of the objective.
     pub setting: Setting,
     /// What (epsilon, delta) is wanted for.
@@ -411,7 +416,7 @@ impl Plan {
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
             target_bound: 1.0,
-            max_weight: None,
+            max_weight: self.max_weight.map(|most| most.0),
         };
         match self.schedule {
             Schedule::Steps { radius: Some(_), .. } => declared.check_convex(),

@@ -13,6 +13,7 @@ use super::assumptions::assumptions;
 use super::constants::{Constants, origin};
 use super::descent;
 use super::schedule::{Public, schedule};
+use super::weights::{SampleWeights, Weighing, weighing};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
 use crate::error::{Error, Result};
 
@@ -39,6 +40,8 @@ pub struct Facts {
     pub ids: Ids,
     /// Whether records name subjects.
     pub subjects: bool,
+    /// About the weights of records, where they have some.
+    pub weights: Option<SampleWeights>,
     /// Number of parts the rows are held in, where that is outside the vault.
     pub parts: Option<u64>,
 }
@@ -56,24 +59,28 @@ impl Plan {
         let task = task(choices, facts)?;
         let mut list = Constants::default();
 
-        let n_origin = if s.public_n.is_some() { Origin::User } else { Origin::Data };
-        let n = s.public_n.unwrap_or(facts.records);
-        if n == 0 {
+        let weighing = weighing(choices, facts)?;
+        let count = Count::of(choices, facts, weighing.is_some());
+        if count.records == 0 {
             return Err(Error::refused("empty", "the data have no records")
                 .hint("give data with at least one record, or `--public-n`"));
         }
-        let (normalizer, size_origin) = normalizer(choices, facts, n, n_origin, &mut list)?;
-        let delta = s.delta.unwrap_or_else(|| (n.max(2) as f64).powf(-1.1));
-        let delta_origin = origin(s.delta.is_some(), &[n_origin]);
+        let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
+        let delta = s.delta.unwrap_or_else(|| (count.records.max(2) as f64).powf(-1.1));
+        let delta_origin = origin(s.delta.is_some(), &[count.origin]);
         let fit = fit(choices, &task);
-        let (constants, computed) = objective(choices, facts, normalizer, &fit, n, delta)?;
+        let most = weighing.map(|weighing| weighing.most);
+        let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
         let lambda_origin = if computed {
-            origin(false, &[n_origin, delta_origin, size_origin])
+            origin(false, &[count.origin, delta_origin, size_origin])
         } else {
             origin(s.lambda.is_some(), &[])
         };
         let setting = constants.setting(choices.max_group);
         list_objective(&mut list, choices, &setting, fit.width, lambda_origin, size_origin);
+        if let Some(weighing) = weighing {
+            list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
+        }
         list_data(&mut list, &task, choices, facts);
 
         let target = promise(choices, delta, delta_origin, &mut list);
@@ -103,6 +110,7 @@ impl Plan {
                 map: choices.row_map.to_owned(),
                 schema: facts.schema.clone(),
             },
+            max_weight: most.map(Decimal),
             setting,
             target,
             state: choices.state,
@@ -243,15 +251,33 @@ fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
     }
 }
 
-/// N, and where its numbers come from; `n` is the first count, or a public one.
+/// The number of records that delta and other defaults follow.
+struct Count {
+    records: u64,
+    origin: Origin,
+}
+
+impl Count {
+    /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
+    fn of(choices: &Choices, facts: &Facts, weighted: bool) -> Self {
+        let s = &choices.settings;
+        let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
+        let origin = if public.is_some() { Origin::User } else { Origin::Data };
+        Self { records: public.unwrap_or(facts.records), origin }
+    }
+}
+
+/// N, and where its numbers come from.
 fn normalizer(
     choices: &Choices,
     facts: &Facts,
-    n: u64,
-    n_origin: Origin,
+    count: &Count,
+    weighing: &Option<Weighing>,
     list: &mut Constants,
 ) -> Result<(Normalizer, Origin)> {
     let s = &choices.settings;
+    let (n, n_origin) =
+        weighing.and_then(|weighing| weighing.sum).unwrap_or((count.records, count.origin));
     let (normalizer, size_origin) = if choices.mean {
         let supposed = choices.least_share().map(|share| (n as f64 * share).ceil() as u64);
         let minimum = s.minimum.or(supposed).unwrap_or(0);
@@ -261,8 +287,8 @@ fn normalizer(
         list.add("n", "current", Origin::Data);
         (Normalizer::Mean { minimum }, Origin::Default)
     } else {
-        let capacity = s.capacity.unwrap_or_else(|| n.saturating_mul(5).div_ceil(4));
-        let capacity_origin = origin(s.capacity.is_some(), &[n_origin]);
+        let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
+        let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
         list.add("n", n, n_origin);
         list.add("capacity", capacity, capacity_origin);
         (Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin]))
@@ -285,7 +311,7 @@ fn objective(
     facts: &Facts,
     normalizer: Normalizer,
     fit: &Fit,
-    n: u64,
+    max_weight: Option<f64>,
     delta: f64,
 ) -> Result<(PublicConstants, bool)> {
     let s = &choices.settings;
@@ -297,7 +323,7 @@ fn objective(
         normalizer,
         row_bound: effective_row_bound(choices.row_norm, choices.intercept),
         target_bound: fit.target_bound,
-        max_weight: None,
+        max_weight,
     };
     let out_of_range =
         |error: efface_learn::ConstantsError| Error::input("range", error.to_string());
@@ -306,6 +332,7 @@ fn objective(
         None => declared.clone().check(),
     }
     .map_err(out_of_range)?;
+    let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let lambda = descent::lambda(choices, &constants, n, delta)?;
     if let Some(lambda) = lambda {
         constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate;
 use crate::error::{Error, Kind, Result};
-use crate::plan::{Choices, Facts, Ids};
+use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::settings::Settings;
 use crate::source::{Source, read_table};
 use crate::surroundings::Progress;
@@ -185,6 +185,17 @@ impl Sizes {
         2.0 * self.records as f64 * stored * outputs as f64
     }
 
+    /// Records of the largest weight, where one is declared: then N is no count, and must be, too.
+    fn weights(&self, settings: &Settings) -> Result<Option<SampleWeights>> {
+        let Some(largest) = settings.max_weight else { return Ok(None) };
+        let mean = settings.normalizer.as_deref() == Some("mean");
+        if settings.public_n.is_none() && !mean {
+            return Err(Error::input("public-n", "sizes do not tell the sum of the weights")
+                .hint("give it: `--public-n`"));
+        }
+        Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
+    }
+
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
     fn facts(&self, settings: &Settings) -> Result<Facts> {
         let range = |name: &str, most: u64, got: u64| {
@@ -230,6 +241,7 @@ impl Sizes {
             schema_from_data: Vec::new(),
             ids: Ids::Position,
             subjects: false,
+            weights: self.weights(settings)?,
             parts: None,
         })
     }

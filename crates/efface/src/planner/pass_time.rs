@@ -123,6 +123,7 @@ fn synthetic(plan: &Plan, rows: u64, entries: u64, sparse: bool) -> Result<Datas
     let x = if sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
     let mut data = Dataset::new(x, Vec::new()).map_err(|e| failed(e.to_string()))?;
     let outputs = plan.loss().outputs().max(2) as u64;
+    let weight = plan.max_weight.map_or(1.0, |most| most.0);
     for row in 0..rows {
         if let Some(first) = values.first_mut() {
             *first = -*first;
@@ -136,7 +137,7 @@ fn synthetic(plan: &Plan, rows: u64, entries: u64, sparse: bool) -> Result<Datas
         } else {
             Row::Dense(&values)
         };
-        data.push(row, target).map_err(|e| failed(e.to_string()))?;
+        data.push_weighted(row, target, weight).map_err(|e| failed(e.to_string()))?;
     }
     Ok(data)
 }

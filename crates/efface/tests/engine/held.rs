@@ -43,6 +43,7 @@ impl Rows {
                 labels: Some(Values::Integers(&self.labels)),
                 ids: Some(Values::Texts(&self.ids)),
                 subjects: Some(Values::Texts(&self.subjects)),
+                weights: None,
                 names: None,
             }),
             ..Source::default()
@@ -89,6 +90,7 @@ impl Cluster {
             classes: vec!["0".into(), "1".into()],
             classes_given: true,
             subjects: true,
+            weights: None,
         }
     }
 

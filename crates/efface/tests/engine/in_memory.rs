@@ -41,6 +41,7 @@ impl Rows {
                 labels: Some(Values::Texts(&self.labels)),
                 ids: Some(Values::Texts(&self.ids)),
                 subjects: Some(Values::Texts(&self.subjects)),
+                weights: None,
                 names,
             }),
             ..Source::default()

@@ -9,4 +9,5 @@ mod life;
 mod memory;
 mod perturbed;
 mod refusals;
+mod weighted;
 mod world;

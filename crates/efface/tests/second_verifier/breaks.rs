@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
-use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
+use efface_privacy::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words};
 use efface_privacy::event::{
     Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer, Phase, State,
 };
@@ -98,6 +98,24 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     // Longer rows, a steeper or more curved loss than the setting allows.
     ("objective", |c| scaled(c, "row-norm", 3.0)),
     ("objective", |c| scaled(c, "intercept", 4.0)),
+    // Heavier records than the setting allows, weights that are none, weights twice or in exact sums.
+    ("objective", |c| scaled(c, "max-weight", 3.0)),
+    ("objective", |c| scaled(c, "max-weight", 0.0)),
+    ("objective", |c| scaled(c, "max-weight", -1.0)),
+    ("objective", |c| scaled(c, "max-weight", f64::INFINITY)),
+    ("objective", |c| twice(c, "max-weight")),
+    ("objective", |c| {
+        c.constants.push(constant("max-weight", "1".to_owned()));
+        exact(c).is_some()
+    }),
+    ("assumptions", |c| unassume(c, "weights")),
+    ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),
+    ("scope", |c| {
+        let limits = &mut c.scope.does_not_cover;
+        let stated = limits.len();
+        limits.retain(|limit| limit != WEIGHTS);
+        limits.len() < stated
+    }),
     ("objective", |c| scaled(c, "hinge-width", 1e-9)),
     ("objective", |c| {
         let row = listed(c, "row-norm").and_then(|row| row.value.parse().ok());

@@ -28,6 +28,7 @@ pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
         public_n: settings.public_n,
         capacity: settings.capacity,
         minimum: settings.minimum,
+        max_weight: settings.max_weight,
         ..Settings::default()
     }
 }

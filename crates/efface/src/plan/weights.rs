@@ -1,0 +1,108 @@
+//! The weights of records: the largest one, and their sum where it is N.
+
+use efface_privacy::certificate::Origin;
+use serde::{Deserialize, Serialize};
+
+use super::check::clash;
+use super::constants::origin;
+use super::resolve::{Facts, private_notion};
+use super::{Choices, MechanismName};
+use crate::error::{Error, Result};
+
+/// What the first data say about the weights of their records.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleWeights {
+    /// The largest.
+    pub largest: f64,
+    /// Their sum.
+    pub sum: f64,
+}
+
+impl SampleWeights {
+    /// Of these weights.
+    pub(crate) fn of(weights: &[f64]) -> Self {
+        let largest = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight));
+        Self { largest, sum: weights.iter().sum() }
+    }
+
+    /// The sum as a whole number.
+    fn whole(&self) -> Result<u64> {
+        let nearest = self.sum.round();
+        if (1.0..=(1_u64 << 48) as f64).contains(&nearest) {
+            return Ok(nearest as u64);
+        }
+        Err(Error::refused(
+            "weights",
+            format!(
+                "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
+                 2^48",
+                self.sum
+            ),
+        )
+        .hint("multiply all weights by one public number, or give N: `--public-n`"))
+    }
+}
+
+/// Public constants about weights, and where they come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weighing {
+    /// w_max.
+    pub(super) most: f64,
+    pub(super) most_origin: Origin,
+    /// N, under `fixed`.
+    pub(super) sum: Option<(u64, Origin)>,
+}
+
+/// Fixes them; none where records have no weights.
+pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighing>> {
+    let s = &choices.settings;
+    let Some(weights) = facts.weights else {
+        return match s.max_weight {
+            None => Ok(None),
+            Some(_) => clash(
+                "`--max-weight`",
+                "says something about weights, and the records have none",
+                "name the column of weights with `--weight`, or leave it out",
+            )
+            .map(|()| None),
+        };
+    };
+    if matches!(choices.mechanism, MechanismName::Ridge | MechanismName::ObjectivePerturbation) {
+        let name = choices.mechanism.name();
+        return clash(
+            &format!("`{name}` with weights"),
+            "is not offered: what it promises is derived for records that count alike",
+            "leave out `--weight`, or choose another mechanism, such as `solve`",
+        )
+        .map(|()| None);
+    }
+    let most = s.max_weight.unwrap_or(weights.largest);
+    if weights.largest > most {
+        return Err(Error::refused(
+            "max-weight",
+            format!("a record has weight {}, `max-weight` is {most}", weights.largest),
+        )
+        .hint("give a larger `--max-weight`, as public knowledge, or lower the weight"));
+    }
+    if most == 0.0 {
+        return Err(Error::refused("weights", "every record has weight 0, so nothing is learnt")
+            .hint("give at least one record a weight above 0"));
+    }
+    let summed = !choices.mean && s.public_n.is_none();
+    if private_notion(choices.notion) && (summed || s.max_weight.is_none()) {
+        return clash(
+            "the largest weight, or the sum of all, read off the data",
+            "tells of single records, which this notion protects",
+            "give both as public knowledge: `--max-weight`, and `--public-n` for the sum",
+        )
+        .map(|()| None);
+    }
+    let sum = match (choices.mean, s.public_n) {
+        (true, _) => None,
+        (false, Some(n)) => Some((n, Origin::User)),
+        (false, None) => Some((weights.whole()?, Origin::Data)),
+    };
+    let read = if s.max_weight.is_some() { Origin::User } else { Origin::Data };
+    Ok(Some(Weighing { most, most_origin: origin(s.max_weight.is_some(), &[read]), sum }))
+}
