@@ -23,6 +23,8 @@ enum Phase {
     Counted,
     Descending,
     Storing,
+    #[cfg(feature = "lab")]
+    Working,
 }
 
 impl Bar {
@@ -33,6 +35,13 @@ impl Bar {
             if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         Self { bar, phase: Phase::Start, first_norm: None }
+    }
+
+    /// Shows what is being done.
+    #[cfg(feature = "lab")]
+    pub(crate) fn say(&mut self, what: &str) {
+        self.enter(Phase::Working, None, "{spinner} {msg}, {elapsed}");
+        self.bar.set_message(what.to_owned());
     }
 
     /// Shows one report.

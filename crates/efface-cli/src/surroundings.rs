@@ -42,7 +42,7 @@ pub(crate) fn random(bytes: &mut [u8]) -> std::result::Result<(), String> {
 }
 
 /// The time now: UTC, RFC 3339, whole seconds.
-fn now() -> String {
+pub(crate) fn now() -> String {
     let now = Timestamp::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }

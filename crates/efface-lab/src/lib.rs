@@ -3,3 +3,6 @@
 //!
 //! Nothing here is needed to train, to delete or to certify; everything runs the engine itself.
 #![forbid(unsafe_code)]
+
+pub mod figure;
+pub mod reproduce;

@@ -13,6 +13,8 @@ mod plan;
 mod predict;
 mod refresh;
 mod report;
+#[cfg(feature = "lab")]
+mod reproduce;
 mod schema;
 mod status;
 mod train;
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Certificate(certificate::Certificate),
     Ledger(ledger::Ledger),
     Account(account::Account),
+    #[cfg(feature = "lab")]
+    Reproduce(reproduce::Reproduce),
     Key(key::Key),
     Completions(completions::Completions),
 }
@@ -70,6 +74,8 @@ impl Command {
             Self::Certificate(command) => command.run(output),
             Self::Ledger(command) => command.run(output),
             Self::Account(command) => command.run(output),
+            #[cfg(feature = "lab")]
+            Self::Reproduce(command) => command.run(output),
             Self::Key(command) => command.run(output),
             Self::Completions(command) => command.run(output),
         }

@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "schema",
     "plan",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 25] = [
     "ledger",
     "ledger verify",
     "account",
+    "reproduce",
     "key",
     "key show",
     "completions",

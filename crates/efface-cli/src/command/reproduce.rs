@@ -1,0 +1,146 @@
+//! `efface reproduce`: published experiments, repeated.
+
+use std::env;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use efface_lab::reproduce::{self, Done, Options};
+use serde_json::json;
+
+use crate::failure::{Outcome, Result};
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::Bar;
+use crate::surroundings;
+
+/// Repeat published experiments, and hold the papers' numbers against what comes out
+///
+/// Each experiment writes CSV and SVG files and a page (`index.html`) that sets what the paper
+/// prints beside what is computed or measured here, says which agree, and explains what differs.
+/// Everything drawn has a declared seed: nothing made here may be released.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  efface reproduce --list
+  efface reproduce chien2024-fig3b khi2024 -o results
+  efface reproduce --all --data public-data -o results")]
+pub(crate) struct Reproduce {
+    /// Experiments to run, by name
+    #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
+    names: Vec<String>,
+
+    /// Run every experiment
+    #[arg(long, conflicts_with_all = ["names", "list"])]
+    all: bool,
+
+    /// List the experiments, and run none
+    #[arg(long, conflicts_with = "names")]
+    list: bool,
+
+    /// Fewer rows, seeds and settings: to see that everything runs
+    #[arg(long)]
+    quick: bool,
+
+    /// The folder of public data sets (mnist/, sst/, libsvm/, parkinsons-telemonitoring/)
+    /// [default: what EFFACE_DATA names]
+    #[arg(long, value_name = "FOLDER", verbatim_doc_comment)]
+    data: Option<PathBuf>,
+
+    /// The folder that results are written to
+    #[arg(short, long, value_name = "FOLDER", default_value = "reproduced")]
+    output: PathBuf,
+}
+
+impl Reproduce {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        if self.list {
+            return list(output);
+        }
+        interrupt::listen()?;
+        let options = Options {
+            names: self.names,
+            quick: self.quick,
+            data: self.data.or_else(|| env::var_os("EFFACE_DATA").map(PathBuf::from)),
+            folder: self.output.clone(),
+            date: surroundings::now(),
+        };
+        let mut bar = Bar::new(output.is_json());
+        let start = Instant::now();
+        let done = reproduce::run(&options, &mut || start.elapsed().as_secs_f64(), &mut |what| {
+            if interrupt::asked() {
+                return ControlFlow::Break(());
+            }
+            bar.say(what);
+            ControlFlow::Continue(())
+        });
+        bar.clear();
+        let done = done?;
+        done.iter().try_for_each(|one| tell(output, one))?;
+        if !output.is_json() {
+            output.text(&format!("\nthe page is {}", self.output.join("index.html").display()))?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+fn list(output: &mut Output) -> Result<Outcome> {
+    for experiment in reproduce::experiments()? {
+        if output.is_json() {
+            output.value(&json!({
+                "name": experiment.name,
+                "title": experiment.title,
+                "paper": experiment.paper,
+                "about": experiment.about,
+                "data": experiment.data_names(),
+                "seeds": experiment.seeds,
+            }))?;
+        } else {
+            let data = experiment.data_names().join(", ");
+            let needs = if data.is_empty() { "no data".to_owned() } else { data };
+            output.text(&format!(
+                "{}\n  {}\n  {}; {needs}",
+                experiment.name, experiment.title, experiment.paper
+            ))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn tell(output: &mut Output, done: &Done) -> Result<()> {
+    let agree = done.lines.iter().filter(|line| line.agrees).count();
+    if output.is_json() {
+        let lines: Vec<_> = done
+            .lines
+            .iter()
+            .map(|line| {
+                json!({ "says": line.says, "paper": line.paper, "here": line.ours,
+                    "agrees": line.agrees, "why": line.why })
+            })
+            .collect();
+        return output.value(&json!({
+            "name": done.name,
+            "claims": lines,
+            "printed_agree": done.printed.0,
+            "printed": done.printed.1,
+            "provenance": done.provenance.line(),
+        }));
+    }
+    let printed = match done.printed {
+        (_, 0) => String::new(),
+        (agree, all) => format!("; {agree} of {all} printed numbers agree"),
+    };
+    output.text(&format!(
+        "{}: {agree} of {} claims agree{printed}",
+        done.name,
+        done.lines.len()
+    ))?;
+    for line in done.lines.iter().filter(|line| !line.agrees) {
+        output.text(&format!(
+            "  differs: {} (paper: {}, here: {}). {}",
+            line.says, line.paper, line.ours, line.why
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! What an experiment may use: data, and someone who watches.
+
+use std::ops::ControlFlow;
+
+use efface::{Error, Result};
+
+use super::data::Shelf;
+
+/// What an experiment works with.
+pub(super) struct Bench<'a> {
+    /// The public data sets.
+    pub(super) shelf: &'a mut Shelf,
+    /// Told how far it is; may stop the work.
+    pub(super) tell: &'a mut dyn FnMut(&str) -> ControlFlow<()>,
+}
+
+impl Bench<'_> {
+    /// Says what comes next.
+    ///
+    /// # Errors
+    /// When the work is to stop.
+    pub(super) fn say(&mut self, what: &str) -> Result<()> {
+        match (self.tell)(what) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::interrupted()),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Figures 3a and 5b: accuracy against epsilon when one record is forgotten by one noisy step, or by
+//! a few steps of descent-to-delete.
+
+use efface::Result;
+use efface::below::learn::{Constants, Loss};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::tight;
+use crate::figure::{Axis, Figure, Panel, Series};
+use crate::reproduce::bench::Bench;
+use crate::reproduce::data::Split;
+use crate::reproduce::memory::{self, Noisy, generator, moments};
+use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::{Experiment, account};
+
+/// Settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Grid {
+    /// lambda over n.
+    lambda_per_record: f64,
+    /// Classes; two are learnt by the logistic loss.
+    classes: usize,
+    epsilons: Vec<f64>,
+    /// Steps of descent-to-delete for the request.
+    iterations: Vec<u64>,
+    /// Steps of learning.
+    learning: u64,
+    /// Draws of the noise of descent-to-delete.
+    draws: usize,
+    #[serde(default)]
+    rows: Option<usize>,
+}
+
+/// The published bound, or the sharper one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Published,
+    Tight,
+}
+
+pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let set = experiment.sets()[0];
+    let all = bench.shelf.load(set)?;
+    let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
+    let loss = match grid.classes {
+        2 => Loss::Logistic,
+        classes => Loss::Softmax { classes },
+    };
+    let lambda = grid.lambda_per_record * split.train.len() as f64;
+    let constants = memory::constants(&split.train, loss, lambda)?;
+    let problem = Problem { experiment, grid, split: &split, loss, constants: &constants };
+    outcome.remarks.push(format!(
+        "{} rows, L/m = {}; M = {}, L = {} from rows of length 1 alone.",
+        split.train.len(),
+        number(constants.total_smoothness() / lambda),
+        number(constants.lipschitz()),
+        number(constants.total_smoothness())
+    ));
+
+    let mut sheet =
+        Sheet::new("", &["bound", "method", "epsilon", "sigma", "accuracy", "deviation"]);
+    let mut panels = Vec::new();
+    let best = problem.noiseless()?;
+    outcome.measure("noiseless", best);
+    for bound in [Bound::Published, Bound::Tight] {
+        let word = if bound == Bound::Published { "published" } else { "tight" };
+        let mut panel = Panel::new(
+            format!("noise by the {word} bound"),
+            Axis::log("epsilon"),
+            Axis::linear("test accuracy"),
+        );
+        let mut lines = vec![("Langevin, K = 1".to_owned(), problem.langevin(bound, bench)?)];
+        for &iterations in &grid.iterations {
+            let name = format!("descent-to-delete, I = {iterations}");
+            bench.say(&format!("{name}, {word}"))?;
+            lines.push((name, problem.descent(bound, iterations)?));
+        }
+        for (place, (name, points)) in lines.into_iter().enumerate() {
+            for point in &points {
+                let numbers = [point.epsilon, point.sigma, point.mean, point.deviation].map(number);
+                sheet.row([word.to_owned(), name.clone()].into_iter().chain(numbers));
+                outcome.measure(format!("{word}-{place}-{}", point.epsilon), point.mean);
+            }
+            let band = |p: &Point| (p.epsilon, p.mean - p.deviation, p.mean + p.deviation);
+            let series =
+                Series::new(name, place, points.iter().map(|p| (p.epsilon, p.mean)).collect());
+            panel = panel.with(series.spread(points.iter().map(band).collect()));
+        }
+        let ends = [grid.epsilons.first(), grid.epsilons.last()];
+        let level = ends.into_iter().flatten().map(|epsilon| (*epsilon, best)).collect();
+        panels.push(panel.with(Series::new("optimum without noise", 6, level).dashed().plain()));
+    }
+    compare(grid, &mut outcome);
+    outcome.sheets.push(sheet);
+    let title = format!("{}: accuracy after one record is forgotten, delta = 1/n", set.title());
+    outcome.draw("", &Figure::new(title, panels))?;
+    Ok(outcome)
+}
+
+/// How far noisy descent is ahead of each descent-to-delete at its worst epsilon from 0.1 on.
+fn compare(grid: &Grid, outcome: &mut Outcome) {
+    for word in ["published", "tight"] {
+        for place in 1..=grid.iterations.len() {
+            let gaps = grid.epsilons.iter().filter(|epsilon| **epsilon >= 0.1).map(|epsilon| {
+                let of = |line: usize| outcome.measured[&format!("{word}-{line}-{epsilon}")];
+                of(0) - of(place)
+            });
+            let least = gaps.fold(f64::INFINITY, f64::min);
+            outcome.measure(format!("{word}-ahead-{}", grid.iterations[place - 1]), least);
+        }
+        let first =
+            grid.epsilons.iter().copied().find(|epsilon| *epsilon >= 0.1).unwrap_or(f64::NAN);
+        let last = grid.epsilons.last().copied().unwrap_or(f64::NAN);
+        for (name, epsilon) in [("low", first), ("high", last)] {
+            if let Some(&value) = outcome.measured.get(&format!("{word}-0-{epsilon}")) {
+                outcome.measure(format!("{word}-langevin-{name}"), value);
+                if word == "published" {
+                    outcome
+                        .measure(format!("behind-{name}"), outcome.measured["noiseless"] - value);
+                }
+            }
+        }
+    }
+}
+
+struct Problem<'a> {
+    experiment: &'a Experiment,
+    grid: &'a Grid,
+    split: &'a Split,
+    loss: Loss,
+    constants: &'a Constants,
+}
+
+struct Point {
+    epsilon: f64,
+    sigma: f64,
+    mean: f64,
+    deviation: f64,
+}
+
+impl Problem<'_> {
+    fn accuracy(&self, weights: &[f64]) -> Result<f64> {
+        self.split.test.accuracy(self.loss, weights)
+    }
+
+    fn noiseless(&self) -> Result<f64> {
+        let data = self.split.train.dataset()?;
+        self.accuracy(&memory::optimum(self.constants, &data, 1e-3, None)?)
+    }
+
+    /// Inputs of the accountants.
+    fn inputs(&self, epsilon: f64) -> Map<String, Value> {
+        let (n, m) = (self.split.train.len(), self.constants.strong_convexity());
+        let asked = json!({ "n": n, "strong_convexity": m, "lipschitz": self.constants.lipschitz(),
+            "eta": self.eta(), "group": 1, "steps": 1, "target_epsilon": epsilon,
+            "delta": 1.0 / n as f64 });
+        asked.as_object().cloned().unwrap_or_default()
+    }
+
+    fn eta(&self) -> f64 {
+        (1.0 / self.constants.total_smoothness()).next_down()
+    }
+
+    fn langevin(&self, bound: Bound, bench: &mut Bench<'_>) -> Result<Vec<Point>> {
+        let data = self.split.train.dataset()?;
+        let mut points = Vec::new();
+        for &epsilon in &self.grid.epsilons {
+            bench.say(&format!("Langevin, epsilon {epsilon}, {bound:?}"))?;
+            let inputs = self.inputs(epsilon);
+            let sigma = match bound {
+                Bound::Published => {
+                    account::number("langevin-least-sigma", &inputs.into(), "sigma")?
+                }
+                Bound::Tight => tight::sigma(&inputs)?,
+            };
+            let plan =
+                memory::noisy_plan(self.constants, self.eta(), sigma, self.grid.learning, 1)?;
+            let mut measured = Vec::new();
+            for &seed in &self.experiment.seeds {
+                let mut rng = generator(seed, 1);
+                let first = Noisy::learn(self.constants, &data, &plan, &mut rng)?;
+                let gone = self.split.train.picked(seed as usize + 1)[seed as usize];
+                let classes = self.grid.classes as u64;
+                let after = memory::replaced(&self.split.train, &[gone], classes, &mut rng)?;
+                let data = after.dataset()?;
+                let second = first.request(self.constants, &data, &plan, 1, &mut rng)?;
+                measured.push(self.accuracy(&second.weights)?);
+            }
+            let (mean, deviation) = moments(&measured);
+            points.push(Point { epsilon, sigma, mean, deviation });
+        }
+        Ok(points)
+    }
+
+    fn descent(&self, bound: Bound, iterations: u64) -> Result<Vec<Point>> {
+        let (m, smooth) = (self.constants.strong_convexity(), self.constants.total_smoothness());
+        let eta = 2.0 / (smooth + m);
+        let seed = self.experiment.seeds.first().copied().unwrap_or(1);
+        let mut rng = generator(seed, 2);
+        let data = self.split.train.dataset()?;
+        // Descent for so long ends at the optimum, to far below the noise.
+        let learnt = memory::optimum(self.constants, &data, 1e-6, None)?;
+        let gone = self.split.train.picked(1);
+        let classes = self.grid.classes as u64;
+        let after = memory::replaced(&self.split.train, &gone, classes, &mut rng)?.dataset()?;
+        let weights = memory::descend(self.constants, &after, eta, iterations, learnt)?;
+        let mut points = Vec::new();
+        for &epsilon in &self.grid.epsilons {
+            let n = self.split.train.len();
+            let asked = json!({ "lipschitz": self.constants.lipschitz(), "strong_convexity": m,
+                "smoothness": smooth, "n": n, "d": self.constants.parameters(),
+                "epsilon": epsilon, "delta": 1.0 / n as f64, "iterations": iterations,
+                "diameter": 100 });
+            let sigma = match (bound, asked.as_object()) {
+                (Bound::Tight, Some(inputs)) => tight::descent_noise(inputs)?,
+                _ => account::number("descent-to-delete", &asked, "thm31_sigma")?,
+            };
+            let draws = (0..self.grid.draws)
+                .map(|_| self.accuracy(&memory::perturbed(&weights, sigma, &mut rng)));
+            let (mean, deviation) = moments(&draws.collect::<Result<Vec<f64>>>()?);
+            points.push(Point { epsilon, sigma, mean, deviation });
+        }
+        Ok(points)
+    }
+}

@@ -1,0 +1,77 @@
+//! Theorem 5.2 in numbers: bounded losses, convex or not.
+
+use efface::Result;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::figure::{Axis, Figure, Panel, Series};
+use crate::reproduce::account;
+use crate::reproduce::outcome::{Outcome, Sheet, number};
+
+/// Settings: a small problem that has a solution, and numbers of records to try.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {
+    lambda: f64,
+    beta: f64,
+    lipschitz: f64,
+    loss_bound: f64,
+    d: u64,
+    q: f64,
+    epsilon_dp: f64,
+    epsilon_dd: f64,
+    n: Vec<u64>,
+}
+
+impl Grid {
+    fn asked(&self, n: u64, epsilon_dd: f64) -> Value {
+        json!({ "lambda": self.lambda, "beta": self.beta, "lipschitz": self.lipschitz,
+            "loss_bound": self.loss_bound, "n": n, "d": self.d, "q": self.q,
+            "epsilon_dp": self.epsilon_dp, "epsilon_dd": epsilon_dd })
+    }
+}
+
+pub(crate) fn run(grid: &Grid) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let columns = ["n", "ln B", "eta", "sigma", "K_A", "K", "saved per request"];
+    let mut sheet = Sheet::new("", &columns);
+    let (mut learning, mut removal) = (Vec::new(), Vec::new());
+    for &n in &grid.n {
+        let answer = match account::ask("deletion-rdp-bounded", &grid.asked(n, grid.epsilon_dd)) {
+            Ok(answer) => answer,
+            Err(error) => {
+                outcome.remarks.push(format!("n = {n} is refused: {}.", error.message()));
+                sheet.row(
+                    [n.to_string(), "refused".into()].into_iter().chain(vec![String::new(); 5]),
+                );
+                outcome.measure("refused", 1.0);
+                continue;
+            }
+        };
+        let of = |name: &str| account::read(&answer[name]);
+        let (learn, remove) = (of("learning_steps")?, of("removal_steps")?);
+        sheet.row([
+            n.to_string(),
+            number(of("ln_b")?),
+            number(of("eta")?),
+            number(of("sigma")?),
+            number(learn),
+            number(remove),
+            number((1.0 - remove / learn).max(0.0)),
+        ]);
+        learning.push((n as f64, learn));
+        removal.push((n as f64, remove));
+        outcome.measure("ln-b", of("ln_b")?);
+        outcome.measure("learning", learn);
+        outcome.measure("removal", remove);
+        outcome.measure("eta", of("eta")?);
+        outcome.measure("saved", 1.0 - remove / learn);
+    }
+    let panel = Panel::new("", Axis::log("records"), Axis::log("noisy gradient steps"))
+        .with(Series::new("to learn, K_A", 0, learning))
+        .with(Series::new("for a request, K", 1, removal));
+    outcome.sheets.push(sheet);
+    let title = "Steps that Theorem 5.2 asks for on a small bounded problem (published bound)";
+    outcome.draw("", &Figure::new(title, vec![panel]).sized(520, 360))?;
+    Ok(outcome)
+}

@@ -1,0 +1,4 @@
+//! Chourasia and Shah, "Forget unlearning" (2023).
+
+pub(super) mod bounded;
+pub(super) mod savings;

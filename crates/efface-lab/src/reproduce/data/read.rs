@@ -1,0 +1,101 @@
+//! From files to rows.
+
+use std::path::{Path, PathBuf};
+
+use efface::below::formats::{
+    self, Features, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap, RowMapMode,
+    Schema, Sink, SinkError, Task,
+};
+use efface::below::matrix::{Matrix, Row};
+use efface::{Error, Result};
+
+use super::{DataSet, Rows, Split};
+
+/// Declared ranges of the columns, from public knowledge.
+const PARKINSONS: &str = include_str!("../../../../../benches/parkinsons.toml");
+/// No row of these columns, each mapped to [-1, 1], is longer than this.
+const PARKINSONS_NORM: f64 = 4.4;
+
+/// Reads both parts of a data set.
+pub(super) fn split(set: DataSet, paths: &[PathBuf]) -> Result<Split> {
+    let classes = |names: &[&str]| ReadOptions {
+        classes: Some(names.iter().map(|&name| name.to_owned()).collect()),
+        row_map: RowMap { mode: RowMapMode::Unit, norm: 1.0 },
+        ..ReadOptions::default()
+    };
+    let options = match set {
+        DataSet::Mnist3v8 => classes(&["3", "8"]),
+        DataSet::Mnist => classes(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+        DataSet::Sst => classes(&["0", "1"]),
+        DataSet::A9a => ReadOptions { width: Some(123), ..classes(&["-1", "+1"]) },
+        DataSet::Parkinsons => {
+            let schema = Schema::from_toml(PARKINSONS)
+                .map_err(|error| Error::input("schema", error.to_string()))?;
+            let options = ReadOptions {
+                schema: Some(schema),
+                task: Task::Regression { range: None },
+                row_map: RowMap { mode: RowMapMode::Clip, norm: PARKINSONS_NORM },
+                ..ReadOptions::default()
+            };
+            return Ok(fifths(&table(&paths[0], None, None, &options)?));
+        }
+    };
+    let format = (set == DataSet::A9a).then_some(formats::Format::Libsvm);
+    let part = |rows: usize, labels: Option<usize>| {
+        table(&paths[rows], labels.map(|i| paths[i].as_path()), format, &options)
+    };
+    Ok(match set {
+        DataSet::A9a => Split { train: part(0, None)?, test: part(1, None)? },
+        _ => Split { train: part(0, Some(1))?, test: part(2, Some(3))? },
+    })
+}
+
+/// Holds every fifth row out: each patient's visits lie on both sides.
+fn fifths(all: &Rows) -> Split {
+    let (test, train): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|i| i % 5 == 4);
+    Split { train: all.at(&train), test: all.at(&test) }
+}
+
+fn table(
+    path: &Path,
+    labels: Option<&Path>,
+    format: Option<formats::Format>,
+    options: &ReadOptions,
+) -> Result<Rows> {
+    let input = Input {
+        path: PathOrStdin::Path(path.to_owned()),
+        labels: labels.map(Path::to_owned),
+        format,
+    };
+    let mut sink = Collector { x: Matrix::dense(0), y: Vec::new() };
+    formats::read(&input, options, &mut sink)
+        .map_err(|error| Error::input("data", format!("`{}`: {error}", path.display())))?;
+    Ok(Rows { x: sink.x, y: sink.y })
+}
+
+struct Collector {
+    x: Matrix,
+    y: Vec<f64>,
+}
+
+impl Sink for Collector {
+    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
+        let cols = layout.width as usize;
+        self.x = if layout.sparse { Matrix::sparse(cols) } else { Matrix::dense(cols) };
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
+        let row = match record.features {
+            Features::Dense(values) => Row::Dense(values),
+            Features::Sparse { indices, values } => Row::Sparse { indices, values },
+        };
+        self.x.push(row).map_err(SinkError::new)?;
+        self.y.push(match record.label {
+            Some(LabelRef::Class { index, .. }) => f64::from(index),
+            Some(LabelRef::Value(value)) => value,
+            None => return Err(SinkError::new("a row without a label")),
+        });
+        Ok(())
+    }
+}

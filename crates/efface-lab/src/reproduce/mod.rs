@@ -1,0 +1,27 @@
+//! Published experiments, repeated: each declared in one small file, each ending in a table, a
+//! figure, and the paper's words beside our numbers.
+//!
+//! [`experiments`] lists them; [`run`] runs some or all and writes a folder: CSV and SVG files, the
+//! claims in Markdown, and `index.html`, which shows everything. Every random choice has a declared
+//! seed, so nothing here may be released.
+
+mod account;
+mod bench;
+mod chien2024;
+mod chourasia2023;
+mod data;
+mod declared;
+mod frontier;
+mod khi2024;
+mod memory;
+mod outcome;
+mod page;
+mod provenance;
+mod runner;
+mod vaults;
+mod write;
+
+pub use declared::{Experiment, experiments};
+pub use outcome::Line;
+pub use provenance::Provenance;
+pub use write::{Done, Options, run};

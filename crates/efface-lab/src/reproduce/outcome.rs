@@ -1,0 +1,178 @@
+//! What an experiment gives: tables, figures, and the paper's words beside our numbers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use crate::figure::Figure;
+
+/// Numbers by name, for claims.
+pub(super) type Measured = BTreeMap<String, f64>;
+
+/// What came out of an experiment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Outcome {
+    /// Tables, each a CSV file.
+    pub(super) sheets: Vec<Sheet>,
+    /// Figures, each an SVG file.
+    pub(super) drawings: Vec<Drawing>,
+    /// The paper's printed numbers beside ours.
+    pub(super) printed: Vec<Line>,
+    /// Numbers that the declared claims are about.
+    pub(super) measured: Measured,
+    /// What else is to be known about this run.
+    pub(super) remarks: Vec<String>,
+}
+
+/// The paper beside us, in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What it is about.
+    pub says: String,
+    /// The paper's number or word.
+    pub paper: String,
+    /// Ours.
+    pub ours: String,
+    /// Whether they agree within the declared tolerance.
+    pub agrees: bool,
+    /// What explains a difference, or is worth knowing.
+    pub why: String,
+}
+
+/// A table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sheet {
+    /// The end of its file name; empty for the only one.
+    pub(super) name: String,
+    /// Names of the columns.
+    pub(super) columns: Vec<String>,
+    /// The cells.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// A drawn figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Drawing {
+    /// The end of its file name; empty for the only one.
+    pub(super) name: String,
+    /// What is shown, for those who do not see it.
+    pub(super) title: String,
+    /// The picture.
+    pub(super) svg: String,
+}
+
+/// How a measured number is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Shown {
+    /// In four digits.
+    #[default]
+    Number,
+    /// In per cent.
+    Percent,
+    /// As a multiple.
+    Times,
+}
+
+impl Shown {
+    pub(super) fn text(self, x: f64) -> String {
+        match self {
+            Self::Number => number(x),
+            Self::Percent => format!("{}%", number(100.0 * x)),
+            Self::Times => format!("{} times", number(x)),
+        }
+    }
+}
+
+/// A number in four digits, as people write it.
+pub(super) fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{x:.3e}");
+    }
+    let decimals = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+impl Outcome {
+    /// Remembers a number for claims.
+    pub(super) fn measure(&mut self, name: impl Into<String>, value: f64) {
+        self.measured.insert(name.into(), value);
+    }
+
+    /// Adds a figure; `name` is empty for the only one.
+    pub(super) fn draw(&mut self, name: &str, figure: &Figure) -> efface::Result<()> {
+        let (title, svg) = (figure.title().to_owned(), figure.svg()?);
+        self.drawings.push(Drawing { name: name.to_owned(), title, svg });
+        Ok(())
+    }
+}
+
+impl Sheet {
+    /// An empty table.
+    pub(super) fn new(name: &str, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&column| column.to_owned()).collect();
+        Self { name: name.to_owned(), columns, rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// The table as CSV.
+    pub(super) fn csv(&self) -> String {
+        let mut csv = String::new();
+        for row in std::iter::once(&self.columns).chain(&self.rows) {
+            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
+            let _ = writeln!(csv, "{}", cells.join(","));
+        }
+        csv
+    }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_true() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.123_456, "0.1235"),
+            (19717.0, "19717"),
+            (1.5e-9, "1.500e-9"),
+            (0.957, "0.957"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(number(x), text);
+        }
+        assert_eq!(Shown::Percent.text(0.4453), "44.53%");
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let mut sheet = Sheet::new("", &["a", "b"]);
+        sheet.row(["1, 2".to_owned(), "say \"so\"".to_owned()]);
+        assert_eq!(sheet.csv(), "a,b\n\"1, 2\",\"say \"\"so\"\"\"\n");
+    }
+}

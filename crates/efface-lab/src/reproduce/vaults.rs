@@ -1,0 +1,192 @@
+//! Models in throw-away vaults, trained and changed by the engine as a user would.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use efface::below::learn::solver::hessian_in_passes;
+use efface::below::matrix::Matrix;
+use efface::below::vault::Vault;
+use efface::{
+    Delete, Error, Keyring, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source,
+    Surroundings, Values, Which,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use tempfile::TempDir;
+
+use super::data::Rows;
+
+/// A folder for vaults with a key; both are gone when it is dropped.
+pub(super) struct Vaults {
+    folder: TempDir,
+    keyring: Keyring,
+    rng: ChaCha20Rng,
+}
+
+/// What a request cost, in gradient passes: a Hessian as many as it takes as long.
+pub(super) fn passes(served: &Served, parameters: usize) -> f64 {
+    served.work.as_ref().map_or(0.0, |work| {
+        let first = (work.passes + work.hessian_products) as f64;
+        first + work.hessians as f64 * hessian_in_passes(parameters)
+    })
+}
+
+/// Rows as the engine takes them from memory.
+pub(super) struct Table {
+    rows: Flat,
+    width: u32,
+    labels: Labels,
+    ids: Vec<i64>,
+}
+
+/// Features without gaps between them.
+enum Flat {
+    Dense(Vec<f32>),
+    Sparse { starts: Vec<i64>, indices: Vec<i32>, numbers: Vec<f32> },
+}
+
+enum Labels {
+    Classes(Vec<i64>),
+    Numbers(Vec<f64>),
+}
+
+impl Table {
+    /// The rows of a table; `classes` says whether targets are indices of classes. Ids are positions.
+    pub(super) fn of(rows: &Rows, classes: bool) -> Self {
+        let count = rows.len();
+        let flat = match &rows.x {
+            Matrix::Dense(x) => {
+                Flat::Dense((0..count).flat_map(|i| x.row(i).iter().copied()).collect())
+            }
+            Matrix::Sparse(x) => {
+                let (mut starts, mut indices, mut numbers) = (vec![0], Vec::new(), Vec::new());
+                for i in 0..count {
+                    let (at, values) = x.row(i);
+                    indices.extend(at.iter().map(|&j| j as i32));
+                    numbers.extend_from_slice(values);
+                    starts.push(numbers.len() as i64);
+                }
+                Flat::Sparse { starts, indices, numbers }
+            }
+        };
+        let labels = if classes {
+            Labels::Classes(rows.y.iter().map(|&y| y as i64).collect())
+        } else {
+            Labels::Numbers(rows.y.clone())
+        };
+        let width = rows.x.cols() as u32;
+        Self { rows: flat, width, labels, ids: (0..count as i64).collect() }
+    }
+
+    /// The table as the engine reads it.
+    pub(super) fn source(&self) -> Source<'_> {
+        let width = self.width;
+        let rows = match &self.rows {
+            Flat::Dense(numbers) => MemoryRows::Dense { numbers: Numbers::Single(numbers), width },
+            Flat::Sparse { starts, indices, numbers } => {
+                MemoryRows::Sparse { starts, indices, numbers: Numbers::Single(numbers), width }
+            }
+        };
+        let labels = Some(match &self.labels {
+            Labels::Classes(classes) => Values::Integers(classes),
+            Labels::Numbers(numbers) => Values::Numbers(numbers),
+        });
+        let ids = Some(Values::Integers(&self.ids));
+        let memory = Some(MemoryTable { rows, labels, ids, subjects: None, names: None });
+        Source { memory, ..Source::default() }
+    }
+}
+
+impl Vaults {
+    /// An empty folder, with a key and randomness that follow from `seed`.
+    pub(super) fn open(seed: u64) -> Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("efface-reproduce-")
+            .tempdir()
+            .map_err(|error| Error::storage("folder", format!("no folder for vaults: {error}")))?;
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let (mut key, mut secret) = ([0; 32], [0; 32]);
+        rng.fill_bytes(&mut key);
+        rng.fill_bytes(&mut secret);
+        let keyring = Keyring::create(&folder.path().join("key.toml"), &key, &secret)
+            .map_err(|error| Error::storage("key", error.to_string()))?;
+        Ok(Self { folder, keyring, rng })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.efface"))
+    }
+
+    /// Trains a model under `name`. Where it draws anything it carries a seed, so that it may not be
+    /// released.
+    pub(super) fn train(
+        &mut self,
+        name: &str,
+        source: &Source<'_>,
+        settings: Settings,
+    ) -> Result<Served> {
+        let draws = settings.mechanism.as_deref() != Some("ridge");
+        let seed = draws.then(|| self.rng.next_u64());
+        let settings = Settings { seed, ..settings };
+        let path = self.path(name);
+        self.around(|around| efface::train(source, settings, &path, around))
+    }
+
+    /// Deletes the records at these positions of the table, in one request.
+    pub(super) fn delete(&mut self, name: &str, positions: &[usize]) -> Result<Served> {
+        let what = Which::Ids(positions.iter().map(usize::to_string).collect());
+        let (path, request) = (self.path(name), Delete { what, request_id: None });
+        self.around(|around| efface::delete(&path, &request, around))
+    }
+
+    /// Restarts the model without what it keeps.
+    pub(super) fn refresh(&mut self, name: &str) -> Result<Served> {
+        let path = self.path(name);
+        self.around(|around| efface::refresh(&path, None, around))
+    }
+
+    /// The published weights.
+    pub(super) fn weights(&self, name: &str) -> Result<Vec<f64>> {
+        let damaged = |error: String| Error::storage("vault", error);
+        let vault =
+            Vault::open_read_only(&self.path(name)).map_err(|error| damaged(error.to_string()))?;
+        let model = vault.model().map_err(|error| damaged(error.to_string()))?;
+        let bytes = model.ok_or_else(|| damaged("the vault has no model".to_owned()))?.weights;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect())
+    }
+
+    /// Root mean squared error on a table.
+    pub(super) fn rmse(&self, name: &str, source: &Source<'_>) -> Result<f64> {
+        let evaluation = efface::evaluate(&self.path(name), source)?;
+        evaluation.rmse.ok_or_else(|| Error::input("loss", "a classifier has no rmse"))
+    }
+
+    /// The noise of the model's plan, by the name of the constant.
+    pub(super) fn noise(served: &Served) -> Option<f64> {
+        let certificate: serde_json::Value = serde_json::from_str(&served.certificate).ok()?;
+        let constants = certificate["constants"].as_array()?;
+        let noise = constants
+            .iter()
+            .find(|constant| constant["name"].as_str().is_some_and(|n| n.ends_with("noise")))?;
+        noise["value"].as_str()?.parse().ok()
+    }
+
+    /// Takes the model away.
+    pub(super) fn discard(&self, name: &str) -> Result<()> {
+        std::fs::remove_file(self.path(name))
+            .map_err(|error| Error::storage("vault", format!("cannot remove a vault: {error}")))
+    }
+
+    fn around<T>(&mut self, work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>) -> Result<T> {
+        let rng = &mut self.rng;
+        work(&mut Surroundings {
+            clock: &|| "2026-01-01T00:00:00Z".to_owned(),
+            entropy: &mut |bytes| {
+                rng.fill_bytes(bytes);
+                Ok(())
+            },
+            keyring: &self.keyring,
+            watch: &mut |_| ControlFlow::Continue(()),
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Runs experiments and writes what comes out, each as soon as it is done.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use efface::{Error, Result};
+
+use super::bench::Bench;
+use super::data::Shelf;
+use super::outcome::{Line, Outcome};
+use super::page::{self, Section};
+use super::{Experiment, Provenance, experiments};
+
+/// What to run, on what, and where results go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Names of experiments; none means all.
+    pub names: Vec<String>,
+    /// The quick variants.
+    pub quick: bool,
+    /// The folder of public data sets.
+    pub data: Option<PathBuf>,
+    /// The folder results are written to; made if it is not there.
+    pub folder: PathBuf,
+    /// The date, for provenance.
+    pub date: String,
+}
+
+/// One experiment that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// Its name.
+    pub name: String,
+    /// The declared claims beside what was measured.
+    pub lines: Vec<Line>,
+    /// Printed numbers that agree, and all of them.
+    pub printed: (usize, usize),
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// Runs experiments in the order of the list and writes CSV and SVG files, the claims as Markdown,
+/// and `index.html` with everything.
+///
+/// `seconds` is a clock, `tell` hears what is being done and may stop it. What was written before an
+/// experiment fails stays; the page holds what was done.
+///
+/// # Errors
+/// An unknown name, data that are not there (named), a folder that cannot be written, or a fault of
+/// an experiment.
+pub fn run(
+    options: &Options,
+    seconds: &mut dyn FnMut() -> f64,
+    tell: &mut dyn FnMut(&str) -> ControlFlow<()>,
+) -> Result<Vec<Done>> {
+    let chosen = chosen(options)?;
+    let mut shelf = Shelf::new(options.data.clone());
+    // Everything that is needed is found before anything is run.
+    chosen.iter().flat_map(|experiment| &experiment.data).try_for_each(|set| shelf.find(*set))?;
+    fs::create_dir_all(&options.folder).map_err(|error| unwritable(&options.folder, &error))?;
+    let (mut done, mut sections) = (Vec::new(), Vec::new());
+    for experiment in &chosen {
+        let begin = seconds();
+        let mut bench = Bench { shelf: &mut shelf, tell };
+        bench.say(&experiment.name)?;
+        let outcome = experiment.runner.run(experiment, &mut bench)?;
+        let lines = experiment.lines(&outcome.measured)?;
+        let data =
+            experiment.data.iter().map(|set| shelf.checksums(*set)).collect::<Result<_>>()?;
+        let (date, took) = (&options.date, seconds() - begin);
+        let provenance = Provenance::new(experiment, date, options.quick, data, took);
+        let files = write(&options.folder, experiment, &outcome, &lines)?;
+        let section = Section {
+            experiment,
+            outcome: &outcome,
+            lines: &lines,
+            provenance: &provenance,
+            files,
+        };
+        sections.push(page::html(&section));
+        let printed = outcome.printed.iter().filter(|line| line.agrees).count();
+        done.push(Done {
+            name: experiment.name.clone(),
+            lines,
+            printed: (printed, outcome.printed.len()),
+            provenance,
+        });
+        let shown = chosen.iter().take(done.len());
+        let html = [page::head(shown, options.quick), sections.concat(), page::FOOT.to_owned()];
+        put(&options.folder.join("index.html"), &html.concat())?;
+    }
+    Ok(done)
+}
+
+fn chosen(options: &Options) -> Result<Vec<Experiment>> {
+    let all = experiments()?;
+    for name in &options.names {
+        if !all.iter().any(|experiment| experiment.name == *name) {
+            let names: Vec<&str> = all.iter().map(|e| e.name.as_str()).collect();
+            let message = format!("experiments are called {}; got `{name}`", names.join(", "));
+            return Err(Error::input("experiment", message)
+                .hint("`efface reproduce --list` says what each is about"));
+        }
+    }
+    all.into_iter()
+        .filter(|e| options.names.is_empty() || options.names.contains(&e.name))
+        .map(|e| if options.quick { e.quickly() } else { Ok(e) })
+        .collect()
+}
+
+/// Writes the files of one experiment and returns their names.
+fn write(
+    folder: &Path,
+    experiment: &Experiment,
+    outcome: &Outcome,
+    lines: &[Line],
+) -> Result<Vec<String>> {
+    let name = |part: &str, end: &str| match part {
+        "" => format!("{}.{end}", experiment.name),
+        part => format!("{}-{part}.{end}", experiment.name),
+    };
+    let mut files: Vec<(String, String)> = Vec::new();
+    files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.csv())));
+    files.extend(outcome.drawings.iter().map(|d| (name(&d.name, "svg"), d.svg.clone())));
+    if !lines.is_empty() {
+        files.push((name("", "md"), page::markdown(lines)));
+    }
+    files.iter().try_for_each(|(file, text)| put(&folder.join(file), text))?;
+    Ok(files.into_iter().map(|(file, _)| file).collect())
+}
+
+fn put(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    Error::storage("unwritable", format!("cannot write `{}`: {error}", path.display()))
+}

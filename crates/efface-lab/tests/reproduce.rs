@@ -1,0 +1,119 @@
+//! Experiments from outside: everything runs, and the page that is kept says what the code gives.
+//!
+//! `EFFACE_REPRODUCED=FOLDER EFFACE_WRITE_PAGE=1 cargo test -p efface-lab --test reproduce page`
+//! writes the tables of `docs/reproductions.md` anew: those of accounting from the code, the others
+//! from the folder of a full run (where it is named).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use efface_lab::reproduce::{Done, Options, experiments, run};
+
+fn root(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn options(folder: &Path) -> Options {
+    Options {
+        names: Vec::new(),
+        quick: false,
+        data: None,
+        folder: folder.to_owned(),
+        date: "2026-01-01T00:00:00Z".to_owned(),
+    }
+}
+
+fn ran(options: &Options) -> efface::Result<Vec<Done>> {
+    run(options, &mut || 0.0, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Names of experiments that read no data.
+fn accounting() -> Vec<String> {
+    let all = experiments().unwrap();
+    all.into_iter().filter(|e| e.data_names().is_empty()).map(|e| e.name).collect()
+}
+
+#[test]
+fn everything_runs_quickly_on_real_data() {
+    let Some(data) = std::env::var_os("EFFACE_DATA") else {
+        println!("ignored: EFFACE_DATA is not set, no experiment is run");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        Options { quick: true, data: Some(data.into()), ..options(&folder.path().join("out")) };
+    let done = ran(&options).unwrap();
+    assert_eq!(done.len(), experiments().unwrap().len());
+    let page = fs::read_to_string(options.folder.join("index.html")).unwrap();
+    for one in &done {
+        assert!(page.contains(&format!("<h2 id=\"{}\">", one.name)), "{}", one.name);
+    }
+    for entry in fs::read_dir(&options.folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.is_empty(), "{}", path.display());
+        if path.extension().is_some_and(|end| end == "svg") {
+            assert!(text.starts_with("<svg") && !text.contains("NaN"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn accounting_needs_no_data_and_explains_its_differences() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { names: accounting(), ..options(folder.path()) };
+    for one in ran(&options).unwrap() {
+        for line in one.lines.iter().filter(|line| !line.agrees) {
+            assert!(!line.why.is_empty(), "{}: {}", one.name, line.says);
+        }
+        assert!(one.provenance.line().contains("data: none"), "{}", one.name);
+    }
+}
+
+#[test]
+fn what_is_missing_is_refused_before_anything_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let refused = ran(&options(&out)).unwrap_err();
+    assert!(refused.message().contains("no folder of data sets is named"), "{refused}");
+    let unknown = Options { names: vec!["fig9".into()], ..options(&out) };
+    assert!(ran(&unknown).unwrap_err().message().ends_with("got `fig9`"));
+    assert!(!out.exists());
+    let stopped = Options { names: vec!["khi2024".into()], ..options(&out) };
+    let stopped = run(&stopped, &mut || 0.0, &mut |_| ControlFlow::Break(())).unwrap_err();
+    assert_eq!(stopped.kind(), efface::Kind::Interrupted);
+}
+
+#[test]
+fn the_page_holds_these_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    ran(&Options { names: accounting(), ..options(folder.path()) }).unwrap();
+    let measured = std::env::var_os("EFFACE_REPRODUCED").map(PathBuf::from);
+    let path = root("docs/reproductions.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let mut wanted = page.clone();
+    for experiment in experiments().unwrap() {
+        let name = &experiment.name;
+        let from = match (experiment.data_names().is_empty(), &measured) {
+            (true, _) => folder.path(),
+            (false, Some(folder)) => folder,
+            // What was measured on data is as the last full run left it.
+            (false, None) => {
+                assert!(page.contains(&format!("<!-- begin {name} -->")), "{name}");
+                continue;
+            }
+        };
+        let table = fs::read_to_string(from.join(format!("{name}.md"))).unwrap();
+        let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
+        let start = wanted.find(&begin).unwrap_or_else(|| panic!("{name}")) + begin.len();
+        let stop = wanted.find(&end).unwrap();
+        wanted.replace_range(start..stop, &table);
+    }
+    if std::env::var_os("EFFACE_WRITE_PAGE").is_some() {
+        fs::write(&path, &wanted).unwrap();
+    } else {
+        assert!(page == wanted, "docs/reproductions.md is stale: see the top of this file");
+    }
+}
