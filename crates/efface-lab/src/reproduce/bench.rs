@@ -1,4 +1,4 @@
-//! What an experiment may use: data, and someone who watches.
+//! What an experiment may use: data, a clock that is passed in, and someone who watches.
 
 use std::ops::ControlFlow;
 
@@ -10,6 +10,8 @@ use super::data::Shelf;
 pub(super) struct Bench<'a> {
     /// The public data sets.
     pub(super) shelf: &'a mut Shelf,
+    /// Seconds since some moment.
+    pub(super) seconds: &'a mut dyn FnMut() -> f64,
     /// Told how far it is; may stop the work.
     pub(super) tell: &'a mut dyn FnMut(&str) -> ControlFlow<()>,
 }

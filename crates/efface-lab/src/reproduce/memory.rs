@@ -34,6 +34,7 @@ pub(super) fn constants(rows: &Rows, loss: Loss, lambda: f64) -> Result<Constant
         lambda,
         normalizer: Normalizer::Fixed { n, capacity: n },
         row_bound: 1.0,
+        max_weight: None,
         target_bound: 1.0,
     }
     .check()

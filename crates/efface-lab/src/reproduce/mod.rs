@@ -12,6 +12,7 @@ mod chourasia2023;
 mod data;
 mod declared;
 mod frontier;
+mod guo2020;
 mod khi2024;
 mod memory;
 mod outcome;

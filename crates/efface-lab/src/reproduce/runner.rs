@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::bench::Bench;
 use super::outcome::Outcome;
-use super::{Experiment, chien2024, chourasia2023, frontier, khi2024};
+use super::{Experiment, chien2024, chourasia2023, frontier, guo2020, khi2024};
 
 /// The code behind declared experiments; several may share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -19,6 +19,14 @@ pub(super) enum Runner {
     Chien2024Accuracy,
     /// Accuracy after batches are forgotten.
     Chien2024Batches,
+    /// Accuracy against removals of guo2020.
+    Guo2020Tradeoff,
+    /// Bounds on guo2020's residual.
+    Guo2020Bounds,
+    /// Digits by how hard they are to remove.
+    Guo2020Digits,
+    /// Removals beside training, timed.
+    Guo2020Speed,
     /// khi2024's conversions.
     Khi2024,
     /// Gradient work that chourasia2023 and its rivals save.
@@ -41,6 +49,10 @@ impl Runner {
             Self::Chien2024Batches => {
                 chien2024::batches::run(experiment, &experiment.grid()?, bench)
             }
+            Self::Guo2020Tradeoff => guo2020::tradeoff::run(experiment, &experiment.grid()?, bench),
+            Self::Guo2020Bounds => guo2020::bounds::run(experiment, &experiment.grid()?, bench),
+            Self::Guo2020Digits => guo2020::digits::run(experiment, &experiment.grid()?, bench),
+            Self::Guo2020Speed => guo2020::speed::run(experiment, &experiment.grid()?, bench),
             Self::Khi2024 => khi2024::run(&experiment.grid()?),
             Self::Chourasia2023Savings => chourasia2023::savings::run(&experiment.grid()?),
             Self::Chourasia2023Bounded => chourasia2023::bounded::run(&experiment.grid()?),
@@ -56,6 +68,10 @@ impl Runner {
             Self::Chien2024Published => experiment.grid::<chien2024::published::Grid>().map(drop),
             Self::Chien2024Accuracy => experiment.grid::<chien2024::accuracy::Grid>().map(drop),
             Self::Chien2024Batches => experiment.grid::<chien2024::batches::Grid>().map(drop),
+            Self::Guo2020Tradeoff => experiment.grid::<guo2020::tradeoff::Grid>().map(drop),
+            Self::Guo2020Bounds => experiment.grid::<guo2020::bounds::Grid>().map(drop),
+            Self::Guo2020Digits => experiment.grid::<guo2020::digits::Grid>().map(drop),
+            Self::Guo2020Speed => experiment.grid::<guo2020::speed::Grid>().map(drop),
             Self::Khi2024 => experiment.grid::<khi2024::Grid>().map(drop),
             Self::Chourasia2023Savings => {
                 experiment.grid::<chourasia2023::savings::Grid>().map(drop)

@@ -62,7 +62,7 @@ pub fn run(
     let (mut done, mut sections) = (Vec::new(), Vec::new());
     for experiment in &chosen {
         let begin = seconds();
-        let mut bench = Bench { shelf: &mut shelf, tell };
+        let mut bench = Bench { shelf: &mut shelf, seconds, tell };
         bench.say(&experiment.name)?;
         let outcome = experiment.runner.run(experiment, &mut bench)?;
         let lines = experiment.lines(&outcome.measured)?;

@@ -62,6 +62,7 @@ pub(crate) fn run() -> Result<Outcome> {
             lambda,
             normalizer: Normalizer::Fixed { n: printed.records, capacity: printed.records },
             row_bound: 1.0,
+            max_weight: None,
             target_bound: 0.0,
         }
         .check()

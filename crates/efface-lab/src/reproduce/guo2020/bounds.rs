@@ -1,0 +1,179 @@
+//! Figure 2: bounds on the gradient that Newton removals leave, beside the gradient itself.
+
+use efface::Result;
+use efface::below::learn::mechanism::objective_perturbation::{self, Changed};
+use efface::below::learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
+use efface::below::learn::solver::{Solver, unwatched};
+use efface::below::learn::{Constants, Dataset, Objective};
+use efface::below::matrix::{Matrix, margins};
+use serde::Deserialize;
+
+use super::perturbed::{DISTANCE, constants, tilted};
+use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
+use crate::reproduce::Experiment;
+use crate::reproduce::bench::Bench;
+use crate::reproduce::data::Rows;
+use crate::reproduce::memory::{failed, generator, on_grid};
+use crate::reproduce::outcome::{Outcome, Sheet, number};
+
+/// Settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Grid {
+    lambda: f64,
+    sigma: f64,
+    /// Records removed in all.
+    removals: usize,
+    /// Records of each removal, in two variants.
+    batches: Vec<usize>,
+    #[serde(default)]
+    rows: Option<usize>,
+}
+
+/// Sums after some removals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    removed: usize,
+    worst: f64,
+    dependent: f64,
+    ours: f64,
+    real: f64,
+}
+
+/// sup of the third derivative of the logistic loss.
+const KAPPA: f64 = 0.096_225_044_864_937_63;
+
+pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let set = experiment.sets()[0];
+    let rows = bench.shelf.load(set)?.train.thinned(grid.rows);
+    let constants = constants(&rows, grid.lambda)?;
+    let columns = ["batch", "removed", "worst case", "data-dependent", "ours", "true residual"];
+    let mut sheet = Sheet::new("", &columns);
+    let mut panels = Vec::new();
+    for &batch in &grid.batches {
+        let sums = remove(experiment, grid, &rows, &constants, batch, bench)?;
+        for s in &sums {
+            let numbers = [s.worst, s.dependent, s.ours, s.real].map(number);
+            sheet.row([batch.to_string(), s.removed.to_string()].into_iter().chain(numbers));
+        }
+        let line = |name: &str, place: usize, value: fn(&Sums) -> f64| {
+            let points = sums.iter().map(|s| (s.removed as f64, value(s))).collect();
+            Series::new(name, place, points).mark(Mark::None)
+        };
+        let title = if batch == 1 {
+            "one record at a time".to_owned()
+        } else {
+            format!("batches of {batch}")
+        };
+        panels.push(
+            Panel::new(
+                title,
+                Axis::linear("records removed"),
+                Axis::log("gradient norm of the sum"),
+            )
+            .with(line("worst case (Thms 1, 4)", 0, |s| s.worst).dashed())
+            .with(line("data-dependent (Cors 1, 2)", 1, |s| s.dependent).dashed())
+            .with(line("ours", 2, |s| s.ours))
+            .with(line("true residual", 6, |s| s.real).ink(Ink::Black)),
+        );
+        if let (Some(last), Some(half)) = (sums.last(), sums.get(sums.len() / 2 - 1)) {
+            outcome.measure(format!("worst-over-dependent-{batch}"), last.worst / last.dependent);
+            outcome.measure(format!("dependent-over-real-{batch}"), last.dependent / last.real);
+            outcome.measure(format!("dependent-over-ours-{batch}"), last.dependent / last.ours);
+            outcome.measure(format!("ours-over-real-{batch}"), last.ours / last.real);
+            outcome.measure(format!("growth-{batch}"), last.dependent / half.dependent);
+        }
+    }
+    outcome.sheets.push(sheet);
+    let title = format!(
+        "{}: what Newton removals leave of the gradient, and bounds on it (lambda = {:e})",
+        set.title(),
+        grid.lambda
+    );
+    outcome.draw("", &Figure::new(title, panels))?;
+    Ok(outcome)
+}
+
+fn remove(
+    experiment: &Experiment,
+    grid: &Grid,
+    rows: &Rows,
+    constants: &Constants,
+    batch: usize,
+    bench: &mut Bench<'_>,
+) -> Result<Vec<Sums>> {
+    let mut data = rows.dataset()?;
+    let (noise, spacing) = on_grid(grid.sigma);
+    // A budget that is never spent: the bounds are watched, not obeyed.
+    let plan = PerturbationPlan {
+        noise,
+        grid: spacing,
+        budget: f64::MAX,
+        distance: DISTANCE,
+        group: batch as u64,
+        solver: Solver::Lbfgs,
+    };
+    let plan = plan.check(constants, data.rows()).map_err(failed)?;
+    let mut rng = generator(experiment.seeds.first().copied().unwrap_or(1), 5);
+    let objective = Objective::new(constants, &data).map_err(failed)?;
+    let mut model = objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut unwatched)
+        .map_err(failed)?;
+    let picked = rows.picked(grid.removals);
+    let mut left: Vec<usize> = (0..rows.len()).collect();
+    let mut sums = Sums::default();
+    let mut story = Vec::new();
+    let nothing = Dataset::new(empty(rows), Vec::new()).map_err(failed)?;
+    for (index, chunk) in picked.chunks(batch).enumerate() {
+        bench.say(&format!("batches of {batch}: {} of {}", index * batch, grid.removals))?;
+        let removed = rows.at(chunk).dataset()?;
+        let mut places: Vec<usize> =
+            chunk.iter().filter_map(|row| left.binary_search(row).ok()).collect();
+        places.sort_unstable();
+        left.retain(|row| !chunk.contains(row));
+        data.remove_rows(&places).map_err(failed)?;
+        let kept = model.kept.take().ok_or_else(|| failed("nothing is kept"))?;
+        let objective = Objective::new(constants, &data).map_err(failed)?;
+        let changed =
+            Changed { published: &model.weights, kept: &kept, removed: &removed, added: &nothing };
+        let releases = index as u64 + 2;
+        let next = objective_perturbation::request(
+            &objective,
+            &plan,
+            changed,
+            releases,
+            &mut rng,
+            &mut unwatched,
+        )
+        .map_err(failed)?;
+        let Evidence::Perturbed { step: Some((share, worst)), .. } = next.evidence else {
+            return Err(failed("a removal trained anew"));
+        };
+        let kept = next.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
+        let memory =
+            PerturbationMemory::from_bytes(&kept.state, constants.parameters()).map_err(failed)?;
+        let step: Vec<f64> = next.weights.iter().zip(&model.weights).map(|(a, b)| a - b).collect();
+        let moved = margins(data.x(), &step, 1).map_err(failed)?;
+        let largest = moved.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let size = moved.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let tilted = tilted(constants, &data, &memory.perturbation)?;
+        let at = tilted.evaluate(&next.weights).map_err(failed)?;
+        sums = Sums {
+            removed: sums.removed + chunk.len(),
+            worst: sums.worst + worst,
+            dependent: sums.dependent + share,
+            ours: sums.ours + 0.5 * KAPPA * memory.spectral.sqrt() * largest * size,
+            real: at.gradient_norm * tilted.normalizer(),
+        };
+        story.push(sums);
+        model = next;
+    }
+    Ok(story)
+}
+
+fn empty(rows: &Rows) -> Matrix {
+    match &rows.x {
+        Matrix::Dense(x) => Matrix::dense(x.cols()),
+        Matrix::Sparse(x) => Matrix::sparse(x.cols()),
+    }
+}

@@ -1,0 +1,77 @@
+//! Figure 3: the digits that are hardest and easiest to remove.
+
+use efface::Result;
+use efface::below::matrix::margins;
+use serde::Deserialize;
+
+use super::influence;
+use super::perturbed::{constants, tilted, train};
+use crate::figure::{Picture, gallery};
+use crate::reproduce::Experiment;
+use crate::reproduce::bench::Bench;
+use crate::reproduce::memory::failed;
+use crate::reproduce::outcome::{Drawing, Outcome, Sheet, number};
+
+/// Settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Grid {
+    lambda: f64,
+    sigma: f64,
+    /// How many are shown of each.
+    shown: usize,
+    #[serde(default)]
+    rows: Option<usize>,
+}
+
+pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let set = experiment.sets()[0];
+    let rows = bench.shelf.load(set)?.train.thinned(grid.rows);
+    let data = rows.dataset()?;
+    let constants = constants(&rows, grid.lambda)?;
+    bench.say("training")?;
+    let seed = experiment.seeds.first().copied().unwrap_or(1);
+    let (weights, b) = train(&constants, &data, grid.sigma, seed)?;
+    let objective = tilted(&constants, &data, &b)?;
+    bench.say("the influence of every record")?;
+    let everyone: Vec<usize> = (0..rows.len()).collect();
+    let norms = influence::of(&objective, &data, &weights, &everyone)?.norms;
+    let at = margins(data.x(), &weights, 1).map_err(failed)?;
+    // How far on the right side of the boundary.
+    let margin = |i: usize| if rows.y[i] > 0.5 { at[i] } else { -at[i] };
+    let mut order = everyone;
+    order.sort_by(|a, b| norms[*b].total_cmp(&norms[*a]).then(a.cmp(b)));
+    let hardest = &order[..grid.shown];
+    let easiest: Vec<usize> = order.iter().rev().take(grid.shown).copied().collect();
+    let mut sheet = Sheet::new("", &["rank", "row", "digit", "norm of the step", "margin"]);
+    for (rank, &i) in order.iter().enumerate() {
+        if rank < grid.shown || rank + grid.shown >= order.len() {
+            let digit = if rows.y[i] > 0.5 { "8" } else { "3" };
+            let cells = [number(norms[i]), number(margin(i))];
+            let head = [(rank + 1).to_string(), i.to_string(), digit.to_owned()];
+            sheet.row(head.into_iter().chain(cells));
+        }
+    }
+    outcome.sheets.push(sheet);
+    let wrong = |list: &[usize]| list.iter().filter(|i| margin(**i) < 0.0).count() as f64;
+    outcome.measure("hardest-misclassified", wrong(hardest) / grid.shown as f64);
+    outcome.measure("easiest-misclassified", wrong(&easiest) / grid.shown as f64);
+    let middle = norms[order[order.len() / 2]];
+    outcome.measure("largest-over-median", norms[hardest[0]] / middle);
+    outcome.measure(
+        "largest-over-least",
+        norms[hardest[0]] / norms[easiest[0]].max(f64::MIN_POSITIVE),
+    );
+    let picture =
+        |&i: &usize| Picture { caption: number(norms[i]), pixels: rows.x.row(i).values().to_vec() };
+    let title =
+        format!("{}: training digits by the norm of the step that removes them", set.title());
+    let shown = [
+        ("hardest to remove".to_owned(), hardest.iter().map(picture).collect::<Vec<_>>()),
+        ("easiest to remove".to_owned(), easiest.iter().map(picture).collect()),
+    ];
+    let svg = gallery(&title, &shown)?;
+    outcome.drawings.push(Drawing { name: String::new(), title, svg });
+    Ok(outcome)
+}
