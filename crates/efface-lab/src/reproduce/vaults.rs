@@ -92,7 +92,8 @@ impl Table {
             Labels::Numbers(numbers) => Values::Numbers(numbers),
         });
         let ids = Some(Values::Integers(&self.ids));
-        let memory = Some(MemoryTable { rows, labels, ids, subjects: None, names: None });
+        let memory =
+            Some(MemoryTable { rows, labels, ids, subjects: None, weights: None, names: None });
         Source { memory, ..Source::default() }
     }
 }
