@@ -482,3 +482,31 @@ def test_persisted_collections_are_taken_as_they_are(workers: Client) -> None:
     X, y = workers.persist(list(table()))
     model = DaskUnlearningClassifier(client=workers, random_state=7).fit(X, y)
     assert np.array_equal(model.coef_, fitted(InProcess(), random_state=7).coef_)
+
+
+def test_weights_are_those_of_the_rows() -> None:
+    x, y = table()
+    turns = np.tile([0.0, 1.0, 3.0], ROWS // 3)
+    fine: dict[str, Any] = {"max_weight": 3, "lambda_": 0.1, "noise": 1e-8}
+    weights = da.from_array(turns, chunks=(CHUNKS,))
+    model = DaskUnlearningClassifier(client=InProcess(), **fine)
+    model.fit(x, y, sample_weight=weights)
+    one = efface.UnlearningClassifier(**fine).fit(numbers(), labels(), sample_weight=turns)
+    for heavy in ([], [2, 151, 449]):
+        if heavy:
+            assert model.forget(ids=heavy).records == one.forget(ids=heavy).records == 3
+        assert np.allclose(model.coef_, one.coef_, atol=1e-6)
+    vault = model.vault_
+    assert model.certificate_.verify(key=vault.public_key, vault=vault.path)
+    listed = {c["name"]: c["value"] for c in model.certificate_.constants}
+    assert (listed["max-weight"], listed["n"]) == ("3", str(int(turns.sum())))
+    bad = turns.copy()
+    bad[200] = -1
+    with pytest.raises(efface.InputError, match="partition 1: `sample_weight`"):
+        model.fit(x, y, sample_weight=da.from_array(bad, chunks=(CHUNKS,)))
+    with pytest.raises(efface.InputError, match="`X` has 450 rows and `sample_weight` has 449"):
+        model.fit(x, y, sample_weight=da.from_array(turns[:-1], chunks=100))
+    with pytest.raises(efface.Refused, match="a record has weight 3"):
+        model.set_params(max_weight=2).fit(x, y, sample_weight=weights)
+    with pytest.warns(efface.NotCoveredWarning, match="largest sample weight, 3"):
+        model.set_params(max_weight=None).fit(x, y, sample_weight=weights)

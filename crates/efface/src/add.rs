@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::held::check_held;
 use crate::outcome::Served;
-use crate::plan::{Ids, Plan, Task};
+use crate::plan::{Ids, Plan, SampleWeights, Task};
 use crate::rows::{Keyed, encode};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::{Source, Table, read_table};
@@ -216,14 +216,11 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
             "this model's records have no weights, and the table names some",
         )
         .hint("leave out `--weight`, or train a new model with weights")),
-        (Some(most), true) => match weights.iter().position(|weight| *weight > most.0) {
-            None => Ok(()),
-            Some(row) => Err(Error::refused(
+        (Some(most), true) => match SampleWeights::of(weights).largest {
+            fits if fits <= most.0 => Ok(()),
+            got => Err(Error::refused(
                 "max-weight",
-                format!(
-                    "record {} has weight {}, `max-weight` is {most}",
-                    table.positions[row], weights[row]
-                ),
+                format!("a record has weight {got}, `max-weight` is {most}"),
             )
             .hint("lower the weight; a larger `max-weight` is a new model")),
         },

@@ -58,6 +58,7 @@ class Table:
         y: _Column | None = None,
         ids: _Column | None = None,
         subjects: _Column | None = None,
+        weights: _Column | None = None,
         names: list[str] | None = None,
         classes: list[str] | None = None,
         schema: str | None = None,

@@ -133,6 +133,7 @@ _PARAMETERS = {
     "record": "ids",
     "seed": "random_state",
     "subject": "subjects",
+    "weight": "sample_weight",
 }
 
 # A command of the command line that is a method here.

@@ -13,11 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from . import _engine, _rows
 from ._around import limits_of_calls
-from ._errors import Error, InputError, RowsClippedWarning
+from ._errors import Error, InputError, NotCoveredWarning, RowsClippedWarning
 from ._parameters import CONSTRAINTS, settings_of, start_of
 from ._progress import shown
 from ._published import Published
@@ -42,7 +47,9 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
 
-    def fit(self, X: Any, y: Any, ids: Any = None, subjects: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Train on a table and make a new vault.
 
         Parameters
@@ -56,6 +63,9 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             `y`, and where there is none, or one that merely counts, positions from 0.
         subjects : iterable of str or int (rows,), optional
             Whom each record belongs to; then all records of a person can be forgotten at once.
+        sample_weight : array (rows,) or float, optional
+            How often each record counts, 0 or more. A model has weights from here to its end, or
+            none; `max_weight` is the most that one may ever have.
 
         Returns
         -------
@@ -64,16 +74,19 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         """
         before = self.__dict__.copy()
         try:
-            self._fit(X, y, ids, subjects)
+            self._fit(X, y, ids, subjects, sample_weight)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
         self._validate_params()
         x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=True)
+        weights = self._weights(sample_weight, x)
+        if weights is not None and self.max_weight is None:
+            self._warn_of_weights(float(weights.max()))
         targets, declared, settings = self._learn_targets(y)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
@@ -82,7 +95,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         if labels is None:
             labels = np.arange(x.shape[0], dtype=np.int64)
             self._next_label = x.shape[0]
-        rows = self._table(x, targets, labels, subjects, classes=declared)
+        rows = self._table(x, targets, labels, subjects, weights, classes=declared)
         home = Home.make_private()
         try:
             with shown(self.verbose, "fit") as told:
@@ -105,6 +118,30 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         clipped = (self.receipt_.work or {}).get("clipped") or 0
         if self.row_map == "clip" and 2 * clipped > x.shape[0]:
             self._warn_of_clipping(x)
+
+    def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
+        """Weights as scikit-learn checks them; the most that one may be, the engine does."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
+        if (weights < 0).any():
+            raise InputError("`sample_weight` must be at least 0, and holds less", code="data")
+        if len(weights) and not weights.any():
+            raise InputError(
+                "all of `sample_weight` are zero, so there is nothing to learn from",
+                code="weights",
+                hint="give at least one record a weight above zero",
+            )
+        return weights  # type: ignore[no-any-return]
+
+    def _warn_of_weights(self, largest: float) -> None:
+        warnings.warn(
+            f"the largest sample weight, {largest:g}, was read off the data: it stays when its "
+            "record is forgotten, and certificates take it to be public; declare it with "
+            "`max_weight`",
+            NotCoveredWarning,
+            stacklevel=4,
+        )
 
     def _warn_of_clipping(self, x: Any) -> None:
         # Rows of just that length may be longer by a rounding.
@@ -152,7 +189,13 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         return self._serve("forget", _engine.delete, request_id, **names)
 
     def add(
-        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, request_id: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        ids: Any = None,
+        subjects: Any = None,
+        request_id: str | None = None,
+        sample_weight: Any = None,
     ) -> Certificate:
         """Add records.
 
@@ -165,6 +208,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             records are named by their positions, those of new records go on from the last.
         request_id : str, optional
             As for :meth:`forget`.
+        sample_weight : array or float, optional
+            As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
 
         Returns
         -------
@@ -176,14 +221,20 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         first = self._next_label if labels is None else None
         if first is not None:
             labels = np.arange(first, first + x.shape[0], dtype=np.int64)
-        rows = self._table(x, self._targets(y), labels, subjects)
+        rows = self._table(x, self._targets(y), labels, subjects, self._weights(sample_weight, x))
         certificate = self._serve("add", _engine.add, request_id, rows)
         if first is not None and not self.receipt_.replayed:
             self._next_label = first + x.shape[0]
         return certificate
 
     def update(
-        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, request_id: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        ids: Any = None,
+        subjects: Any = None,
+        request_id: str | None = None,
+        sample_weight: Any = None,
     ) -> Certificate:
         """Give records new contents under the same names, in one request.
 
@@ -195,6 +246,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             The records. By default the index of a pandas `X` or `y`.
         request_id : str, optional
             As for :meth:`forget`.
+        sample_weight : array or float, optional
+            As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
 
         Returns
         -------
@@ -203,7 +256,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
-        rows = self._table(x, self._targets(y), labels, subjects)
+        rows = self._table(x, self._targets(y), labels, subjects, self._weights(sample_weight, x))
         return self._serve("update", _engine.update, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:
@@ -350,10 +403,17 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         return self._published.margins(x)  # type: ignore[no-any-return]
 
     def _table(
-        self, x: Any, targets: Any, labels: Any, subjects: Any, classes: Any = None
+        self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None
     ) -> _engine.Table:
-        names = getattr(self, "feature_names_in_", None)
-        return table(x, targets, ids=labels, subjects=subjects, names=names, classes=classes)
+        return table(
+            x,
+            targets,
+            ids=labels,
+            subjects=subjects,
+            sample_weight=weights,
+            names=getattr(self, "feature_names_in_", None),
+            classes=classes,
+        )
 
     def _serve(
         self, what: str, request: Request, request_id: str | None, *parts: Any, **names: Any

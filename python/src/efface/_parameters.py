@@ -30,6 +30,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "intercept": [_POSITIVE],
     "public_n": [_COUNT, None],
     "capacity": [_COUNT, None],
+    "max_weight": [_POSITIVE, None],
     "normalizer": [str, None],
     "minimum": [_COUNT, None],
     "max_group": [_COUNT],

@@ -19,6 +19,7 @@ def table(
     *,
     ids: Iterable[Any] | None = None,
     subjects: Iterable[Any] | None = None,
+    sample_weight: Any = None,
     names: Sequence[str] | None = None,
     classes: Iterable[Any] | None = None,
     schema: str | None = None,
@@ -34,6 +35,8 @@ def table(
         Classes (whole numbers, booleans or strings) or numbers.
     ids, subjects : iterable of str or int, optional
         One for each row; an array of int64 is taken as it is.
+    sample_weight : array (rows,), optional
+        How often each record counts, 0 or more.
     names : sequence of str, optional
         Names of the columns.
     classes : iterable, optional
@@ -46,6 +49,7 @@ def table(
         y=None if y is None else _labels(y),
         ids=None if ids is None else _column("ids", ids),
         subjects=None if subjects is None else _column("subjects", subjects),
+        weights=None if sample_weight is None else _weights(sample_weight),
         names=None if names is None else [str(name) for name in names],
         classes=None if classes is None else [class_name(value) for value in classes],
         schema=schema,
@@ -122,6 +126,17 @@ def _numbers(array: Any) -> Any:
         raise InputError(f"`X` must hold numbers, got {array.dtype}", code="data")
     wanted = np.float32 if array.dtype == np.float32 else np.float64
     return _laid_out(array, wanted)
+
+
+def _weights(values: Any) -> Any:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiub":
+        raise InputError(
+            f"`sample_weight` must be one number for each record, got {array.dtype} of shape "
+            f"{array.shape}",
+            code="data",
+        )
+    return _laid_out(array, np.float64)
 
 
 def _labels(y: Any) -> Any:

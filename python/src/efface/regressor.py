@@ -62,10 +62,14 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
         Where residuals are clipped, in half ranges of `y`: the loss is Huber's. Infinity for
         nowhere, the squared loss itself (``"solve"`` and ``"retrain"``).
     public_n : int, optional
-        The number of records as public knowledge; by default that of `X`, which is then taken to
-        be public.
+        The number of records as public knowledge, or with sample weights their sum; by default that
+        of `X`, the sum rounded to a whole number, which is then taken to be public.
     capacity : int, optional
         The most records the model may ever have; by default 1.25 times the first number.
+    max_weight : float, optional
+        The largest weight a record may ever have, as public knowledge. By default the largest in
+        `sample_weight`: that is warned about, certificates list it as an assumption, and
+        ``"deletion-privacy"`` and ``"differential-privacy"`` refuse it.
     normalizer : str, optional
         What sums are divided by: ``"fixed"``, a public constant (the default), or ``"mean"``, the
         current number of records (the default of ``"distributed-descent"``).
@@ -137,8 +141,9 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
 
     Notes
     -----
-    There are no sample weights: every record counts once. A record of weight 3 is three records
-    under three ids and one subject.
+    A sample weight must be a fact about its record, or public knowledge. Weights computed from all
+    of the data, such as those that balance classes, are covered by no certificate: after a deletion
+    they are not what they would be without the record.
 
     `fit` makes a new vault, a private file that goes with the estimator; :meth:`save` moves it to
     a place of your choice. A pickle holds weights, certificates and the place of the vault: the
@@ -183,6 +188,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
         clip: float = 1.0,
         public_n: int | None = None,
         capacity: int | None = None,
+        max_weight: float | None = None,
         normalizer: str | None = None,
         minimum: int | None = None,
         max_group: int = 1,
@@ -225,6 +231,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
         self.clip = clip
         self.public_n = public_n
         self.capacity = capacity
+        self.max_weight = max_weight
         self.normalizer = normalizer
         self.minimum = minimum
         self.max_group = max_group

@@ -103,6 +103,7 @@ class Vault:
         *,
         ids: Iterable[Any] | None = None,
         subjects: Iterable[Any] | None = None,
+        sample_weight: Any = None,
         names: Sequence[str] | None = None,
         classes: Iterable[Any] | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -125,6 +126,9 @@ class Vault:
             What names each record; by default its position counted from 1.
         subjects : iterable of str or int, optional
             Whom each record belongs to.
+        sample_weight : array (rows,), optional
+            How often each record counts, 0 or more; the setting ``max_weight`` is the most, as
+            public knowledge.
         names : sequence of str, optional
             Names of the columns.
         classes : iterable, optional
@@ -156,7 +160,15 @@ class Vault:
         place = key_of(path, key)
         if not place.exists():
             _engine.create_key(place)
-        rows = table(X, y, ids=ids, subjects=subjects, names=names, classes=classes)
+        rows = table(
+            X,
+            y,
+            ids=ids,
+            subjects=subjects,
+            sample_weight=sample_weight,
+            names=names,
+            classes=classes,
+        )
         if plan is None:
             _engine.train(rows, to_json(wanted), path, place, progress=progress)
         else:
@@ -221,12 +233,16 @@ class Vault:
         *,
         ids: Iterable[Any] | None = None,
         subjects: Iterable[Any] | None = None,
+        sample_weight: Any = None,
         names: Sequence[str] | None = None,
         request_id: str | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
         """Add records and certify the new model; parameters as for :meth:`train`."""
-        return self._bring(_engine.add, X, y, ids, subjects, names, request_id, progress)
+        from ._table import table
+
+        rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)
+        return self._bring(_engine.add, rows, request_id, progress)
 
     def update(
         self,
@@ -235,27 +251,24 @@ class Vault:
         *,
         ids: Iterable[Any],
         subjects: Iterable[Any] | None = None,
+        sample_weight: Any = None,
         names: Sequence[str] | None = None,
         request_id: str | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
         """Give records new contents under the same ids, in one request."""
-        return self._bring(_engine.update, X, y, ids, subjects, names, request_id, progress)
+        from ._table import table
+
+        rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)
+        return self._bring(_engine.update, rows, request_id, progress)
 
     def _bring(
         self,
         request: Callable[..., tuple[str, str]],
-        X: Any,
-        y: Any,
-        ids: Iterable[Any] | None,
-        subjects: Iterable[Any] | None,
-        names: Sequence[str] | None,
+        rows: _engine.Table,
         request_id: str | None,
         progress: Progress | None,
     ) -> Receipt:
-        from ._table import table
-
-        rows = table(X, y, ids=ids, subjects=subjects, names=names)
         answer = request(
             rows, self.path, self._key_file(), request_id=request_id, progress=progress
         )

@@ -88,7 +88,7 @@ fn what_breaks_a_rule_is_refused() {
     both_hold(&w, "c.json", "m.efface", &w.public_key());
 
     w.write("heavy.csv", weighted(300, 3, |_| "3.5".into()));
-    w.efface("add m.efface heavy.csv").fails(1, &["record 1 has weight 3.5", "`max-weight` is 3"]);
+    w.efface("add m.efface heavy.csv").fails(1, &["a record has weight 3.5", "`max-weight` is 3"]);
     w.write("none.csv", table(Label::Two, 300, 3));
     w.efface("add m.efface none.csv").fails(1, &["records have weights", "names none", "--weight"]);
     w.efface("add m.efface none.csv --weight w").fails(2, &["no column `w`"]);

@@ -276,7 +276,7 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let before = std::fs::read(&vault).unwrap();
     let heavy = Rows::new(300, 3, |row| if row == 301 { 3.5 } else { 1.0 });
     let error = world.run(|s| add(&vault, &later(heavy.source()), None, s)).unwrap_err();
-    assert_eq!(error.message(), "record 2 has weight 3.5, `max-weight` is 3");
+    assert_eq!(error.message(), "a record has weight 3.5, `max-weight` is 3");
     let error = world.run(|s| add(&vault, &later(heavy.unweighted()), None, s)).unwrap_err();
     assert_eq!(error.message(), "this model's records have weights, and the table names none");
     assert_eq!(std::fs::read(&vault).unwrap(), before);

@@ -18,7 +18,7 @@ class Collections:
     ----------
     X : Dask array (rows, features) or dataframe
         A block holds whole rows.
-    y, ids, subjects : Dask array, series or index (rows,), optional
+    y, ids, subjects, weights : Dask array, series or index (rows,), optional
         As many blocks as `X`, with as many rows.
 
     Attributes
@@ -33,7 +33,7 @@ class Collections:
         Rows of each block, where Dask knows them.
     """
 
-    def __init__(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+    def __init__(self, X: Any, y: Any, ids: Any, subjects: Any, weights: Any) -> None:
         _check_collection("X", X)
         if X.ndim != 2:
             raise InputError(f"`X` must have 2 axes, rows and columns, got {X.ndim}", code="data")
@@ -45,10 +45,8 @@ class Collections:
         rows = None if frame else X.chunks[0]
         self.sizes = None if rows is None or np.isnan(rows).any() else [int(n) for n in rows]
         parts = _promises(X)
-        columns = [
-            _cut(name, column, self.sizes, len(parts))
-            for name, column in (("y", y), ("ids", ids), ("subjects", subjects))
-        ]
+        given = {"y": y, "ids": ids, "subjects": subjects, "sample_weight": weights}
+        columns = [_cut(name, column, self.sizes, len(parts)) for name, column in given.items()]
         self.blocks = [Block(*block) for block in zip(*_apart(parts, *columns), strict=True)]
 
 

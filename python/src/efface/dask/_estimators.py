@@ -32,7 +32,7 @@ from ..vault import Receipt
 from ._blocks import Collections
 from ._parts import Parts
 from ._reach import Cluster, InProcess, Reach
-from ._worker import Block, survey
+from ._worker import survey, weigh
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,7 +50,9 @@ class _OnWorkers(Unlearner):
 
     client: Any
 
-    def fit(self, X: Any, y: Any, ids: Any = None, subjects: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Train on Dask collections and make a new vault, which holds no features.
 
         Parameters
@@ -65,13 +67,16 @@ class _OnWorkers(Unlearner):
             positions from 0, in the order of the partitions.
         subjects : Dask array, series or index (rows,), optional
             Whom each record belongs to; then all records of a person can be forgotten at once.
+        sample_weight : Dask array or series (rows,), optional
+            How often each record counts, 0 or more, in the partitions of `X`. The largest and the
+            sum are computed once more for `max_weight` and `public_n`.
 
         Returns
         -------
         self
             The fitted estimator. If anything fails or is interrupted, it is as it was before.
         """
-        return super().fit(X, y, ids, subjects)
+        return super().fit(X, y, ids, subjects, sample_weight)
 
     def add(self, *_: Any, **__: Any) -> Certificate:
         """Refuse: records cannot be added to parts yet; fit anew."""
@@ -105,11 +110,12 @@ class _OnWorkers(Unlearner):
                 hint="make one (`dask.distributed.Client`), or give `client`",
             ) from None
 
-    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any) -> None:
+    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
         self._validate_params()
         client = self.client_
-        collections = Collections(X, y, ids, subjects)
+        collections = Collections(X, y, ids, subjects, sample_weight)
         counts, targets = self._surveyed(client, collections)
+        weights = None if sample_weight is None else self._weighed(client, collections)
         _, declared, settings = self._learn_targets(targets)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
@@ -122,6 +128,7 @@ class _OnWorkers(Unlearner):
             "classes": [] if classes is None else [class_name(label) for label in classes],
             "classes_given": declared is not None,
             "subjects": subjects is not None,
+            "weights": weights,
         }
         self.n_features_in_ = collections.features
         self.__dict__.pop("feature_names_in_", None)
@@ -170,7 +177,7 @@ class _OnWorkers(Unlearner):
         if declared is not None and collections.sizes is not None:
             return collections.sizes, declared
         regression = isinstance(self, UnlearningRegressor)
-        found = _computed(client, collections.blocks, regression)
+        found = _computed(client, survey, [(b.y, regression) for b in collections.blocks])
         counts = [count for count, _ in found]
         if declared is not None:
             return counts, declared
@@ -178,6 +185,15 @@ class _OnWorkers(Unlearner):
         if not targets:
             raise InputError("the collections have no rows", code="empty")
         return counts, np.unique(np.concatenate(targets))
+
+    def _weighed(self, client: Any, collections: Collections) -> dict[str, float]:
+        """The largest weight of all, and their sum."""
+        columns = [block.weights for block in collections.blocks]
+        found = _computed(client, weigh, [(column,) for column in columns])
+        largest = max((most for most, _ in found), default=0.0)
+        if self.max_weight is None and largest > 0:
+            self._warn_of_weights(largest)
+        return {"largest": largest, "sum": sum(total for _, total in found)}
 
     def _declared_targets(self) -> NDArray[Any] | None:
         raise NotImplementedError
@@ -272,11 +288,11 @@ class _OnWorkers(Unlearner):
         return super().__deepcopy__(memo)
 
 
-def _computed(client: Any, blocks: list[Block], regression: bool) -> list[Any]:
+def _computed(client: Any, work: Callable[..., Any], given: list[tuple[Any, ...]]) -> list[Any]:
     import dask
 
-    promised = dask.delayed(survey, pure=False)
-    promises = [promised(index, block.y, regression) for index, block in enumerate(blocks)]
+    promised = dask.delayed(work, pure=False)
+    promises = [promised(index, *arguments) for index, arguments in enumerate(given)]
     if isinstance(client, InProcess):
         return client.compute(promises)
     return cast("list[Any]", client.gather(client.compute(promises)))

@@ -90,9 +90,9 @@ class _Here:
 
     def make(self, blocks: Sequence[Block], recipe: Recipe) -> None:
         for index, block in enumerate(blocks):
-            promises = (block.x, block.y, block.ids, block.subjects)
-            x, y, ids, subjects = self._process.compute(promises)
-            self._parts.append(make(index, x, y, ids, subjects, recipe))
+            promises = (block.x, block.y, block.ids, block.subjects, block.weights)
+            x, y, ids, subjects, weights = self._process.compute(promises)
+            self._parts.append(make(index, x, y, ids, subjects, weights, recipe))
 
     def start(
         self,
@@ -162,7 +162,7 @@ class Cluster:
         shared = dask.delayed(recipe, traverse=False)
         self._parts = self._client.compute(
             [
-                promised(index, block.x, block.y, block.ids, block.subjects, shared)
+                promised(index, block.x, block.y, block.ids, block.subjects, block.weights, shared)
                 for index, block in enumerate(blocks)
             ]
         )

@@ -52,6 +52,7 @@ class Block:
     y: Any
     ids: Any = None
     subjects: Any = None
+    weights: Any = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ class Recipe:
     classes: NDArray[Any] | None
 
 
-def make(index: int, x: Any, y: Any, ids: Any, subjects: Any, recipe: Recipe) -> _engine.Part:
+def make(
+    index: int, x: Any, y: Any, ids: Any, subjects: Any, weights: Any, recipe: Recipe
+) -> _engine.Part:
     """Make a part; what is refused says in which partition."""
     try:
         targets = np.asarray(y)
@@ -95,6 +98,7 @@ def make(index: int, x: Any, y: Any, ids: Any, subjects: Any, recipe: Recipe) ->
             targets,
             ids=None if ids is None else column("ids", ids),
             subjects=None if subjects is None else column("subjects", subjects),
+            sample_weight=None if weights is None else np.asarray(weights),
             names=names,
         )
         return _engine.Part(rows, recipe.plan, recipe.salt)
@@ -121,6 +125,23 @@ def survey(index: int, y: Any, regression: bool) -> tuple[int, NDArray[Any]]:
     if not np.isfinite(targets).all():
         raise InputError(f"partition {index}: `y` contains NaN or infinity", code="data")
     return len(targets), np.unique([targets.min(), targets.max()]) if len(targets) else targets
+
+
+def weigh(index: int, weights: Any) -> tuple[float, float]:
+    """Return the largest of the weights, and their sum."""
+    array = np.asarray(weights)
+    if array.ndim != 1 or array.dtype.kind not in "fiub":
+        raise InputError(
+            f"partition {index}: `sample_weight` must be one number for each record, got "
+            f"{array.dtype} of shape {array.shape}",
+            code="data",
+        )
+    good = np.isfinite(array) & (array >= 0)
+    if not good.all():
+        raise InputError(
+            f"partition {index}: `sample_weight` must be finite and at least 0", code="data"
+        )
+    return float(array.max(initial=0)), float(array.sum(dtype=np.float64))
 
 
 def describe(part: _engine.Part) -> tuple[int, int, bytes]:

@@ -1,0 +1,167 @@
+"""Records with weights."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import sklearn
+from conftest import People
+from numpy.typing import NDArray
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import efface
+from efface import UnlearningClassifier, UnlearningRegressor
+
+# Noise far below what is compared.
+FINE: dict[str, Any] = {"lambda_": 0.1, "noise": 1e-8}
+
+
+def turns() -> NDArray[np.float64]:
+    """Weights 0, 1 and 3 in turn: 120 records weigh 160."""
+    return np.tile([0.0, 1.0, 3.0], 40)
+
+
+def constants(model: Any) -> dict[str, tuple[str, str]]:
+    listed = model.certificate_.constants
+    return {c["name"]: (c["value"], c["origin"]) for c in listed}
+
+
+def test_a_life_with_weights(people: People) -> None:
+    weights = turns()
+    model = UnlearningClassifier(max_weight=4).fit(
+        people.X, people.y, subjects=people.subjects, sample_weight=weights
+    )
+    assert constants(model)["max-weight"] == ("4", "user")
+    assert constants(model)["n"] == ("160", "data")
+    limits = model.certificate_.does_not_cover
+    assert sum("class balance" in limit for limit in limits) == 1
+    model.forget(subjects="who-3")
+    model.add(people.X[:2], people.y[:2], subjects=["new", "new"], sample_weight=[4, 0.5])
+    model.update(people.X[:1], people.y[:1], ids=[5], subjects=["who-1"], sample_weight=2)
+    vault = model.vault_
+    for certificate in model.certificates_:
+        assert certificate.verify(key=vault.public_key, vault=vault.path)
+    assert model.score(people.X, people.y, sample_weight=weights) > 0.8
+    assert model.status()["records"] == 119
+
+
+def test_weights_are_repetitions_and_what_is_forgotten_was_never_there(people: People) -> None:
+    weights = turns().astype(np.int64)
+    repeated = UnlearningClassifier(**FINE).fit(
+        people.X.repeat(weights, axis=0), people.y.repeat(weights)
+    )
+    shapes = (people.X, pd.DataFrame(people.X), scipy.sparse.csr_array(people.X))
+    for x in shapes:
+        model = UnlearningClassifier(max_weight=3, **FINE).fit(
+            x, people.y, sample_weight=pd.Series(weights)
+        )
+        assert np.allclose(model.coef_, repeated.coef_, atol=1e-6)
+        assert np.allclose(model.intercept_, repeated.intercept_, atol=1e-6)
+    heavy = np.flatnonzero(weights == 3)
+    before = model.coef_
+    model.forget(ids=heavy)
+    light = np.where(weights == 3, 0, weights)
+    never = UnlearningClassifier(max_weight=3, public_n=160, **FINE).fit(
+        people.X, people.y, sample_weight=light
+    )
+    assert np.allclose(model.coef_, never.coef_, atol=1e-6)
+    assert np.abs(model.coef_ - before).max() > 0.01
+
+
+def test_the_largest_weight_read_off_the_data_is_warned_about(people: People) -> None:
+    with pytest.warns(efface.NotCoveredWarning, match="largest sample weight, 3, was read off"):
+        model = UnlearningClassifier().fit(people.X, people.y, sample_weight=turns())
+    assert constants(model)["max-weight"] == ("3", "data")
+    assert "max-weight" in [assumption["name"] for assumption in model.certificate_.assumptions]
+    private = UnlearningClassifier(notion="differential-privacy", releases=3, classes=[0, 1])
+    with (
+        pytest.warns(efface.NotCoveredWarning),
+        pytest.raises(efface.Refused, match=r"single records.*`max_weight`, and `public_n`"),
+    ):
+        private.fit(people.X, people.y, sample_weight=turns())
+    private.set_params(max_weight=3.0, public_n=160, capacity=200, lambda_=0.1)
+    private.fit(people.X, people.y, sample_weight=turns())
+    assert private.certificate_.claims[0].adjacency == "remove"
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        (np.full(120, -1.0), "at least 0"),
+        (np.full(120, np.nan), "NaN"),
+        (np.full(120, np.inf), "infinity"),
+        (np.zeros(120), "zero"),
+        (np.ones(119), "119"),
+        (np.ones((120, 2)), "1D"),
+        (np.array(["heavy"] * 120), "heavy"),
+        (np.full(120, 1e-4), "sum to 0.01"),
+    ],
+)
+def test_what_is_no_weight_is_refused(people: People, weights: Any, says: str) -> None:
+    model = UnlearningClassifier(max_weight=3)
+    with pytest.raises((ValueError, efface.Refused), match=says):
+        model.fit(people.X, people.y, sample_weight=weights)
+    assert not hasattr(model, "coef_")
+
+
+def test_later_records_have_weights_exactly_where_the_first_had(people: People) -> None:
+    more = people.X[:1], people.y[:1]
+    model = UnlearningClassifier(max_weight=3).fit(people.X, people.y, sample_weight=turns())
+    before = model.coef_
+    with pytest.raises(efface.Refused, match=r"have weights.*`sample_weight`"):
+        model.add(*more)
+    with pytest.raises(efface.Refused, match=r"weight 3.5, `max-weight` is 3"):
+        model.add(*more, sample_weight=[3.5])
+    with pytest.raises(ValueError, match="at least 0"):
+        model.add(*more, sample_weight=[-1])
+    assert np.array_equal(model.coef_, before)
+    plain = UnlearningClassifier().fit(people.X, people.y)
+    with pytest.raises(efface.Refused, match="have no weights"):
+        plain.add(*more, sample_weight=[1])
+    with pytest.raises(efface.Refused, match=r"`max_weight`.*the records have none"):
+        UnlearningClassifier(max_weight=3).fit(people.X, people.y)
+    with pytest.raises(efface.Refused, match="a record has weight 3"):
+        UnlearningClassifier(max_weight=2).fit(people.X, people.y, sample_weight=turns())
+    ridge = UnlearningRegressor(mechanism="ridge", target_range=(0, 1), max_weight=3)
+    with pytest.raises(efface.Refused, match="`ridge` with weights"):
+        ridge.fit(people.X, people.y, sample_weight=turns())
+
+
+def test_weights_are_routed_and_searched_with(people: People) -> None:
+    weights = turns()
+    steps = FunctionTransformer(), UnlearningClassifier(max_weight=3)
+    pipeline = make_pipeline(*steps)
+    pipeline.fit(people.X, people.y, unlearningclassifier__sample_weight=weights)
+    assert constants(pipeline[-1])["max-weight"] == ("3", "user")
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = UnlearningClassifier(max_weight=3).set_fit_request(sample_weight=True)
+        model.set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"lambda_": [1e-2, 1e-1]}, cv=2)
+        search.fit(people.X, people.y, sample_weight=weights)
+        assert constants(search.best_estimator_)["n"] == ("160", "data")
+        assert search.score(people.X, people.y, sample_weight=weights) > 0.7
+
+
+def test_weights_and_the_largest_survive_pickles_and_vaults(people: People, tmp_path: Path) -> None:
+    model = UnlearningRegressor(max_weight=3.5, target_range=(0, 1)).fit(
+        people.X, people.y, sample_weight=turns()
+    )
+    model.save(tmp_path / "m.efface")
+    again = UnlearningRegressor.load(tmp_path / "m.efface")
+    assert again.max_weight == 3.5
+    assert again.forget(ids=[2, 5]).records == 2
+    assert pickle.loads(pickle.dumps(again)).forget(ids=[8]).records == 1
+    vault = efface.Vault.train(
+        tmp_path / "v.efface", people.X, people.y, sample_weight=turns(), settings={"max_weight": 3}
+    )
+    assert vault.add(people.X[:1], people.y[:1], sample_weight=[2]).remaining == 121
+    with pytest.raises(efface.Refused, match="names none"):
+        vault.add(people.X[:1], people.y[:1])
