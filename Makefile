@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard docs/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py)
+PYTHON_FILES := $(wildcard docs/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py) mutants/run
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
-.PHONY: help demo test lint lint-rust lint-python test-rust test-python docs extension wheel test-wheel bench fuzz
+.PHONY: help demo test lint lint-rust lint-python test-rust test-python docs extension wheel test-wheel bench fuzz mutants
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,6 +78,9 @@ bench: $(VENV)/ready test-wheel ## every table of docs/benchmarks.md; EFFACE_DAT
 	dist/venv/bin/python benches/budget.py
 	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
 	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
+
+mutants: ## plant faults one by one; the tests must find each of them (Python 3.11 or newer)
+	$(PYTHON) mutants/run --target $(abspath $(TARGET))/mutants
 
 fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
 	./fuzz/run $(FUZZ_SECONDS)

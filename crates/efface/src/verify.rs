@@ -442,4 +442,43 @@ mod tests {
         assert!(!replaced_goes_on(Some(&[1, 2]), Some(&[1, 2])));
         assert!(!replaced_goes_on(Some(&[]), Some(&[])));
     }
+
+    /// A signed export note at a place of the ledger, and its hash.
+    fn note(index: u64, previous: &str, key: &ed25519_dalek::SigningKey) -> (String, String) {
+        use ed25519_dalek::Signer;
+        let document = serde_json::json!({
+            "schema": crate::store::EXPORT_SCHEMA,
+            "chain": { "index": index, "previous": previous, "hash": "" },
+        });
+        let public = key.verifying_key().to_bytes();
+        let sign = |bytes: &[u8]| key.sign(bytes).to_bytes();
+        efface_privacy::certificate::seal(document, &public, sign).unwrap()
+    }
+
+    /// An owner can sign whatever she likes; an entry that is exchanged later is still found.
+    #[test]
+    fn an_entry_must_follow_the_one_before_it() {
+        let key = ed25519_dalek::SigningKey::from_bytes(&[5; 32]);
+        let walk = |texts: [&(String, String); 2]| {
+            let mut walk = Walk {
+                previous: GENESIS.to_owned(),
+                next: 0,
+                key: key.verifying_key().to_bytes(),
+                latest: None,
+                made: 0,
+                vault: String::new(),
+                trusted: None,
+            };
+            let mut verdict = Verdict::default();
+            for (index, (text, hash)) in texts.into_iter().enumerate() {
+                walk.entry(text, index as u64, EXPORT, hash, &mut verdict);
+            }
+            verdict.standing()
+        };
+        let first = note(0, GENESIS, &key);
+        let second = note(1, &first.1, &key);
+        assert_eq!(walk([&first, &second]), Standing::Holds);
+        let elsewhere = note(1, &"1".repeat(64), &key);
+        assert_eq!(walk([&first, &elsewhere]), Standing::Fails);
+    }
 }

@@ -9,5 +9,6 @@ mod life;
 mod memory;
 mod perturbed;
 mod refusals;
+mod releases;
 mod weighted;
 mod world;
