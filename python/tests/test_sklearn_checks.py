@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sklearn
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
@@ -74,8 +75,14 @@ def test_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> N
     check(estimator)
 
 
+# Earlier versions name two classes after the first row, and shuffle the rows of one table alone.
+_OLD = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 7)
+
+
 @pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning")
 @pytest.mark.parametrize("estimator", COMPARED)
 def test_a_weight_is_a_number_of_repetitions(estimator: Any) -> None:
+    if _OLD and getattr(estimator, "loss", "squared") in ("logistic", "huber-hinge"):
+        pytest.skip("this scikit-learn compares other classes; `test_weights.py` compares the same")
     check_sample_weight_equivalence_on_dense_data(type(estimator).__name__, estimator)
     check_sample_weight_equivalence_on_sparse_data(type(estimator).__name__, estimator)

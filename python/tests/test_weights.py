@@ -165,3 +165,22 @@ def test_weights_and_the_largest_survive_pickles_and_vaults(people: People, tmp_
     assert vault.add(people.X[:1], people.y[:1], sample_weight=[2]).remaining == 121
     with pytest.raises(efface.Refused, match="names none"):
         vault.add(people.X[:1], people.y[:1])
+
+
+def test_plans_count_weights(people: People, tmp_path: Path) -> None:
+    settings = {"max_weight": 3, "mechanism": "solve", "state": "perfect"}
+    asked: dict[str, Any] = {"pass_ms": 1.0, "settings": settings}
+    plan = efface.plan(people.X, people.y, sample_weight=turns(), classes=[0, 1], **asked)
+    vault = efface.Vault.train(
+        tmp_path / "m.efface", people.X, people.y, sample_weight=turns(), classes=[0, 1], plan=plan
+    )
+    assert vault.status()["records"] == 120
+    with pytest.raises(efface.InputError, match=r"`public_n`"):
+        efface.plan(n=120, d=4, **asked)
+    sized = efface.plan(n=120, d=4, pass_ms=1.0, settings={**settings, "public_n": 160})
+    light = efface.plan(n=120, d=4, pass_ms=1.0, settings={"public_n": 160, "state": "perfect"})
+    rest = [plan["solve"].claims[-1] for plan in (sized, light)]
+    assert rest[0].notion == rest[1].notion == "differential-privacy"
+    assert rest[0].epsilon > rest[1].epsilon  # heavier records are told more of
+    with pytest.raises(efface.InputError, match="of the records of `X`"):
+        efface.plan(n=120, d=4, sample_weight=turns(), **asked)

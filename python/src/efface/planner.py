@@ -358,6 +358,7 @@ def plan(
     classes: int | Iterable[Any] | None = None,
     entries: float | None = None,
     names: Sequence[str] | None = None,
+    sample_weight: Any = None,
     deletions_per_month: float = 10.0,
     group: int | Sequence[int] = 1,
     pass_ms: float | None = None,
@@ -385,6 +386,9 @@ def plan(
         Numbers stored for each row on average, where rows are sparse; without a table.
     names : sequence of str, optional
         Names of the columns of ``X``.
+    sample_weight : array (rows,), optional
+        How often each record of ``X`` counts: the largest and their sum are used. Without a table,
+        records have weights where the settings name ``max_weight``, and ``public_n`` is their sum.
     deletions_per_month : float
         Deletion requests in a month.
     group : int or sequence of int
@@ -427,6 +431,12 @@ def plan(
     wanted = dict(settings or {})
     asked = to_json(wanted), to_json(workload)
     if X is None:
+        if sample_weight is not None:
+            raise InputError(
+                "`sample_weight` is that of the records of `X`",
+                code="usage",
+                hint="without a table give the settings `max_weight` and `public_n`",
+            )
         sizes = _sizes(wanted, n, d, classes, entries)
         return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress))
     if n is not None or d is not None or entries is not None or isinstance(classes, int):
@@ -437,7 +447,7 @@ def plan(
         )
     from ._table import table
 
-    rows = table(X, y, names=names, classes=classes)
+    rows = table(X, y, names=names, sample_weight=sample_weight, classes=classes)
     return Plan(_engine.plan(*asked, table=rows, progress=progress))
 
 

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 
 use super::{Part, Place, Shape};
-use crate::plan::{Choices, Plan};
+use crate::plan::{Choices, Plan, SampleWeights};
 use crate::settings::Settings;
 use crate::source::Source;
 
 const ROWS: usize = 40;
 
-fn plan() -> String {
+fn plan(weights: Option<SampleWeights>) -> String {
     let shape = Shape {
         records: ROWS as u64,
         parts: 1,
@@ -20,7 +20,7 @@ fn plan() -> String {
         classes: vec!["0".into(), "1".into()],
         classes_given: true,
         subjects: false,
-        weights: None,
+        weights,
     };
     let choices = Choices::new(Settings::default()).unwrap();
     let plan = Plan::resolve(&choices, &shape.facts(&choices).unwrap()).unwrap();
@@ -28,6 +28,10 @@ fn plan() -> String {
 }
 
 fn part(salt: u8) -> Part {
+    weighted(salt, None)
+}
+
+fn weighted(salt: u8, weights: Option<&[f64]>) -> Part {
     let numbers: Vec<f64> = (0..2 * ROWS).map(|i| (i as f64).sin()).collect();
     let labels: Vec<i64> = (0..ROWS as i64).map(|i| i % 2).collect();
     let ids: Vec<i64> = (100..100 + ROWS as i64).collect();
@@ -36,11 +40,12 @@ fn part(salt: u8) -> Part {
         labels: Some(Values::Integers(&labels)),
         ids: Some(Values::Integers(&ids)),
         subjects: None,
-        weights: None,
+        weights: weights.map(Values::Numbers),
         names: None,
     };
     let source = Source { memory: Some(table), ..Source::default() };
-    Part::new(&source, &plan(), [salt; 16], &mut |_| ControlFlow::Continue(())).unwrap()
+    let told = weights.map(SampleWeights::of);
+    Part::new(&source, &plan(told), [salt; 16], &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn gradient(part: &Part) -> Vec<u64> {
@@ -90,6 +95,21 @@ fn fingerprints_tell_other_rows() {
     one.bring(&[0], &[], None).unwrap();
     let error = part(1).bring(&[1], &[], Some(one.fingerprint())).unwrap_err();
     assert!(error.message().contains("other rows"), "{}", error.message());
+}
+
+#[test]
+fn weights_count_and_are_told_by_fingerprints() {
+    let mut weights = [1.0; ROWS];
+    let plain = part(1).totals(&[0.3, -0.1, 0.2]).unwrap();
+    let ones = weighted(1, Some(&weights));
+    assert_eq!(ones.totals(&[0.3, -0.1, 0.2]).unwrap(), plain);
+    weights[7] = 0.0;
+    let mut lighter = weighted(1, Some(&weights));
+    assert_ne!(lighter.fingerprint(), ones.fingerprint());
+    let gone = lighter.totals(&[0.3, -0.1, 0.2]).unwrap();
+    lighter.bring(&[7], &[], None).unwrap();
+    let erased = lighter.totals(&[0.3, -0.1, 0.2]).unwrap();
+    assert!((gone.loss - erased.loss).abs() < 1e-12 && gone.loss < plain.loss - 0.1);
 }
 
 #[test]

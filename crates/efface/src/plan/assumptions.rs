@@ -84,7 +84,8 @@ pub(super) fn assumptions(
         };
         let mut value = public.to_owned();
         if !from_data.is_empty() {
-            value += &format!("; {} follow from it", from_data.join(", "));
+            let pronoun = if summed { "them" } else { "it" };
+            value += &format!("; {} follow from {pronoun}", from_data.join(", "));
         }
         let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
         list.push(assumption("row-count", value, evidence));
