@@ -118,8 +118,16 @@ class Statements(CertificateCase):
         self.breaks(base, {"scope"}, of("1"), weights)
         self.breaks(base, {"assumptions"}, of("1"), limit)
         self.breaks(base, set(), of("1"), limit, weights)
-        self.breaks(base, {"assumptions"}, of("1", "data"), limit, weights)
-        self.breaks(base, set(), of("1", "data"), limit, weights, assume("max-weight"))
+
+        def retraining(document: dict[str, Any]) -> None:
+            kept = [c for c in document["claims"] if c["notion"] == verify.RETRAINING]
+            document["claims"] = kept
+
+        read = (of("1", "data"), limit, weights)
+        self.breaks(base, {"assumptions"}, retraining, *read)
+        self.breaks(base, set(), retraining, *read, assume("max-weight"))
+        private = {verify.PRIVACY, verify.DELETION}
+        self.breaks(base, private, *read, assume("max-weight"))
         self.breaks(base, {"objective"}, of("1"), of("1"), limit, weights)
         for weight in ("0", "-1", "inf", "1000000", "many"):
             self.breaks(base, {"objective"}, of(weight), limit, weights)

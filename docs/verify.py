@@ -931,7 +931,8 @@ GIVEN_REFERENCES = {
 }
 WEIGHT_LIMIT = (
     "weights computed from the data as a whole, such as class balance: each record's weight is "
-    "taken as a fact about that record or as public knowledge"
+    "taken as a fact about that record or as public knowledge; the largest weight and the sum of "
+    "weights, where they were read off the data, which outlive their records"
 )
 GIVEN_LIMITS = (
     "whether what was given is as private as declared",
@@ -1601,7 +1602,10 @@ def check_fixed_steps(document: Fields) -> None:
 def check_claim(document: Fields, claim: Fields) -> str:
     """Recompute one claim from the event, once what it may rest on is checked."""
     notion = claim["notion"]
-    private = notion in (PRIVACY, DELETION) and claim["adjacency"] == "remove"
+    protecting = notion in (PRIVACY, DELETION)
+    private = protecting and claim["adjacency"] == "remove"
+    told = protecting and weights_read_off(document)
+    require(not told, "weights were read off the records that the claim protects")
     removes = document["request"]["kind"] in ("delete", "update")
     require(notion != DELETION or removes, "deletion privacy of a request that deletes nothing")
     if private:
@@ -1739,6 +1743,14 @@ def check_objective(document: Fields) -> str:
 def weighted(document: Fields) -> bool:
     """Whether records have weights, which a certificate says by listing the largest."""
     return any(constant["name"] == "max-weight" for constant in document["constants"])
+
+
+def weights_read_off(document: Fields) -> bool:
+    """Whether a bound on weights, or N as their sum, was read off the records."""
+    summed = core(document["event"])["setting"]["normalizer"]["kind"] == "fixed"
+    names = ("max-weight", "n") if summed else ("max-weight",)
+    read = {c["name"] for c in document["constants"] if c["origin"] == "data"}
+    return weighted(document) and not read.isdisjoint(names)
 
 
 def size(document: Fields, name: str) -> Decimal:

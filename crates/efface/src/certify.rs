@@ -12,7 +12,7 @@ use efface_vault::Keyring;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Plan, private_notion};
 
 /// What a certificate says beyond event and plan.
 pub(crate) struct Facts<'a> {
@@ -91,6 +91,9 @@ pub(crate) fn claims(
     if target.notion != Notion::DifferentialPrivacy {
         let question = Question::Differential { delta, adjacency: target.adjacency };
         questions.push((question, Accountant::Gdp));
+    }
+    if plan.weights_read_off() {
+        questions.retain(|(question, _)| !private_notion(Notion::of(question)));
     }
     let mut claims = Vec::new();
     for (position, (question, accountant)) in questions.iter().enumerate() {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
-use crate::plan::{MechanismName, Plan, Schedule};
+use crate::plan::{MechanismName, Plan, Schedule, private_notion};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
 
 /// The state of a model.
@@ -127,6 +127,9 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             (None, _) => match notion {
                 _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
+                _ if private_notion(notion) && plan.weights_read_off() => {
+                    "the largest weight or the sum of weights was read off the data".to_owned()
+                }
                 Notion::DeletionPrivacy if plan.state == State::Secret => {
                     "needs `perfect` state".to_owned()
                 }
@@ -136,7 +139,10 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             },
         };
         let note = if spent { format!("{note}; no releases left") } else { note };
-        let deletion = notion == Notion::DeletionPrivacy && plan.state == State::Perfect && !exact;
+        let deletion = notion == Notion::DeletionPrivacy
+            && plan.state == State::Perfect
+            && !exact
+            && !plan.weights_read_off();
         let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }
     };

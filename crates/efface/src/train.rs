@@ -71,6 +71,13 @@ fn trained(
     let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
         surroundings.tell(progress)
     })?;
+    if !table.weighted && table.schema.names_weights() {
+        return Err(Error::refused(
+            "weights",
+            "the schema names a column of weights, which the table does not have",
+        )
+        .hint("add the column, or make a schema without it: `efface schema DATA`"));
+    }
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
     check_ids(table.ids.as_deref())?;
     let facts = facts_of(source, &table, ids)?;

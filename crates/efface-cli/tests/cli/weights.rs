@@ -102,6 +102,16 @@ fn what_breaks_a_rule_is_refused() {
 }
 
 #[test]
+fn a_schema_with_weights_wants_them() {
+    let w = workshop();
+    w.efface("schema data.csv --label y --id id --subject user --weight w -o schema.toml").done();
+    w.write("plain.csv", table(Label::Two, 0, 200));
+    w.efface("train plain.csv --schema schema.toml -o m.efface")
+        .fails(1, &["the schema names a column of weights", "add the column"]);
+    w.efface("train data.csv --schema schema.toml -o m.efface").done();
+}
+
+#[test]
 fn a_plan_knows_weights() {
     let w = workshop();
     w.efface("plan data.csv --label y --id id --subject user --weight w --max-weight 3 -o plan.json --pass-ms 1")

@@ -223,6 +223,15 @@ impl Schema {
         }
     }
 
+    /// Whether a column holds weights of records.
+    #[must_use]
+    pub fn names_weights(&self) -> bool {
+        match &self.body {
+            Body::Columns { columns, .. } => columns.iter().any(|c| c.kind == Kind::Weight),
+            Body::Matrix(_) => false,
+        }
+    }
+
     /// Every value that shapes the features, with its origin: for a certificate's constants.
     pub fn origins(&self) -> Vec<(String, Origin)> {
         match &self.body {

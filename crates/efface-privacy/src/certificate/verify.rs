@@ -205,9 +205,13 @@ pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
 /// DP and deletion-privacy in the remove sense need constants that are not from the data; any
 /// claim at a delta needs that delta listed.
 fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
-    let private_count =
-        matches!(claim.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy)
-            && claim.adjacency == Some(Adjacency::Remove);
+    let private = matches!(claim.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
+    if private && weights_read_off(certificate) {
+        return Err("the largest weight or the sum of weights was read off the records that the \
+                    claim protects"
+            .into());
+    }
+    let private_count = private && claim.adjacency == Some(Adjacency::Remove);
     if private_count
         && let Some(constant) = certificate.constants.iter().find(|c| c.origin == Origin::Data)
     {
@@ -294,6 +298,16 @@ fn start_is_accounted(event: &Event) -> bool {
 /// Whether records have weights, which a certificate says by listing the largest.
 pub(super) fn weighted(certificate: &Certificate) -> bool {
     certificate.constants.iter().any(|constant| constant.name == "max-weight")
+}
+
+/// Whether a bound on weights, or N as their sum, was read off the records.
+fn weights_read_off(certificate: &Certificate) -> bool {
+    let summed = matches!(certificate.event.setting().normalizer, Normalizer::Fixed { .. });
+    let read = |constant: &Constant| {
+        constant.origin == Origin::Data
+            && (constant.name == "max-weight" || (summed && constant.name == "n"))
+    };
+    weighted(certificate) && certificate.constants.iter().any(read)
 }
 
 /// What claims rest on must be stated.

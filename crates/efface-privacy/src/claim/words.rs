@@ -86,7 +86,9 @@ const UNHIDDEN: [&str; 2] = [
 
 /// What certificates of models whose records have weights do not cover.
 pub const WEIGHTS: &str = "weights computed from the data as a whole, such as class balance: each \
-                           record's weight is taken as a fact about that record or as public knowledge";
+                           record's weight is taken as a fact about that record or as public \
+                           knowledge; the largest weight and the sum of weights, where they were \
+                           read off the data, which outlive their records";
 
 /// What every certificate of this event covers, and what it does not.
 #[must_use]

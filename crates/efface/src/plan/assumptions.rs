@@ -75,8 +75,11 @@ pub(super) fn assumptions(
     let from_data: Vec<&str> =
         constants.iter().filter(|c| c.follows_row_count()).map(|c| c.name.as_str()).collect();
     if adjacency == Adjacency::Replace {
-        let given = choices.settings.public_n.is_some();
-        let summed = facts.weights.is_some() && !given && !choices.mean;
+        // With weights `public-n` declares their sum, and `capacity` the count that the rest follows.
+        let weighted = facts.weights.is_some() && !choices.mean;
+        let summed = weighted && choices.settings.public_n.is_none();
+        let given = choices.settings.public_n.is_some()
+            && (!weighted || choices.settings.capacity.is_some());
         let public = if summed {
             "the number of records and the sum of the first ones' weights are public"
         } else {

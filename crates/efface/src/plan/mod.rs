@@ -15,7 +15,7 @@ mod weights;
 
 pub(crate) use check::Choices;
 pub use distributed_descent::Published;
-pub(crate) use resolve::Facts;
+pub(crate) use resolve::{Facts, private_notion};
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 pub(crate) use schedule::least_steps;
 pub use weights::SampleWeights;

@@ -66,6 +66,8 @@ impl Plan {
                 .hint("give data with at least one record, or `--public-n`"));
         }
         let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
+        let weight_origin = weighing.map_or(Origin::Default, |weighing| weighing.most_origin);
+        let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| (count.records.max(2) as f64).powf(-1.1));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
         let fit = fit(choices, &task);
@@ -77,7 +79,8 @@ impl Plan {
             origin(s.lambda.is_some(), &[])
         };
         let setting = constants.setting(choices.max_group);
-        list_objective(&mut list, choices, &setting, fit.width, lambda_origin, size_origin);
+        let origins = (lambda_origin, weight_origin, size_origin);
+        list_objective(&mut list, choices, &setting, fit.width, origins);
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
@@ -137,6 +140,18 @@ impl Plan {
         self.target.adjacency == Adjacency::Remove
     }
 
+    /// Whether a bound on weights, or N as their sum, was read off the records: then nothing that
+    /// protects single records is claimed.
+    #[must_use]
+    pub fn weights_read_off(&self) -> bool {
+        let summed = matches!(self.setting.normalizer, Normalizer::Fixed { .. });
+        let read = |constant: &Constant| {
+            constant.origin == Origin::Data
+                && (constant.name == "max-weight" || (summed && constant.name == "n"))
+        };
+        self.max_weight.is_some() && self.constants.iter().any(read)
+    }
+
     /// The most records of one subject, where claims depend on it.
     #[must_use]
     pub fn group_limit(&self) -> Option<u64> {
@@ -182,7 +197,7 @@ fn sums_alone(choices: &Choices) -> Result<()> {
 }
 
 /// Notions under which a person's row count is private.
-pub(super) fn private_notion(notion: Notion) -> bool {
+pub(crate) fn private_notion(notion: Notion) -> bool {
     matches!(notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy)
 }
 
@@ -407,8 +422,7 @@ fn list_objective(
     choices: &Choices,
     setting: &Setting,
     width: Option<(Decimal, Origin)>,
-    lambda_origin: Origin,
-    size_origin: Origin,
+    (lambda_origin, weight_origin, size_origin): (Origin, Origin, Origin),
 ) {
     let s = &choices.settings;
     list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));
@@ -420,7 +434,7 @@ fn list_objective(
         list.add(name, width, from);
     }
     list.add("parameters", setting.parameters, origin(false, &[]));
-    list.add("lipschitz", setting.lipschitz, Origin::Default);
+    list.add("lipschitz", setting.lipschitz, origin(false, &[weight_origin]));
     list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
     list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
 }

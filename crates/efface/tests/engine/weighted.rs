@@ -211,6 +211,22 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
         assert!(assumptions.contains(said), "{said}: {assumptions}");
     }
     holds(&world, &served.certificate);
+    // What follows from them has their origin, and nothing about single records comes along.
+    for name in ["lipschitz", "smoothness", "noise", "distance", "n"] {
+        assert_eq!(constant(&first, name).unwrap().1, "data", "{name}");
+    }
+    let deleted = world.run(|s| delete(&vault, &ids(&["id-7"]), s)).unwrap();
+    holds(&world, &deleted.certificate);
+    for certificate in [first, document(&deleted)] {
+        let claims = certificate["claims"].as_array().unwrap();
+        assert_eq!(claims.len(), 1, "{claims:?}");
+        assert_eq!(claims[0]["notion"], "indistinguishable-from-retraining");
+        assert!(certificate["scope"].to_string().contains("which outlive their records"));
+    }
+    for notion in status(&vault).unwrap().notions {
+        let private = ["deletion-privacy", "differential-privacy"].contains(&&*notion.notion);
+        assert!(!private || (!notion.available && notion.note.contains("read off")), "{notion:?}");
+    }
     let private = |max_weight, public_n, capacity| {
         let notion = Some("differential-privacy".to_owned());
         let settings = Settings { notion, max_weight, public_n, capacity, ..Settings::default() };

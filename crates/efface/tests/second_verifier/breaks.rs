@@ -32,6 +32,20 @@ fn listed<'a>(certificate: &'a mut Certificate, name: &str) -> Option<&'a mut Co
     certificate.constants.iter_mut().find(|constant| constant.name == name)
 }
 
+/// Makes a bound on weights one that was read off the records which a claim protects.
+fn read_off(certificate: &mut Certificate, name: &str) -> bool {
+    let protects = claims_of(certificate, Notion::DifferentialPrivacy)
+        || claims_of(certificate, Notion::DeletionPrivacy);
+    let weighted = listed(certificate, "max-weight").is_some();
+    match listed(certificate, name) {
+        Some(constant) if protects && weighted => {
+            constant.origin = Origin::Data;
+            true
+        }
+        _ => false,
+    }
+}
+
 fn twice(certificate: &mut Certificate, name: &str) -> bool {
     let Some(again) = listed(certificate, name).cloned() else { return false };
     certificate.constants.push(again);
@@ -110,6 +124,9 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("assumptions", |c| unassume(c, "weights")),
     ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),
+    // Claims that protect records whose weights were read off.
+    ("claim", |c| read_off(c, "max-weight")),
+    ("claim", |c| read_off(c, "n")),
     ("scope", |c| {
         let limits = &mut c.scope.does_not_cover;
         let stated = limits.len();

@@ -116,6 +116,9 @@ impl RidgePlan {
         if declared.loss != Loss::UNCLIPPED {
             return Err(RidgeError::Loss(format!("{:?}", declared.loss)));
         }
+        if declared.max_weight.is_some() {
+            return Err(RidgeError::Weights);
+        }
         let columns = constants.cols();
         if columns > MOST_COLUMNS {
             return Err(RidgeError::Columns(columns));

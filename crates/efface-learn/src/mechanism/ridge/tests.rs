@@ -397,3 +397,9 @@ fn bytes_come_back_and_damage_is_refused() {
         assert!(matches!(damage(word, value), SumsError::Range { .. }), "{word}");
     }
 }
+
+#[test]
+fn weights_are_refused() {
+    let declared = Declared { max_weight: Some(1.0), ..declared(3, 40, 0.1) };
+    assert_eq!(RidgePlan::new(declared.check().unwrap()), Err(RidgeError::Weights));
+}
