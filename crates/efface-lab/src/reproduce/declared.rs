@@ -93,7 +93,9 @@ const FILES: &[(&str, &str)] = &files![
     "guo2020-table1",
     "khi2024",
     "chourasia2023-table1",
+    "chourasia2023-thm51",
     "chourasia2023-thm52",
+    "neel2020-table1",
     "frontier",
 ];
 

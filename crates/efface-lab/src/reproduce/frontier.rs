@@ -93,10 +93,14 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         let base = grid.data.get(set.name()).ok_or_else(|| {
             Error::input("experiment", format!("no settings for `{}`", set.name()))
         })?;
-        let measure = if set == DataSet::Parkinsons { "rmse" } else { "accuracy" };
+        let measure = if set == DataSet::Parkinsons {
+            "error (rmse): lower is better"
+        } else {
+            "test accuracy"
+        };
         let mut panel = Panel::new(
             set.title(),
-            Axis::log("passes over the data per deletion"),
+            Axis::log("passes per deletion (fewer than 0.1: at 0.1)"),
             Axis::linear(measure),
         );
         for (place, mechanism) in grid.mechanism.iter().enumerate() {

@@ -15,6 +15,7 @@ mod frontier;
 mod guo2020;
 mod khi2024;
 mod memory;
+mod neel2020;
 mod outcome;
 mod page;
 mod provenance;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::bench::Bench;
 use super::outcome::Outcome;
-use super::{Experiment, chien2024, chourasia2023, frontier, guo2020, khi2024};
+use super::{Experiment, chien2024, chourasia2023, frontier, guo2020, khi2024, neel2020};
 
 /// The code behind declared experiments; several may share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -33,6 +33,10 @@ pub(super) enum Runner {
     Chourasia2023Savings,
     /// chourasia2023's Theorem 5.2 in numbers.
     Chourasia2023Bounded,
+    /// chourasia2023's recipe, run.
+    Chourasia2023Recipe,
+    /// The methods of neel2020's table.
+    Neel2020,
     /// Every mechanism at one guarantee.
     Frontier,
 }
@@ -56,6 +60,10 @@ impl Runner {
             Self::Khi2024 => khi2024::run(&experiment.grid()?),
             Self::Chourasia2023Savings => chourasia2023::savings::run(&experiment.grid()?),
             Self::Chourasia2023Bounded => chourasia2023::bounded::run(&experiment.grid()?),
+            Self::Chourasia2023Recipe => {
+                chourasia2023::recipe::run(experiment, &experiment.grid()?, bench)
+            }
+            Self::Neel2020 => neel2020::run(experiment, &experiment.grid()?, bench),
             Self::Frontier => frontier::run(experiment, &experiment.grid()?, bench),
         }
     }
@@ -79,6 +87,8 @@ impl Runner {
             Self::Chourasia2023Bounded => {
                 experiment.grid::<chourasia2023::bounded::Grid>().map(drop)
             }
+            Self::Chourasia2023Recipe => experiment.grid::<chourasia2023::recipe::Grid>().map(drop),
+            Self::Neel2020 => experiment.grid::<neel2020::Grid>().map(drop),
             Self::Frontier => experiment.grid::<frontier::Grid>().map(drop),
         }
     }

@@ -162,14 +162,19 @@ impl Vaults {
         evaluation.rmse.ok_or_else(|| Error::input("loss", "a classifier has no rmse"))
     }
 
-    /// The noise of the model's plan, by the name of the constant.
+    /// The noise of the model's plan.
     pub(super) fn noise(served: &Served) -> Option<f64> {
+        Self::constant(served, "noise")
+    }
+
+    /// A constant of the certificate whose name ends so.
+    pub(super) fn constant(served: &Served, name: &str) -> Option<f64> {
         let certificate: serde_json::Value = serde_json::from_str(&served.certificate).ok()?;
         let constants = certificate["constants"].as_array()?;
-        let noise = constants
+        let found = constants
             .iter()
-            .find(|constant| constant["name"].as_str().is_some_and(|n| n.ends_with("noise")))?;
-        noise["value"].as_str()?.parse().ok()
+            .find(|constant| constant["name"].as_str().is_some_and(|n| n.ends_with(name)))?;
+        found["value"].as_str()?.parse().ok()
     }
 
     /// Takes the model away.

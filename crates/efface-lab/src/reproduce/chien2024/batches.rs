@@ -1,13 +1,14 @@
 //! Figures 3c and 5a: accuracy after a batch is forgotten, with the steps that each bound asks for.
 
 use efface::Result;
-use efface::below::learn::Loss;
+use efface::below::learn::{Constants, Dataset, Loss};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::tight;
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::bench::Bench;
+use crate::reproduce::data::Rows;
 use crate::reproduce::memory::{self, Noisy, generator, moments};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 use crate::reproduce::{Experiment, account};
@@ -50,68 +51,68 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         ["sigma", "S", "epsilon", "bound", "K", "accuracy before", "accuracy after", "retrained"];
     let mut sheet = Sheet::new("", &columns);
 
-    // The learnt models of each noise serve every batch, and so do the models of the other data.
-    let mut serve = |batch: Batch, outcome: &mut Outcome| -> Result<[(u64, f64); 2]> {
-        let Batch { sigma, group, epsilon } = batch;
-        let asked = json!({ "n": n, "strong_convexity": lambda, "lipschitz": 1, "eta": eta,
-            "sigma": sigma, "group": group, "steps": 0, "delta": 1.0 / n as f64,
-            "target_epsilon": epsilon });
-        let published = account::number("langevin", &asked, "least_steps_for_target")? as u64;
-        let inputs = asked.as_object().cloned().unwrap_or_default();
-        let sharp = tight::steps(&inputs, 1)?;
-        let mut results = [(published, 0.0), (sharp, 0.0)];
-        for (place, (steps, mean)) in results.iter_mut().enumerate() {
-            let bound = if place == 0 { "published" } else { "tight" };
-            bench.say(&format!(
-                "sigma {sigma}, S = {group}, epsilon {epsilon}, {bound}: K = {steps}"
-            ))?;
-            let plan = memory::noisy_plan(&constants, eta, sigma, grid.learning, *steps)?;
-            let (mut before, mut after, mut anew) = (Vec::new(), Vec::new(), Vec::new());
-            for &seed in &experiment.seeds {
-                let mut rng = generator(seed, 3);
-                let first = Noisy::learn(&constants, &data, &plan, &mut rng)?;
-                let gone = rows.picked(group as usize);
-                let rest = memory::replaced(&rows, &gone, 2, &mut rng)?.dataset()?;
-                let second = first.request(&constants, &rest, &plan, group, &mut rng)?;
-                let other = Noisy::learn(&constants, &rest, &plan, &mut rng)?;
-                for (list, weights) in
-                    [(&mut before, &first), (&mut after, &second), (&mut anew, &other)]
-                {
-                    list.push(all.test.accuracy(Loss::Logistic, &weights.weights)?);
+    let setting =
+        Setting { experiment, grid, rows: &rows, data: &data, constants: &constants, eta };
+    let mut serve = |batches: &[Batch], outcome: &mut Outcome| -> Result<Vec<[f64; 2]>> {
+        let mut accuracies = Vec::new();
+        // The model of one noise is learnt once for all its batches.
+        let firsts = setting.first(batches[0].sigma)?;
+        for batch in batches {
+            let Batch { sigma, group, epsilon } = *batch;
+            let counts = setting.steps(*batch)?;
+            let mut results = [0.0; 2];
+            for (place, steps) in counts.into_iter().enumerate() {
+                let bound = if place == 0 { "published" } else { "tight" };
+                let told =
+                    format!("sigma {sigma}, S = {group}, epsilon {epsilon}, {bound}: K = {steps}");
+                bench.say(&told)?;
+                let (mut before, mut after, mut anew) = (Vec::new(), Vec::new(), Vec::new());
+                for (first, &seed) in firsts.iter().zip(&experiment.seeds) {
+                    let (second, other) = setting.after(*batch, steps, first, seed)?;
+                    for (list, weights) in [
+                        (&mut before, &first.weights),
+                        (&mut after, &second.weights),
+                        (&mut anew, &other.weights),
+                    ] {
+                        list.push(all.test.accuracy(Loss::Logistic, weights)?);
+                    }
                 }
+                results[place] = moments(&after).0;
+                let key = format!("{sigma}-{group}-{epsilon}-{bound}");
+                outcome.measure(key.clone(), results[place]);
+                outcome.measure(format!("{key}-loss"), moments(&anew).0 - results[place]);
+                sheet.row([
+                    number(sigma),
+                    group.to_string(),
+                    number(epsilon),
+                    bound.to_owned(),
+                    steps.to_string(),
+                    number(moments(&before).0),
+                    number(results[place]),
+                    number(moments(&anew).0),
+                ]);
             }
-            *mean = moments(&after).0;
-            let key = format!("{sigma}-{group}-{epsilon}-{bound}");
-            outcome.measure(key.clone(), *mean);
-            outcome.measure(format!("{key}-loss"), moments(&anew).0 - *mean);
-            sheet.row([
-                number(sigma),
-                group.to_string(),
-                number(epsilon),
-                bound.to_owned(),
-                steps.to_string(),
-                number(moments(&before).0),
-                number(*mean),
-                number(moments(&anew).0),
-            ]);
+            accuracies.push(results);
         }
-        Ok(results)
+        Ok(accuracies)
     };
 
     let (mut by_noise, mut lowest, mut highest) = (Vec::new(), 1.0_f64, 0.0_f64);
     for &sigma in &grid.sigmas {
         let batch = Batch { sigma, group: grid.group, epsilon: 1.0 };
-        by_noise.push((sigma, serve(batch, &mut outcome)?));
+        by_noise.extend(serve(&[batch], &mut outcome)?.into_iter().map(|results| (sigma, results)));
     }
-    let mut by_group = Vec::new();
-    for &epsilon in &grid.epsilons {
-        for &group in &grid.groups {
-            let results = serve(Batch { sigma: grid.sigma, group, epsilon }, &mut outcome)?;
-            for (_, accuracy) in results {
-                (lowest, highest) = (lowest.min(accuracy), highest.max(accuracy));
-            }
-            by_group.push((epsilon, group, results));
-        }
+    let batches: Vec<Batch> = grid
+        .epsilons
+        .iter()
+        .flat_map(|&epsilon| {
+            grid.groups.iter().map(move |&group| Batch { sigma: grid.sigma, group, epsilon })
+        })
+        .collect();
+    let by_group: Vec<(Batch, [f64; 2])> =
+        batches.iter().copied().zip(serve(&batches, &mut outcome)?).collect();
+    for accuracy in by_group.iter().flat_map(|(_, results)| results) {
+        (lowest, highest) = (lowest.min(*accuracy), highest.max(*accuracy));
     }
     outcome.measure("groups-lowest", lowest);
     outcome.measure("groups-spread", highest - lowest);
@@ -125,7 +126,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         Axis::linear("test accuracy"),
     )
     .with_all(noise.map(|(place, name)| {
-        let points = by_noise.iter().map(|(sigma, results)| (*sigma, results[place].1)).collect();
+        let points = by_noise.iter().map(|(sigma, results)| (*sigma, results[place])).collect();
         Series::new(name, place, points)
     }));
     let right = Panel::new(
@@ -136,12 +137,57 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     .with_all(grid.epsilons.iter().enumerate().map(|(place, epsilon)| {
         let points = by_group
             .iter()
-            .filter(|(e, _, _)| e == epsilon)
-            .map(|(_, group, results)| (*group as f64, results[1].1))
+            .filter(|(batch, _)| batch.epsilon == *epsilon)
+            .map(|(batch, results)| (batch.group as f64, results[1]))
             .collect();
         Series::new(format!("epsilon = {epsilon}"), place + 2, points)
     }));
     let title = format!("{}: accuracy after a batch is forgotten, delta = 1/n", set.title());
     outcome.draw("", &Figure::new(title, vec![left, right]))?;
     Ok(outcome)
+}
+
+/// What every batch has in common.
+struct Setting<'a> {
+    experiment: &'a Experiment,
+    grid: &'a Grid,
+    rows: &'a Rows,
+    data: &'a Dataset,
+    constants: &'a Constants,
+    eta: f64,
+}
+
+impl Setting<'_> {
+    /// The first model of each seed.
+    fn first(&self, sigma: f64) -> Result<Vec<Noisy>> {
+        let plan = memory::noisy_plan(self.constants, self.eta, sigma, self.grid.learning, 1)?;
+        let learnt =
+            self.experiment.seeds.iter().map(|&seed| {
+                Noisy::learn(self.constants, self.data, &plan, &mut generator(seed, 3))
+            });
+        learnt.collect()
+    }
+
+    /// Steps by the published and by the tight bound.
+    fn steps(&self, batch: Batch) -> Result<[u64; 2]> {
+        let n = self.rows.len();
+        let asked = json!({ "n": n, "strong_convexity": self.constants.strong_convexity(),
+            "lipschitz": 1, "eta": self.eta, "sigma": batch.sigma, "group": batch.group,
+            "steps": 0, "delta": 1.0 / n as f64, "target_epsilon": batch.epsilon });
+        let published = account::number("langevin", &asked, "least_steps_for_target")? as u64;
+        let inputs = asked.as_object().cloned().unwrap_or_default();
+        Ok([published, tight::steps(&inputs, 1)?])
+    }
+
+    /// The model after the request, and one learnt from the changed data alone.
+    fn after(&self, batch: Batch, steps: u64, first: &Noisy, seed: u64) -> Result<(Noisy, Noisy)> {
+        let mut rng = generator(seed, 8);
+        let plan =
+            memory::noisy_plan(self.constants, self.eta, batch.sigma, self.grid.learning, steps)?;
+        let gone = self.rows.picked(batch.group as usize);
+        let rest = memory::replaced(self.rows, &gone, 2, &mut rng)?.dataset()?;
+        let second = first.request(self.constants, &rest, &plan, batch.group, &mut rng)?;
+        let other = Noisy::learn(self.constants, &rest, &plan, &mut rng)?;
+        Ok((second, other))
+    }
 }

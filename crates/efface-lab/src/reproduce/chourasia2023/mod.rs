@@ -1,4 +1,5 @@
 //! Chourasia and Shah, "Forget unlearning" (2023).
 
 pub(super) mod bounded;
+pub(super) mod recipe;
 pub(super) mod savings;

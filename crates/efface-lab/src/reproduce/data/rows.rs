@@ -1,7 +1,7 @@
 //! Rows in memory.
 
 use efface::below::learn::{Dataset, Loss, Model, Scores};
-use efface::below::matrix::Matrix;
+use efface::below::matrix::{Matrix, margins};
 use efface::{Error, Result};
 
 /// Rows without an intercept, and one target each: the index of a class, or a number.
@@ -70,6 +70,18 @@ impl Rows {
             Scores::Classification { accuracy, .. } => Ok(accuracy),
             Scores::Regression { .. } => Err(Error::input("loss", "a regression has no accuracy")),
         }
+    }
+}
+
+impl Rows {
+    /// Mean negative log-likelihood of a logistic model.
+    pub(in crate::reproduce) fn log_loss(&self, weights: &[f64]) -> Result<f64> {
+        let at = margins(&self.x, weights, 1).map_err(broken)?;
+        let losses = at.iter().zip(&self.y).map(|(m, y)| {
+            let against = if *y > 0.5 { -m } else { *m };
+            against.max(0.0) + (-against.abs()).exp().ln_1p()
+        });
+        Ok(losses.sum::<f64>() / self.len() as f64)
     }
 }
 

@@ -8,7 +8,7 @@ use efface::below::privacy::event::Normalizer;
 use crate::reproduce::data::Rows;
 use crate::reproduce::memory::{failed, generator, normal};
 
-/// Weights are found to within this distance of the minimiser.
+/// Weights without a random term are found to within this distance of the minimiser.
 pub(super) const DISTANCE: f64 = 1e-7;
 
 /// sqrt(2 log(1.5/delta)): the removals last while their residuals sum to sigma epsilon over this.
@@ -45,7 +45,7 @@ pub(super) fn train(
     let start = Start { weights: &zeros, factor: None };
     // b alone moves the minimiser by up to |b|/(lambda n): float64 certifies distances relative to it.
     let reach = b.iter().map(|b| b * b).sum::<f64>().sqrt() / objective.normalizer();
-    let distance = DISTANCE * (1.0 + reach / constants.strong_convexity());
+    let distance = 1e-5 * (1.0 + reach / constants.strong_convexity());
     let stopping = Stopping { distance };
     let found =
         solve(&objective, Solver::Lbfgs, stopping, start, &mut unwatched).map_err(failed)?;
