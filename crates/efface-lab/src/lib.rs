@@ -4,5 +4,6 @@
 //! Nothing here is needed to train, to delete or to certify; everything runs the engine itself.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod figure;
 pub mod reproduce;

@@ -79,6 +79,8 @@ impl Keyed {
 pub(crate) enum Rows<'a> {
     /// The first training, whose records will have the numbers 1, 2, ...
     Table(&'a Dataset),
+    /// Records in memory, under the numbers they have in a vault.
+    Memory(&'a Keyed),
     /// What the vault holds.
     Vault { vault: &'a Vault, plan: &'a Plan, count: u64, read: OnceCell<Keyed> },
     /// What is held elsewhere, in parts that tell sums.
@@ -105,6 +107,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Table(data) => data.rows(),
+            Self::Memory(keyed) => keyed.data.rows(),
             Self::Vault { count, .. } => *count as usize,
             Self::Parts(held) => held.records(),
         }
@@ -114,6 +117,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn data(&self) -> Result<&Dataset> {
         match self {
             Self::Table(data) => Ok(data),
+            Self::Memory(keyed) => Ok(&keyed.data),
             Self::Vault { .. } | Self::Parts(_) => Ok(&self.read()?.data),
         }
     }
@@ -121,7 +125,7 @@ impl<'a> Rows<'a> {
     /// How many processes summed them, where they are outside the vault.
     pub(crate) fn holders(&self) -> Result<Option<u64>> {
         match self {
-            Self::Table(_) | Self::Vault { .. } => Ok(None),
+            Self::Table(_) | Self::Memory(_) | Self::Vault { .. } => Ok(None),
             Self::Parts(held) => held.holders().map(Some).map_err(failed),
         }
     }
@@ -130,6 +134,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn keys(&self) -> Result<Vec<i64>> {
         match self {
             Self::Table(data) => Ok((1..=data.rows() as i64).collect()),
+            Self::Memory(keyed) => Ok(keyed.keys.clone()),
             Self::Vault { vault, .. } => {
                 Ok(vault.record_numbers()?.into_iter().map(RecordId::get).collect())
             }
@@ -142,16 +147,14 @@ impl<'a> Rows<'a> {
         let unknown = || damaged("a record that was asked for is not there");
         match self {
             Self::Table(data) => {
-                let x = match data.x() {
-                    Matrix::Dense(_) => Matrix::dense(data.cols()),
-                    Matrix::Sparse(_) => Matrix::sparse(data.cols()),
-                };
-                let mut picked = Dataset::new(x, Vec::new()).map_err(damaged)?;
-                for &key in keys {
-                    let row = (key as usize).checked_sub(1).filter(|row| *row < data.rows());
-                    picked.push_from(data, row.ok_or_else(unknown)?).map_err(damaged)?;
-                }
-                Ok(picked)
+                let row = |key: &u64| (*key as usize).checked_sub(1).filter(|r| *r < data.rows());
+                let rows: Option<Vec<usize>> = keys.iter().map(row).collect();
+                picked(data, &rows.ok_or_else(unknown)?)
+            }
+            Self::Memory(Keyed { keys: all, data }) => {
+                let row = |key: &u64| all.binary_search(&i64::try_from(*key).ok()?).ok();
+                let rows: Option<Vec<usize>> = keys.iter().map(row).collect();
+                picked(data, &rows.ok_or_else(unknown)?)
             }
             Self::Vault { vault, plan, .. } => {
                 let number = |key: &u64| i64::try_from(*key).map(RecordId::new);
@@ -171,7 +174,9 @@ impl<'a> Rows<'a> {
                     Ok(read.get_or_init(|| all))
                 }
             },
-            Self::Table(_) => Err(Error::storage("damaged", "the first training has no vault yet")),
+            Self::Table(_) | Self::Memory(_) => {
+                Err(Error::storage("damaged", "rows in memory have no vault"))
+            }
             Self::Parts(_) => Err(in_parts()),
         }
     }
@@ -180,6 +185,19 @@ impl<'a> Rows<'a> {
 /// Plans that need rows are refused when they are made; this is for what slips through.
 fn in_parts() -> Error {
     Error::refused("in-parts", "the rows are held in parts that tell sums only")
+}
+
+/// These rows, in the order named, repetitions included.
+pub(crate) fn picked(data: &Dataset, rows: &[usize]) -> Result<Dataset> {
+    let x = match data.x() {
+        Matrix::Dense(_) => Matrix::dense(data.cols()),
+        Matrix::Sparse(_) => Matrix::sparse(data.cols()),
+    };
+    let mut picked = Dataset::new(x, Vec::new()).map_err(damaged)?;
+    for &row in rows {
+        picked.push_from(data, row).map_err(damaged)?;
+    }
+    Ok(picked)
 }
 
 struct Reader<'a> {

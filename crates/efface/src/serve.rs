@@ -256,7 +256,7 @@ pub(crate) fn serve(
     });
     let mut rng = generator(None, version, surroundings)?;
     let releases = current.releases() + 1;
-    let released = run(plan, &rows, &start, releases, &mut rng, surroundings)?;
+    let released = run(plan, &rows, &start, releases, &mut rng, surroundings.watch)?;
     let holders = rows.holders()?;
     drop(rows);
     let deleted = effect.deleted_since.len() as u64;

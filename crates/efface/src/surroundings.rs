@@ -15,8 +15,11 @@ pub struct Surroundings<'a> {
     /// Signing key and the secret of tombstones.
     pub keyring: &'a Keyring,
     /// Told about progress; may stop the work.
-    pub watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    pub watch: &'a mut Watch<'a>,
 }
+
+/// Told about progress; may stop the work.
+pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// How far long work has come.
 #[derive(Debug, Clone, Copy, PartialEq)]

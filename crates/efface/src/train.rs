@@ -155,7 +155,7 @@ impl Begun<'_> {
         let given = choices.settings.start.as_deref();
         let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
         let start = given.as_deref().map_or(Start::Nothing, Start::Given);
-        let released = run(plan, rows, &start, 1, &mut rng, surroundings)?;
+        let released = run(plan, rows, &start, 1, &mut rng, surroundings.watch)?;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
         let vault_id = hex::encode(surroundings.random::<16>()?);
         let id = format!("train-{}", identifier(surroundings)?);

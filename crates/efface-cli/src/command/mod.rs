@@ -2,6 +2,8 @@
 
 mod account;
 mod add;
+#[cfg(feature = "lab")]
+mod audit;
 mod certificate;
 mod completions;
 mod delete;
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Refresh(refresh::Refresh),
     Status(status::Status),
     Report(report::Report),
+    #[cfg(feature = "lab")]
+    Audit(audit::Audit),
     Export(export::Export),
     Certificate(certificate::Certificate),
     Ledger(ledger::Ledger),
@@ -70,6 +74,8 @@ impl Command {
             Self::Refresh(command) => command.run(output),
             Self::Status(command) => command.run(output),
             Self::Report(command) => command.run(output),
+            #[cfg(feature = "lab")]
+            Self::Audit(command) => command.run(output),
             Self::Export(command) => command.run(output),
             Self::Certificate(command) => command.run(output),
             Self::Ledger(command) => command.run(output),

@@ -1,5 +1,7 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
+#[cfg(feature = "lab")]
+mod audit;
 mod bounds;
 mod case;
 mod dry_run;

@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 28] = [
     "",
     "schema",
     "plan",
@@ -16,6 +16,8 @@ const COMMANDS: [&str; 26] = [
     "refresh",
     "status",
     "report",
+    "audit",
+    "audit tightness",
     "export",
     "certificate",
     "certificate list",

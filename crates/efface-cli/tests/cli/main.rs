@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod account;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod descent;

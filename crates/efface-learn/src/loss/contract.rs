@@ -50,6 +50,8 @@ fn check(loss: Loss, reach: f64) {
             let (value_a, slope_a) = link(loss, target, &a);
             let (value_b, slope_b) = link(loss, target, &b);
             prop_assert!(value_a >= 0.0);
+            let alone = loss.slope(a[0], target);
+            prop_assert_eq!(alone, (loss.task() != Task::Multiclass).then_some(slope_a[0]));
             prop_assert!(norm(&slope_a) <= loss.derivative_bound() * (1.0 + 1e-14));
             let step: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
             let turn: Vec<f64> = slope_b.iter().zip(&slope_a).map(|(b, a)| b - a).collect();

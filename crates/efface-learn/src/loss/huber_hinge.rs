@@ -16,6 +16,12 @@ pub(crate) fn curvature(margin: f64, target: f64, width: f64) -> f64 {
     if u <= 1.0 && u >= 1.0 - width { 1.0 / width } else { 0.0 }
 }
 
+/// First derivative of the link at `margin`.
+pub(crate) fn slope(margin: f64, target: f64, width: f64) -> f64 {
+    let sign = if target == 1.0 { 1.0 } else { -1.0 };
+    -sign * ((1.0 - sign * margin).clamp(0.0, width) / width)
+}
+
 /// Loss at w = 0, rounded up: at most 1.
 pub(super) fn zero_value(width: f64) -> f64 {
     if width >= 1.0 { outward::div(0.5, width) } else { (1.0 - width / 2.0).next_up().min(1.0) }

@@ -20,6 +20,12 @@ pub(crate) fn curvature(margin: f64) -> f64 {
     e / ((1.0 + e) * (1.0 + e))
 }
 
+/// First derivative of the link at `margin`.
+pub(crate) fn slope(margin: f64, target: f64) -> f64 {
+    let sign = if target == 1.0 { 1.0 } else { -1.0 };
+    -sign * sigmoid(-sign * margin)
+}
+
 impl Link for LogisticLink<'_> {
     fn outputs(&self) -> usize {
         1

@@ -109,6 +109,19 @@ impl Loss {
         }
     }
 
+    /// First derivative of a scalar link at `margin`, for a target that is [accepted](Self::accepts):
+    /// the number a pass over the records multiplies the row by. `None` for softmax, whose
+    /// derivative has one number for each class.
+    #[must_use]
+    pub fn slope(self, margin: f64, target: f64) -> Option<f64> {
+        match self {
+            Self::Logistic => Some(logistic::slope(margin, target)),
+            Self::Squared { clip } => Some(squared::slope(margin, target, clip)),
+            Self::HuberHinge { width } => Some(huber_hinge::slope(margin, target, width)),
+            Self::Softmax { .. } => None,
+        }
+    }
+
     /// The loss itself when its parameters obey their rules.
     ///
     /// # Errors

@@ -15,6 +15,11 @@ pub(crate) fn curvature(margin: f64, target: f64, clip: f64) -> f64 {
     if (margin - target).abs() <= clip { 1.0 } else { 0.0 }
 }
 
+/// First derivative of the link at `margin`.
+pub(crate) fn slope(margin: f64, target: f64, clip: f64) -> f64 {
+    (margin - target).clamp(-clip, clip)
+}
+
 /// Loss at w = 0 for |y| = `target`, rounded up.
 pub(super) fn zero_value(clip: f64, target: f64) -> f64 {
     if target <= clip {

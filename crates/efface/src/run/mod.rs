@@ -20,7 +20,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Schedule, least_steps};
 use crate::rows::{Keyed, Rows};
-use crate::surroundings::{Progress, Surroundings};
+use crate::surroundings::{Progress, Watch};
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {
@@ -67,7 +67,7 @@ pub(crate) fn run(
     start: &Start<'_>,
     releases: u64,
     rng: &mut ChaCha20Rng,
-    surroundings: &mut Surroundings<'_>,
+    tell: &mut Watch<'_>,
 ) -> Result<Released> {
     let constants = plan.constants()?;
     let total = match (&plan.schedule, start) {
@@ -78,7 +78,7 @@ pub(crate) fn run(
     };
     let goal = !matches!(plan.schedule, Schedule::Steps { .. });
     let watch = &mut |progress: &efface_learn::solver::Progress| -> ControlFlow<()> {
-        (surroundings.watch)(&Progress::Learning {
+        tell(&Progress::Learning {
             passes: progress.passes,
             total,
             gradient_norm: progress.gradient_norm,
@@ -90,7 +90,7 @@ pub(crate) fn run(
         Schedule::Steps { .. } => {
             noisy_gd::run(plan, &objective(&constants, rows)?, start, rng, watch)
         }
-        Schedule::Sums => ridge::run(constants, rows, start, releases, surroundings),
+        Schedule::Sums => ridge::run(constants, rows, start, releases, tell),
         Schedule::Perturbed { .. } => objective_perturbation::run(
             plan,
             &objective(&constants, rows)?,
@@ -111,7 +111,9 @@ pub(crate) fn run(
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
     match rows {
         Rows::Parts(held) => Objective::over(constants, *held),
-        Rows::Table(_) | Rows::Vault { .. } => Objective::new(constants, rows.data()?),
+        Rows::Table(_) | Rows::Memory(_) | Rows::Vault { .. } => {
+            Objective::new(constants, rows.data()?)
+        }
     }
     .map_err(|error| Error::refused("data", error.to_string()))
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::plan::{MechanismName, Plan};
 use crate::rows::{Keyed, Rows, weight_bytes};
 use crate::store::kept;
-use crate::surroundings::{Progress, Surroundings};
+use crate::surroundings::{Progress, Watch};
 
 /// Learns, or serves a request from the kept sums and the rows that it changes.
 pub(crate) fn run(
@@ -21,11 +21,10 @@ pub(crate) fn run(
     rows: &Rows<'_>,
     start: &Start<'_>,
     releases: u64,
-    surroundings: &mut Surroundings<'_>,
+    tell: &mut Watch<'_>,
 ) -> Result<Released> {
     let plan = RidgePlan::new(constants).map_err(refused)?;
-    let watch =
-        &mut |rows| -> ControlFlow<()> { (surroundings.watch)(&Progress::Reading { rows }) };
+    let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
     match start {
         Start::Nothing => ridge::learn(&plan, rows.data()?, watch),
         Start::Given(_) => {

@@ -236,8 +236,7 @@ fn release(
         if watch(&progress).is_break() {
             return Err(NoisyGdError::Cancelled { steps: step - 1 });
         }
-        weights = plan.grid().publish(&moved, rng)?;
-        plan.project(&mut weights);
+        weights = plan.perturb(&moved, rng)?;
         largest_norm = largest_norm.max(outward::norm(&weights));
     }
     let evidence = Evidence::Steps { passes: steps, largest_norm };

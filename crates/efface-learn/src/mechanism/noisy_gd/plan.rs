@@ -1,5 +1,7 @@
 //! The plan of `noisy-gd`, its public bound on |w| and on a step's rounding error.
 
+use rand_core::CryptoRng;
+
 use super::NoisyGdError;
 use crate::constants::Constants;
 use crate::mechanism::Grid;
@@ -98,6 +100,21 @@ impl CheckedNoisyGd {
     #[must_use]
     pub fn weight_bound(&self) -> f64 {
         self.weight_bound
+    }
+
+    /// The random half of every step: `moved`, which is w - eta grad F(w) as computed, brought onto the
+    /// grid, with fresh exact noise, projected to the ball of radius W.
+    ///
+    /// # Errors
+    /// When `moved` is beyond what the grid holds, which no step from within the ball is.
+    pub fn perturb(
+        &self,
+        moved: &[f64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<f64>, NoisyGdError> {
+        let mut weights = self.grid.publish(moved, rng)?;
+        self.project(&mut weights);
+        Ok(weights)
     }
 
     /// Brings an iterate beyond W back onto the grid points within it: the Euclidean projection, but

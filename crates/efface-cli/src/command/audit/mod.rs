@@ -1,0 +1,130 @@
+//! `efface audit`: tests that try to break a certificate's claim.
+
+mod tightness;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, Subcommand};
+use efface::Error;
+use efface_lab::audit::{Budget, Options, Verdict, audit};
+
+use crate::destination::Destination;
+use crate::failure::{Outcome, Result};
+use crate::interrupt;
+use crate::output::Output;
+use crate::surroundings::random;
+
+/// Try to tell a deletion from a world that never saw the record
+///
+/// Trains and deletes many times in memory, on the vault's records and under its plan, with fresh
+/// noise each time, and as often runs the reference that the certificate names. Tests along several
+/// directions then bound from below how far the two can be told apart, at confidence 1 - 1e-6; the
+/// certificate bounds it from above. The record is the one whose deletion moves the optimum most,
+/// unless records are named. The vault is read and not changed, and no row is written anywhere.
+///
+/// Exit code 0: no test contradicts the certificate; 1: one does; 2: too few runs to say.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    subcommand_value_name = "KIND",
+    subcommand_help_heading = "Audits without a vault",
+    disable_help_subcommand = true,
+    after_long_help = "\
+Examples:
+  efface audit model.efface
+  efface audit model.efface --rows 2000 --time-limit 600 -o audit.json
+  efface audit model.efface --record 17 --runs 500
+  efface audit tightness"
+)]
+pub(crate) struct Audit {
+    /// The vault
+    #[arg(value_name = "VAULT", required = true)]
+    vault: Option<PathBuf>,
+
+    /// How often each world is run
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = runs())]
+    runs: u64,
+
+    /// Audit a fresh model of so many of the records, evenly spread, under the same constants
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(2..))]
+    rows: Option<u64>,
+
+    /// Delete this record (several: together) instead of the one that is searched for
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    record: Vec<String>,
+
+    /// Plant a worst-case record in memory and delete it: audits the mechanism at this plan
+    #[arg(long, conflicts_with = "record")]
+    canary: bool,
+
+    /// Begin no further runs after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: Option<u64>,
+
+    /// Write the result as JSON to this file, too
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(subcommand)]
+    kind: Option<Kind>,
+}
+
+/// Audits that need no vault.
+#[derive(Debug, Subcommand)]
+enum Kind {
+    Tightness(tightness::Tightness),
+}
+
+/// Numbers of runs that can be counted exactly.
+fn runs() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=efface_lab::audit::statistics::MOST_TRIALS)
+}
+
+impl Audit {
+    pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
+        let vault = match (self.kind, self.vault) {
+            (Some(Kind::Tightness(command)), _) => return command.run(output),
+            (None, Some(vault)) => vault,
+            (None, None) => unreachable!("clap asks for a vault or a kind"),
+        };
+        let destination =
+            self.output.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+        let options = Options { rows: self.rows, records: self.record, canary: self.canary };
+        let limit = self.time_limit.map(|seconds| seconds as f64);
+        let seed = seed()?;
+        let result = within(self.runs, limit, |budget| audit(&vault, &options, seed, budget))?;
+        let written = destination.as_ref().map(|destination| destination.path().to_owned());
+        if let Some(destination) = destination {
+            let text = serde_json::to_string_pretty(&result)
+                .map_err(|error| Error::storage("json", error.to_string()))?;
+            destination.write(format!("{text}\n").as_bytes())?;
+        }
+        output.audit(&vault, &result, written.as_deref())?;
+        Ok(match result.verdict {
+            Verdict::Consistent => Outcome::Done,
+            Verdict::Refuted => Outcome::DoesNotHold,
+            Verdict::Undecided => Outcome::Undecided,
+        })
+    }
+}
+
+/// Runs an audit with so many runs at most, and Ctrl-C as a request to stop.
+fn within<T>(
+    runs: u64,
+    limit: Option<f64>,
+    work: impl FnOnce(&Budget<'_>) -> efface::Result<T>,
+) -> Result<T> {
+    interrupt::listen()?;
+    let begun = Instant::now();
+    let elapsed = || begun.elapsed().as_secs_f64();
+    Ok(work(&Budget { runs, limit, elapsed: &elapsed, stop: &interrupt::asked })?)
+}
+
+/// Randomness of the operating system for all runs.
+fn seed() -> Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    random(&mut seed).map_err(|error| Error::storage("randomness", error))?;
+    Ok(seed)
+}

@@ -1,0 +1,111 @@
+//! Audits of vaults: every mechanism, what the result says, and that nothing is changed or told.
+
+use serde_json::Value;
+
+use crate::table::{Label, table};
+use crate::workshop::Workshop;
+
+const TRAIN: &str = "--label y --id id --subject user -o m.efface";
+
+fn trained(label: Label, settings: &str) -> Workshop {
+    let w = Workshop::new();
+    w.write("data.csv", table(label, 0, 60));
+    w.efface(&format!("train data.csv {TRAIN} {settings}")).done();
+    w
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap()
+}
+
+/// The audit of any mechanism: consistent, with bounds in the right order, and the vault untouched.
+#[test]
+fn every_mechanism_with_a_claim_is_audited() {
+    for (label, settings, method) in [
+        (Label::Two, "--mechanism solve", "engine"),
+        (Label::Two, "--mechanism retrain --loss huber-hinge", "engine"),
+        (Label::Two, "--mechanism solve --state secret --releases 5", "engine"),
+        (Label::Two, "--mechanism solve --state secret --releases 5 --solver newton", "engine"),
+        (Label::Three, "--mechanism noisy-gd --loss softmax --lambda 0.1", "engine"),
+        (Label::Two, "--mechanism noisy-gd --lambda 0.1", "batched"),
+        (Label::Two, "--mechanism noisy-gd --lambda 0 --radius 1 --removal-steps 30", "batched"),
+        (Label::Two, "--mechanism descent-to-delete --lambda 0.1", "engine"),
+        (Label::Two, "--mechanism descent-to-delete --lambda 0.1 --state secret", "engine"),
+        (Label::Two, "--mechanism distributed-descent --lambda 0.1 --state secret", "engine"),
+    ] {
+        let w = trained(label, settings);
+        let before = w.files();
+        let ran = w.efface("audit m.efface --runs 60 --json").done();
+        let found = ran.json();
+        assert_eq!(w.files(), before, "{settings}: the folder changed");
+        assert_eq!(found["schema"], "efface.audit/1");
+        assert_eq!((&found["verdict"], &found["method"]), (&"consistent".into(), &method.into()));
+        assert_eq!(found["notion"], "indistinguishable-from-retraining");
+        let (shown, bound) = (number(&found["mu_lower"]), number(&found["certified"][0]["mu"]));
+        assert!(shown <= bound && number(&found["mu_reach"]) > 0.0, "{settings}: {found:#}");
+        let runs = &found["runs"];
+        let parts = ["direction", "threshold", "counted"].map(|part| runs[part].as_u64().unwrap());
+        assert_eq!(parts.iter().sum::<u64>(), 60);
+        let status = w.efface("status m.efface --json").done().json();
+        assert_eq!(status["head"][1], found["head"]["hash"]);
+    }
+}
+
+/// Named records are told by position alone; subsets and planted rows are said to be such.
+#[test]
+fn what_was_audited_is_said_and_nobody_named() {
+    let w = trained(Label::Two, "--mechanism noisy-gd --lambda 0.1");
+    let ran = w.efface("audit m.efface --runs 60 --record r17 --record r4 -o a.json").done();
+    for text in [&ran.stdout, &String::from_utf8(w.read("a.json")).unwrap()] {
+        assert!(!text.contains("r17") && !text.contains("u3"), "{text}");
+    }
+    let found: Value = serde_json::from_slice(&w.read("a.json")).unwrap();
+    let deleted = &found["deleted"];
+    assert_eq!((&deleted["count"], &deleted["positions"]), (&2.into(), &vec![4, 17].into()));
+    assert!(ran.stdout.contains("certified by gdp") && ran.stdout.contains("consistent"));
+
+    let part = w.efface("audit m.efface --runs 60 --rows 20 --json").done().json();
+    assert_eq!((&part["records"]["used"], &part["records"]["in_vault"]), (&20.into(), &60.into()));
+    assert!(part["notes"][0].as_str().unwrap().contains("a fresh model of 20"), "{part:#}");
+
+    let planted = w.efface("audit m.efface --runs 60 --rows 20 --canary --json").done().json();
+    assert_eq!(planted["deleted"]["positions"], Value::Array(Vec::new()));
+    assert!(planted["notes"].to_string().contains("planted"), "{planted:#}");
+}
+
+#[test]
+fn too_few_runs_decide_nothing() {
+    let w = trained(Label::Two, "--mechanism noisy-gd --lambda 0.1");
+    let ran = w.efface("audit m.efface --runs 5").exits(2);
+    assert!(ran.stdout.contains("undecided") && ran.stdout.contains("too few"), "{ran:#?}");
+}
+
+#[test]
+fn what_cannot_be_audited_is_refused() {
+    let w = trained(Label::Number, "--mechanism ridge --loss squared --target-range -10,10");
+    w.efface("audit m.efface").fails(1, &["`ridge`", "bit for bit", "ledger verify"]);
+    let w = trained(Label::Two, "--mechanism solve");
+    w.efface("audit m.efface --record nobody").fails(1, &["not in the vault", "nobody"]);
+    w.efface("audit m.efface --rows 2 --record r1 --record r2").fails(2, &["at least one record"]);
+    w.efface("audit none.efface").fails(2, &["none.efface"]);
+    w.efface("audit m.efface -o m.efface").fails(2, &["is the vault"]);
+    for line in ["audit", "audit m.efface --runs 0", "audit m.efface --record r1 --canary"] {
+        assert_eq!(w.efface(line).exits(2).stdout, "", "{line}");
+    }
+}
+
+/// On the attaining instances the claims stand, and each planted fault is found.
+#[test]
+fn false_claims_are_found() {
+    let w = Workshop::new();
+    let found = w.efface("audit tightness --runs 20000 --json").done().json();
+    let faults = found["faults"].as_array().unwrap();
+    assert_eq!(faults.len(), 6);
+    for (index, fault) in faults.iter().enumerate() {
+        let expected = if index == 0 { "consistent" } else { "refuted" };
+        assert_eq!(fault["measured"]["verdict"], expected, "{fault:#}");
+    }
+    assert!(found["tightness"].as_array().unwrap().len() >= 6);
+    let text = w.efface("audit tightness --runs 20000").done().stdout;
+    assert!(text.contains("certified") && text.contains("half of sigma is drawn"), "{text}");
+}

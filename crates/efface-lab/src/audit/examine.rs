@@ -1,0 +1,161 @@
+//! Running both worlds and testing what tells them apart.
+
+use efface::{Error, Result};
+
+use super::result::{Split, Test};
+use super::statistics::{ERROR, Errors, Goal, choose, quantile_above, upper};
+use super::worlds::{Side, Worlds};
+
+/// A direction in weight space, towards the releases after a deletion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Direction {
+    /// What it is, for people.
+    pub name: String,
+    /// One number for each weight.
+    pub vector: Vec<f64>,
+}
+
+/// How much is run, and what may end it.
+pub struct Budget<'a> {
+    /// Runs of each world.
+    pub runs: u64,
+    /// Seconds after which no further round begins.
+    pub limit: Option<f64>,
+    /// Seconds since the audit began.
+    pub elapsed: &'a dyn Fn() -> f64,
+    /// Whether the user asked to stop.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// What the tests found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examined {
+    /// Every test made.
+    pub tests: Vec<Test>,
+    /// How the runs were used.
+    pub split: Split,
+    /// The largest mu that so many runs could have shown.
+    pub reach: f64,
+}
+
+/// One part in so many of the runs finds the direction of the means, where it is wanted.
+const DIRECTION_PART: u64 = 10;
+/// Of the others, two in nine choose thresholds; the rest are counted.
+const CHOOSING: u64 = 2;
+const CYCLE: u64 = 9;
+
+/// Whether the direction of the means is tried besides the directions given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// Estimated from a part of the runs.
+    Tried,
+    /// Left out.
+    Untried,
+}
+
+/// Runs both worlds and makes, along every direction, one threshold test for mu and one for epsilon at
+/// `delta`. Thresholds (and the direction of the means) come from runs that are not counted.
+///
+/// # Errors
+/// As the worlds; an interruption; directions of the wrong length.
+pub fn examine(
+    worlds: &dyn Worlds,
+    directions: Vec<Direction>,
+    means: Means,
+    delta: f64,
+    budget: &Budget<'_>,
+) -> Result<Examined> {
+    let parameters = worlds.parameters();
+    if let Some(wrong) = directions.iter().find(|d| d.vector.len() != parameters) {
+        let got = wrong.vector.len();
+        let message = format!("a direction must have {parameters} numbers, got {got}");
+        return Err(Error::input("direction", message));
+    }
+    let mut directions = directions;
+    let mut begun = 0;
+    if means == Means::Tried {
+        let goal = budget.runs / DIRECTION_PART;
+        let mut sums = vec![0.0; parameters];
+        while begun < goal && !budget.over(1.0 / DIRECTION_PART as f64)? {
+            let round = begun..(begun + worlds.round()).min(goal);
+            for (side, sign) in [(Side::Deleted, 1.0), (Side::Reference, -1.0)] {
+                for release in worlds.releases(side, round.clone())?.chunks_exact(parameters) {
+                    sums.iter_mut().zip(release).for_each(|(sum, w)| *sum += sign * w);
+                }
+            }
+            begun = round.end;
+        }
+        directions.push(Direction { name: "means of a part of the runs".into(), vector: sums });
+    }
+    directions.retain(|direction| direction.vector.iter().any(|&v| v != 0.0));
+    let mut scores = vec![Scores::default(); directions.len()];
+    let (first, mut next) = (begun, begun);
+    while next < budget.runs && !budget.over(1.0)? {
+        let round = next..(next + worlds.round()).min(budget.runs);
+        for side in [Side::Deleted, Side::Reference] {
+            let releases = worlds.releases(side, round.clone())?;
+            for (run, release) in round.clone().zip(releases.chunks_exact(parameters)) {
+                let counted = (run - first) % CYCLE >= CHOOSING;
+                for (direction, scores) in directions.iter().zip(&mut scores) {
+                    scores.of(side, counted).push(dot(&direction.vector, release));
+                }
+            }
+        }
+        next = round.end;
+    }
+    let counted = scores.first().map_or(0, |scores| scores.counted[0].len());
+    let split = Split {
+        direction: begun,
+        threshold: next - first - counted as u64,
+        counted: counted as u64,
+    };
+    let goals = [("mu", Goal::Mu), ("epsilon", Goal::Epsilon(delta))];
+    let error = ERROR / (2 * goals.len() * directions.len().max(1)) as f64;
+    let mut tests = Vec::new();
+    for (direction, scores) in directions.iter().zip(&scores) {
+        let ([a, b], [chosen_a, chosen_b]) = (&scores.counted, &scores.choosing);
+        for (name, goal) in goals {
+            let Some(threshold) = choose(chosen_a, chosen_b, goal, error) else { continue };
+            let errors = Errors::count(a, b, threshold);
+            tests.push(Test {
+                direction: direction.name.clone(),
+                chosen_for: name.to_owned(),
+                threshold,
+                errors,
+                mu_estimate: errors.mu_estimate(),
+                shown: errors.show(delta, error),
+            });
+        }
+    }
+    let perfect = upper(0, counted as u64, error);
+    let reach = (-2.0 * quantile_above(perfect)).max(0.0);
+    Ok(Examined { tests, split, reach })
+}
+
+/// Scores along one direction: of deletions, of reference runs.
+#[derive(Debug, Clone, Default)]
+struct Scores {
+    choosing: [Vec<f64>; 2],
+    counted: [Vec<f64>; 2],
+}
+
+impl Scores {
+    fn of(&mut self, side: Side, counted: bool) -> &mut Vec<f64> {
+        let list = if counted { &mut self.counted } else { &mut self.choosing };
+        &mut list[usize::from(side == Side::Reference)]
+    }
+}
+
+impl Budget<'_> {
+    /// Whether this part of the time is spent.
+    fn over(&self, part: f64) -> Result<bool> {
+        if (self.stop)() {
+            return Err(Error::interrupted());
+        }
+        Ok(self.limit.is_some_and(|limit| (self.elapsed)() >= part * limit))
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,230 @@
+//! What an audit found, as data and in words.
+
+use efface::Claim;
+use efface::below::privacy::quantity::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::statistics::{ERROR, Errors, Shown};
+
+/// The form of [`AuditResult`].
+pub const SCHEMA: &str = "efface.audit/1";
+
+/// Fewer counted runs than this decide nothing.
+pub const FEWEST: u64 = 20;
+
+/// The outcome of one audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditResult {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Identifier of the vault.
+    pub vault: String,
+    /// Identifier of its latest certificate, which binds the plan.
+    pub certificate: String,
+    /// Head of its ledger.
+    pub head: Head,
+    /// The mechanism.
+    pub mechanism: String,
+    /// The notion tested.
+    pub notion: String,
+    /// The world that a deletion was compared with.
+    pub reference: String,
+    /// The records that both worlds were about.
+    pub records: Records,
+    /// The records deleted.
+    pub deleted: Deleted,
+    /// Steps of learning and of the deletion, for `noisy-gd`.
+    pub steps: Option<(u64, u64)>,
+    /// How both worlds were run: `engine`, one by one, or `batched`, as matrix products.
+    pub method: String,
+    /// Runs of each world, by what they were used for.
+    pub runs: Split,
+    /// Every test made.
+    pub tests: Vec<Test>,
+    /// The largest lower bound on mu of all tests.
+    pub mu_lower: f64,
+    /// The largest lower bound on epsilon, at the delta certified.
+    pub epsilon_lower: f64,
+    /// The largest mu that so many runs could have shown.
+    pub mu_reach: f64,
+    /// What a certificate of this deletion says.
+    pub certified: Vec<Certified>,
+    /// The probability with which all bounds hold together.
+    pub confidence: f64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The outcome.
+    pub verdict: Verdict,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// A ledger's head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// Index of the entry.
+    pub index: u64,
+    /// Its hash.
+    pub hash: String,
+}
+
+/// The records of an audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// Records before the deletion, planted ones included.
+    pub used: u64,
+    /// Records in the vault.
+    pub in_vault: u64,
+}
+
+/// The records that were deleted in one world. Ids and subjects are not named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deleted {
+    /// How many, together.
+    pub count: u64,
+    /// How they were found.
+    pub found: String,
+    /// Their positions in the vault's order, from 0; none for planted ones.
+    pub positions: Vec<u64>,
+}
+
+/// What runs of each world were used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// To find the direction of the means.
+    pub direction: u64,
+    /// To choose thresholds.
+    pub threshold: u64,
+    /// Counted.
+    pub counted: u64,
+}
+
+/// One test and what its errors show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// What releases are projected to.
+    pub direction: String,
+    /// What the threshold was chosen for: `mu` or `epsilon`.
+    pub chosen_for: String,
+    /// Scores above it are taken for deletions.
+    pub threshold: f64,
+    /// How often it went wrong.
+    pub errors: Errors,
+    /// The mu the counts look like: no bound.
+    pub mu_estimate: Option<f64>,
+    /// What they show.
+    pub shown: Shown,
+}
+
+/// A certified upper bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certified {
+    /// Who computed it.
+    pub accountant: String,
+    /// mu, where the bound is one of Gaussian DP.
+    pub mu: Option<Decimal>,
+    /// epsilon.
+    pub epsilon: Decimal,
+    /// delta.
+    pub delta: Decimal,
+}
+
+/// What an audit says about the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// No test contradicts it.
+    Consistent,
+    /// A test does.
+    Refuted,
+    /// Too few runs were counted.
+    Undecided,
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Consistent => "consistent",
+            Self::Refuted => "refuted",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// The largest lower bounds of the tests: mu, epsilon.
+#[must_use]
+pub fn largest(tests: &[Test]) -> (f64, f64) {
+    let most = |of: &dyn Fn(&Test) -> f64| tests.iter().map(of).fold(0.0, f64::max);
+    (most(&|test| test.shown.mu_lower), most(&|test| test.shown.epsilon_lower))
+}
+
+/// Holds the tests against the bounds. Each lower bound on epsilon is at the delta of `certified`,
+/// which all have in common.
+#[must_use]
+pub fn judge(tests: &[Test], counted: u64, certified: &[Certified]) -> Verdict {
+    let (mu, epsilon) = largest(tests);
+    let broken =
+        |bound: &Certified| bound.mu.is_some_and(|limit| mu > limit.0) || epsilon > bound.epsilon.0;
+    if certified.iter().any(broken) {
+        Verdict::Refuted
+    } else if counted < FEWEST || tests.is_empty() {
+        Verdict::Undecided
+    } else {
+        Verdict::Consistent
+    }
+}
+
+impl Certified {
+    /// The numbers of a claim.
+    #[must_use]
+    pub fn of(claim: &Claim) -> Self {
+        Self {
+            accountant: claim.accountant.name().to_owned(),
+            mu: claim.mu,
+            epsilon: claim.epsilon,
+            delta: claim.delta.unwrap_or(Decimal(0.0)),
+        }
+    }
+}
+
+impl AuditResult {
+    /// The outcome in one sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let deleted = match self.deleted.count {
+            1 => "a model that deleted the record from one that never saw it".to_owned(),
+            n => format!("a model that deleted the {n} records from one that never saw them"),
+        };
+        let allows = self.certified.first().map_or_else(String::new, |bound| {
+            let mu = bound.mu.map_or_else(String::new, |mu| format!("mu {:.4}, ", mu.0));
+            format!("{mu}epsilon {:.4} at delta {:.3e}", bound.epsilon.0, bound.delta.0)
+        });
+        let confidence = format!("1 - {ERROR:e}");
+        match self.verdict {
+            Verdict::Consistent => format!(
+                "no test could tell {deleted} better than mu {:.4}, epsilon {:.4}, at confidence \
+                 {confidence}; the certificate allows {allows}",
+                self.mu_lower, self.epsilon_lower
+            ),
+            Verdict::Refuted => format!(
+                "a test tells {deleted} by at least mu {:.4}, epsilon {:.4}, at confidence \
+                 {confidence}, which the certificate does not allow: it says {allows}",
+                self.mu_lower, self.epsilon_lower
+            ),
+            Verdict::Undecided => format!(
+                "only {} runs of each world were counted, too few to say whether {deleted} can be \
+                 told; the certificate allows {allows}",
+                self.runs.counted
+            ),
+        }
+    }
+}

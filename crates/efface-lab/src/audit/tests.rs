@@ -1,0 +1,214 @@
+use efface::below::learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
+use efface::below::learn::mechanism::{Change, NoisyGdPlan};
+use efface::below::learn::solver::unwatched;
+use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface::below::matrix::{Matrix, Row};
+use efface::below::privacy::event::{Event, Normalizer};
+use efface::below::privacy::sampler::grid_for;
+
+use super::*;
+
+fn budget(runs: u64) -> Budget<'static> {
+    Budget { runs, limit: None, elapsed: &|| 0.0, stop: &|| false }
+}
+
+/// Rows of five columns, the third of them always 0; the last is an intercept.
+fn records(loss: Loss, rows: usize, sparse: bool) -> Dataset {
+    let x = if sparse { Matrix::sparse(5) } else { Matrix::dense(5) };
+    let mut data = Dataset::new(x, Vec::new()).unwrap();
+    for number in 0..rows {
+        let (s, t) = ((number as f32 * 0.7).sin() * 0.5, (number as f32 * 1.3).cos() * 0.5);
+        let y = match loss {
+            Loss::Squared { .. } => f64::from(s * t),
+            _ => f64::from(u8::from(s + t > 0.1)),
+        };
+        let indices = [0, 1, 3, 4];
+        let values = [s, t, s * t, 0.5];
+        let row = if sparse {
+            Row::Sparse { indices: &indices, values: &values }
+        } else {
+            Row::Dense(&[s, t, 0.0, s * t, 0.5])
+        };
+        // Every fourth record counts half.
+        data.push_weighted(row, y, if number % 4 == 0 { 0.5 } else { 1.0 }).unwrap();
+    }
+    data
+}
+
+fn constants(loss: Loss, normalizer: Normalizer) -> Constants {
+    Declared {
+        loss,
+        cols: 5,
+        lambda: 0.05,
+        normalizer,
+        row_bound: 1.2,
+        target_bound: 1.0,
+        max_weight: Some(1.0),
+    }
+    .check()
+    .unwrap()
+}
+
+/// eta = 1/L.
+fn step(constants: &Constants) -> f64 {
+    1.0 / constants.total_smoothness()
+}
+
+fn plan(constants: &Constants, radius: Option<f64>) -> CheckedNoisyGd {
+    let grid = grid_for(0.05, 30).unwrap();
+    NoisyGdPlan {
+        step: step(constants),
+        noise: grid.noise,
+        grid: grid.spacing,
+        learning_steps: 40,
+        removal_steps: 7,
+        radius,
+        group: 2,
+    }
+    .check(constants)
+    .unwrap()
+}
+
+/// The engine's own learning and deletion from one generator.
+fn engine(
+    constants: &Constants,
+    plan: &CheckedNoisyGd,
+    (before, after): (&Dataset, &Dataset),
+    (seeds, run): (&Seeds, u64),
+) -> Vec<f64> {
+    let rng = &mut seeds.generator(Side::Deleted, run);
+    let all = Objective::new(constants, before).unwrap();
+    let learnt = noisy_gd::learn(&all, plan, None, rng, &mut unwatched).unwrap();
+    let Event::NoisyGd(event) = &learnt.event else { panic!("{:?}", learnt.event) };
+    let rest = Objective::new(constants, after).unwrap();
+    let change = Change { deleted_since: &[0, 0], added: 0 };
+    let start = &learnt.weights;
+    noisy_gd::request(&rest, plan, event, &change, start, rng, &mut unwatched).unwrap().weights
+}
+
+/// Chains side by side end where the engine's chains end, from the same generators. Rounding of the
+/// sums may move the noiseless half of a step across the middle between two grid points: one spacing,
+/// contracted by c in later steps. So the ends may differ by spacing/(1 - c) in each weight at most,
+/// and nearly all are equal bit for bit.
+#[test]
+fn chains_side_by_side_follow_the_engine() {
+    let fixed = Normalizer::Fixed { n: 90, capacity: 110 };
+    let mean = Normalizer::Mean { minimum: 10 };
+    let losses = [Loss::Logistic, Loss::Squared { clip: 0.4 }, Loss::HuberHinge { width: 0.5 }];
+    let deleted = [3, 70];
+    let seeds = Seeds::new([3; 32]);
+    for loss in losses {
+        for (normalizer, sparse, radius) in
+            [(fixed, false, None), (fixed, true, Some(0.4)), (mean, false, None)]
+        {
+            let constants = constants(loss, normalizer);
+            let plan = plan(&constants, radius);
+            let before = records(loss, 90, sparse);
+            let mut after = records(loss, 90, sparse);
+            after.remove_rows(&deleted).unwrap();
+            let design = Design::new(&before).unwrap();
+            let phases = vec![
+                Phase { without: Vec::new(), steps: 40 },
+                Phase { without: deleted.to_vec(), steps: 7 },
+            ];
+            let chains = Chains {
+                design: &design,
+                constants: &constants,
+                plan: &plan,
+                phases,
+                noise: Noise::Fresh,
+            };
+            let many = chains.run(&seeds, Side::Deleted, 0..150).unwrap();
+            let one = chains.run(&seeds, Side::Deleted, 149..150).unwrap();
+            let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
+            let mut equal = 0;
+            for (run, chain) in many.chunks_exact(5).enumerate() {
+                let expected = engine(&constants, &plan, (&before, &after), (&seeds, run as u64));
+                for (a, b) in chain.iter().zip(&expected) {
+                    assert!((a - b).abs() <= most, "{loss:?} run {run}: {a} and {b}");
+                }
+                equal += usize::from(chain == expected);
+            }
+            assert!(equal >= 140, "{loss:?}: {equal} of 150 equal");
+            let last = &many[149 * 5..];
+            assert!(one.iter().zip(last).all(|(a, b)| (a - b).abs() <= most));
+        }
+    }
+}
+
+/// More records than one product takes, more chains than one batch: the same chains.
+#[test]
+fn blocks_and_batches_do_not_matter() {
+    let constants = constants(Loss::Logistic, Normalizer::Fixed { n: 1100, capacity: 1100 });
+    let plan = plan(&constants, None);
+    let before = records(Loss::Logistic, 1100, false);
+    let deleted = [511, 512];
+    let mut after = records(Loss::Logistic, 1100, false);
+    after.remove_rows(&deleted).unwrap();
+    let design = Design::new(&before).unwrap();
+    let phases = vec![
+        Phase { without: Vec::new(), steps: 40 },
+        Phase { without: deleted.to_vec(), steps: 7 },
+    ];
+    let chains =
+        Chains { design: &design, constants: &constants, plan: &plan, phases, noise: Noise::Fresh };
+    let seeds = Seeds::new([4; 32]);
+    let got = chains.run(&seeds, Side::Deleted, 5..8).unwrap();
+    let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
+    for (run, chain) in (5..8).zip(got.chunks_exact(5)) {
+        let expected = engine(&constants, &plan, (&before, &after), (&seeds, run));
+        assert!(chain.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= most));
+    }
+}
+
+/// Must the accountant be loose, or the audit wrong, one of these fails: estimate and lower bound are
+/// within 5 % of the certified mu, and the lower bound is not above it.
+#[test]
+fn the_accountant_is_attained() {
+    for (index, instance) in TIGHT.iter().enumerate() {
+        let seeds = Seeds::new([20 + index as u8; 32]);
+        let measured = instance.measure(None, seeds, &budget(160_000)).unwrap();
+        let (estimate, lower) = (measured.estimate / measured.mu, measured.lower / measured.mu);
+        assert!((estimate - 1.0).abs() < 0.05, "{instance:?}: {measured:?}");
+        assert!(lower > 0.95 && lower <= 1.0, "{instance:?}: {measured:?}");
+        assert_eq!(measured.verdict, Verdict::Consistent);
+    }
+}
+
+#[test]
+fn every_fault_is_found_and_none_where_there_is_none() {
+    let measure =
+        |fault, seed| FAULTY.measure(fault, Seeds::new([seed; 32]), &budget(20_000)).unwrap();
+    let honest = measure(None, 40);
+    assert_eq!(honest.verdict, Verdict::Consistent, "{honest:?}");
+    for (index, fault) in Fault::ALL.into_iter().enumerate() {
+        let found = measure(Some(fault), 41 + index as u8);
+        assert_eq!(found.verdict, Verdict::Refuted, "{fault:?}: {found:?}");
+    }
+}
+
+#[test]
+fn few_runs_decide_nothing() {
+    let few = FAULTY.measure(None, Seeds::new([60; 32]), &budget(20)).unwrap();
+    assert_eq!(few.verdict, Verdict::Undecided);
+    let stopped = Budget { stop: &|| true, ..budget(20) };
+    let error = FAULTY.measure(None, Seeds::new([60; 32]), &stopped).unwrap_err();
+    assert_eq!(error.code(), "interrupted");
+    let late = Budget { limit: Some(1.0), elapsed: &|| 2.0, ..budget(20_000) };
+    let none = FAULTY.measure(None, Seeds::new([60; 32]), &late).unwrap();
+    assert_eq!((none.verdict, none.counted), (Verdict::Undecided, 0));
+}
+
+#[test]
+fn bad_instances_are_refused() {
+    let seeds = || Seeds::new([61; 32]);
+    for bad in [
+        Instance { group: 20, ..FAULTY },
+        Instance { removal: 0, ..FAULTY },
+        Instance { step: 5.0, ..FAULTY },
+        Instance { sigma: f64::NAN, ..FAULTY },
+        Instance { capacity: 3, ..FAULTY },
+    ] {
+        assert!(bad.measure(None, seeds(), &budget(100)).is_err(), "{bad:?}");
+    }
+}

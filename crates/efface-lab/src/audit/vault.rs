@@ -1,0 +1,281 @@
+//! The audit of a vault.
+
+use std::path::Path;
+
+use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface::below::learn::mechanism::{NoisyGdPlan, Released};
+use efface::below::learn::{Constants, Dataset};
+use efface::below::privacy::event::Event;
+use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, Schedule, World, specimen};
+
+use super::examine::{Budget, Direction, Examined, Means, examine};
+use super::result::{
+    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Verdict, judge, largest,
+};
+use super::statistics::ERROR;
+use super::worlds::{BatchWorlds, Chains, Design, EngineWorlds, Noise, Phase, Seeds, Side};
+use super::{canary, candidate};
+
+/// What to audit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Audit a fresh model of that many of the vault's records, under the same plan.
+    pub rows: Option<u64>,
+    /// Delete these records together, by their ids, instead of the one that is searched for.
+    pub records: Vec<String>,
+    /// Plant a worst-case record and delete it.
+    pub canary: bool,
+}
+
+/// Audits a vault, which is read and not changed. `seed` must come from the operating system, or in
+/// tests from anything fixed.
+///
+/// # Errors
+/// A mechanism or plan that cannot be audited so, records that are not there, an interruption.
+pub fn audit(
+    path: &Path,
+    options: &Options,
+    seed: [u8; 32],
+    budget: &Budget<'_>,
+) -> Result<AuditResult> {
+    let specimen = specimen(path, &options.records)?;
+    let plan = &specimen.plan;
+    check(plan, options)?;
+    let constants = plan.constants()?;
+    let in_vault = specimen.records.rows() as u64;
+    let (data, origins) = subset(specimen.records, options.rows, &specimen.named)?;
+    let mut notes = Vec::new();
+    if (data.rows() as u64) < in_vault {
+        notes.push(format!(
+            "a fresh model of {} of the vault's {in_vault} records, evenly spread, under the same \
+             constants",
+            data.rows()
+        ));
+    }
+    let group = plan.setting.group as usize;
+    let (data, positions, found) = if options.canary {
+        notes.push(
+            "the deleted record was planted: this audits the mechanism at this plan, not a record \
+             of the vault"
+                .into(),
+        );
+        let (data, planted) = canary::plant(plan, &constants, data, group)?;
+        (data, planted, "planted along the feature the data use least".to_owned())
+    } else if options.records.is_empty() {
+        let found = candidate::search(&constants, &data, group)?;
+        (data, found.positions, found.found)
+    } else {
+        let named = |at: &usize| specimen.named.binary_search(at).is_ok();
+        let positions = (0..data.rows()).filter(|&row| named(&origins[row])).collect();
+        (data, positions, "named".to_owned())
+    };
+    let rehearsal = Rehearsal::new(plan, &data, &positions)?;
+    let seeds = Seeds::new(seed);
+    // Runs are numbered from 0; this one is not among them.
+    let rng = &mut seeds.generator(Side::Deleted, u64::MAX / 2 - 1);
+    let learnt = rehearsal.learn(World::Before, rng)?;
+    let deleted = rehearsal.delete(&learnt, rng)?;
+    let claims = claims(&rehearsal, &deleted)?;
+    let certified: Vec<Certified> = claims.iter().map(Certified::of).collect();
+    let delta = claims.first().and_then(|claim| claim.delta).map_or(0.0, |delta| delta.0);
+    if claims.first().is_some_and(|claim| claim.releases > 1) {
+        notes.push("the claim covers several releases together; one of them was tested".into());
+    }
+    let mut directions = optima(&constants, &rehearsal)?;
+    let chains = chains(plan, &constants, &data, &deleted)?;
+    let steps = chains.as_ref().map(|chains| chains.steps);
+    let (examined, method) = match &chains {
+        Some(chains) => {
+            let worlds = chains.worlds(&constants, &positions, seeds);
+            directions.push(path_of_means(&worlds)?);
+            (examine(&worlds, directions, Means::Tried, delta, budget)?, "batched")
+        }
+        None => {
+            let worlds = EngineWorlds::new(&rehearsal, &deleted, seeds);
+            (examine(&worlds, directions, Means::Tried, delta, budget)?, "engine")
+        }
+    };
+    let Examined { tests, split, reach } = examined;
+    let verdict = judge(&tests, split.counted, &certified);
+    let (mu_lower, epsilon_lower) = largest(&tests);
+    if verdict == Verdict::Consistent
+        && certified.iter().any(|bound| bound.mu.is_some_and(|mu| mu.0 > reach))
+    {
+        notes.push(format!("so many runs can show a mu of at most {reach:.3}: ask for more"));
+    }
+    let origin = |row: &usize| origins.get(*row).map(|&row| row as u64);
+    Ok(AuditResult {
+        schema: SCHEMA.to_owned(),
+        vault: specimen.vault,
+        certificate: specimen.certificate,
+        head: Head { index: specimen.head.0, hash: specimen.head.1 },
+        mechanism: plan.mechanism.name().to_owned(),
+        notion: claims.first().map_or("", |claim| claim.notion.name()).to_owned(),
+        reference: claims.first().map_or_else(String::new, |claim| claim.reference.clone()),
+        records: Records { used: data.rows() as u64, in_vault },
+        deleted: Deleted {
+            count: positions.len() as u64,
+            found,
+            positions: positions.iter().filter_map(origin).collect(),
+        },
+        steps,
+        method: method.to_owned(),
+        runs: split,
+        tests,
+        mu_lower,
+        epsilon_lower,
+        mu_reach: reach,
+        certified,
+        confidence: 1.0 - ERROR,
+        seconds: (budget.elapsed)(),
+        verdict,
+        notes,
+    })
+}
+
+/// Refuses what this audit does not fit.
+fn check(plan: &Plan, options: &Options) -> Result<()> {
+    let refused = |text: &str| Err(Error::refused("audit", text));
+    match plan.mechanism {
+        MechanismName::Ridge => {
+            return Err(Error::refused(
+                "audit",
+                "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
+                 statistics",
+            )
+            .hint("`efface ledger verify` holds the sums against the rows"));
+        }
+        MechanismName::ObjectivePerturbation => {
+            return refused("`objective-perturbation` earns no certificate that could be audited");
+        }
+        _ => {}
+    }
+    if plan.given.is_some() {
+        return refused("the model builds on something given, which the audit cannot run again");
+    }
+    if options.canary && !options.records.is_empty() {
+        return refused("either records are named or one is planted, got both");
+    }
+    Ok(())
+}
+
+/// `rows` records spread evenly over the data, the named ones among them, and where they come from.
+fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset, Vec<usize>)> {
+    let all = data.rows();
+    let Some(wanted) = rows.map(|rows| rows as usize).filter(|&rows| rows < all) else {
+        return Ok((data, (0..all).collect()));
+    };
+    if wanted < named.len() + 1 {
+        let message = format!(
+            "`rows` must leave at least one record beside the {} deleted, got {wanted}",
+            named.len()
+        );
+        return Err(Error::input("rows", message));
+    }
+    let mut kept: Vec<usize> = named.to_vec();
+    let spread = (0..wanted).map(|i| i * all / wanted).filter(|row| !named.contains(row));
+    kept.extend(spread.take(wanted - named.len()));
+    kept.sort_unstable();
+    let gone: Vec<usize> = (0..all).filter(|row| kept.binary_search(row).is_err()).collect();
+    let mut data = data;
+    data.remove_rows(&gone).map_err(|error| Error::refused("audit", error.to_string()))?;
+    Ok((data, kept))
+}
+
+/// The claims that the reference world is the reference of: closeness to retraining, or where counts
+/// are private and `noisy-gd` cannot state it, deletion-privacy, which compares the same two worlds.
+fn claims(rehearsal: &Rehearsal<'_>, deleted: &Released) -> Result<Vec<Claim>> {
+    let mut claims = rehearsal.closeness(deleted)?;
+    if claims.is_empty() {
+        return Err(Error::refused(
+            "audit",
+            "a certificate of this deletion would claim no closeness to retraining, so there is no \
+             reference to compare with",
+        )
+        .hint("where the row count is private, `noisy-gd` states deletion-privacy alone"));
+    }
+    claims.sort_by_key(|claim| claim.mu.is_none());
+    Ok(claims)
+}
+
+/// From the optimum without the records to the one with them, where there are optima.
+fn optima(constants: &Constants, rehearsal: &Rehearsal<'_>) -> Result<Vec<Direction>> {
+    let with = candidate::optimum(constants, rehearsal.records(World::Before), None)?;
+    let without = candidate::optimum(constants, rehearsal.records(World::After), with.as_deref())?;
+    let (Some(with), Some(without)) = (with, without) else { return Ok(Vec::new()) };
+    let vector = with.iter().zip(&without).map(|(a, b)| a - b).collect();
+    Ok(vec![Direction { name: "difference of the two optima".into(), vector }])
+}
+
+/// What `noisy-gd` with a scalar link is run by.
+struct Batch {
+    design: Design,
+    plan: CheckedNoisyGd,
+    steps: (u64, u64),
+}
+
+/// Where chains can run side by side.
+fn chains(
+    plan: &Plan,
+    constants: &Constants,
+    data: &Dataset,
+    deleted: &Released,
+) -> Result<Option<Batch>> {
+    let Schedule::Steps { step, noise, grid, radius, learning, .. } = &plan.schedule else {
+        return Ok(None);
+    };
+    let Event::NoisyGd(event) = &deleted.event else { return Ok(None) };
+    if constants.loss().slope(0.0, 0.0).is_none() {
+        return Ok(None);
+    }
+    let Some(design) = Design::new(data) else { return Ok(None) };
+    let removal = event.phases.last().map_or(1, |phase| phase.steps);
+    let checked = NoisyGdPlan {
+        step: step.0,
+        noise: noise.0,
+        grid: grid.0,
+        learning_steps: *learning,
+        removal_steps: removal,
+        radius: radius.map(|radius| radius.0),
+        group: plan.setting.group,
+    }
+    .check(constants)
+    .map_err(|error| Error::refused("noisy-gd", error.to_string()))?;
+    Ok(Some(Batch { design, plan: checked, steps: (*learning, removal) }))
+}
+
+impl Batch {
+    fn worlds<'a>(
+        &'a self,
+        constants: &'a Constants,
+        positions: &[usize],
+        seeds: Seeds,
+    ) -> BatchWorlds<'a> {
+        let (learning, removal) = self.steps;
+        let phase = |without: &[usize], steps| Phase { without: without.to_vec(), steps };
+        let chains = |phases| Chains {
+            design: &self.design,
+            constants,
+            plan: &self.plan,
+            phases,
+            noise: Noise::Fresh,
+        };
+        BatchWorlds {
+            deleted: chains(vec![phase(&[], learning), phase(positions, removal)]),
+            reference: chains(vec![phase(positions, learning + removal)]),
+            seeds,
+        }
+    }
+}
+
+/// From where the reference would end without noise to where a deletion would.
+fn path_of_means(worlds: &BatchWorlds<'_>) -> Result<Direction> {
+    let end = |chains: &Chains<'_>, side| {
+        let quiet = Chains { phases: chains.phases.clone(), noise: Noise::Omitted, ..*chains };
+        quiet.run(&worlds.seeds, side, 0..1)
+    };
+    let deleted = end(&worlds.deleted, Side::Deleted)?;
+    let reference = end(&worlds.reference, Side::Reference)?;
+    let vector = deleted.iter().zip(&reference).map(|(a, b)| a - b).collect();
+    Ok(Direction { name: "difference of the two paths without noise".into(), vector })
+}

@@ -1,0 +1,227 @@
+//! The engine in memory: what it would release, without a vault.
+
+use std::ops::ControlFlow;
+
+use efface_learn::Dataset;
+use efface_learn::mechanism::{Change, Released};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::{Claim, Notion};
+use efface_privacy::event::{Event, State};
+use rand_chacha::ChaCha20Rng;
+
+use crate::certify;
+use crate::error::{Error, Result};
+use crate::plan::{Plan, Schedule};
+use crate::rows::{Keyed, Rows, picked};
+use crate::run::{Request, Start, removal_steps, run, stated};
+
+/// One deletion under a plan, to be gone through many times: the same mechanism, constants and
+/// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
+#[derive(Debug)]
+pub struct Rehearsal<'a> {
+    plan: &'a Plan,
+    before: Keyed,
+    after: Keyed,
+    removed: Keyed,
+    none: Keyed,
+}
+
+/// Which of the two worlds a model learns in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum World {
+    /// With the records that will be deleted.
+    Before,
+    /// Without them.
+    After,
+}
+
+/// The run that a claim of closeness to retraining compares with, in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// Learning alone, on the remaining records.
+    Retrained,
+    /// Learning and then the steps of the request, all on the remaining records.
+    Repeated,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// The deletion of the records at `positions` (ascending, without repetition) of `data`.
+    ///
+    /// # Errors
+    /// Positions that are none, out of order or out of range; data that break the plan's constants.
+    pub fn new(plan: &'a Plan, data: &Dataset, positions: &[usize]) -> Result<Self> {
+        let ordered = positions.windows(2).all(|pair| pair[0] < pair[1]);
+        let within = positions.last().is_some_and(|&last| last < data.rows());
+        if !(ordered && within) {
+            let (count, rows) = (positions.len(), data.rows());
+            let message = format!(
+                "a rehearsed deletion must name at least one record, in ascending order and below \
+                 {rows}, got {count}"
+            );
+            return Err(Error::input("positions", message));
+        }
+        let constants = plan.constants()?;
+        efface_learn::Objective::new(&constants, data)
+            .map_err(|error| Error::refused("data", error.to_string()))?;
+        let gone = |row: &usize| positions.binary_search(row).is_ok();
+        let rest: Vec<usize> = (0..data.rows()).filter(|row| !gone(row)).collect();
+        let keyed = |rows: &[usize]| -> Result<Keyed> {
+            let keys = rows.iter().map(|&row| row as i64 + 1).collect();
+            Ok(Keyed { keys, data: picked(data, rows)? })
+        };
+        let all: Vec<usize> = (0..data.rows()).collect();
+        Ok(Self {
+            plan,
+            before: keyed(&all)?,
+            after: keyed(&rest)?,
+            removed: keyed(positions)?,
+            none: Keyed::none(plan)?,
+        })
+    }
+
+    /// The records of a world.
+    #[must_use]
+    pub fn records(&self, world: World) -> &Dataset {
+        &self.keyed(world).data
+    }
+
+    /// The records that are deleted.
+    #[must_use]
+    pub fn removed(&self) -> &Dataset {
+        &self.removed.data
+    }
+
+    fn keyed(&self, world: World) -> &Keyed {
+        match world {
+            World::Before => &self.before,
+            World::After => &self.after,
+        }
+    }
+
+    /// Learns on the records of a world.
+    ///
+    /// # Errors
+    /// As training.
+    pub fn learn(&self, world: World, rng: &mut ChaCha20Rng) -> Result<Released> {
+        let rows = Rows::Memory(self.keyed(world));
+        let released =
+            run(self.plan, &rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
+        let event = stated(self.plan, released.event, None, 0)?;
+        Ok(Released { event, ..released })
+    }
+
+    /// Deletes the records from what [`learn`](Self::learn) made of [`World::Before`].
+    ///
+    /// # Errors
+    /// As a deletion.
+    pub fn delete(&self, learnt: &Released, rng: &mut ChaCha20Rng) -> Result<Released> {
+        let since = vec![0; self.removed.data.rows()];
+        let change = Change { deleted_since: &since, added: 0 };
+        self.serve(learnt, change, &self.removed, self.steps(learnt)?, rng)
+    }
+
+    /// K of the deletion, for `noisy-gd`; 0 for others.
+    ///
+    /// # Errors
+    /// When no number of steps meets the plan's target.
+    pub fn steps(&self, learnt: &Released) -> Result<u64> {
+        let since = vec![0; self.removed.data.rows()];
+        let change = Change { deleted_since: &since, added: 0 };
+        removal_steps(self.plan, &learnt.event, &change, self.after.data.rows())
+    }
+
+    fn serve(
+        &self,
+        learnt: &Released,
+        change: Change<'_>,
+        removed: &Keyed,
+        steps: u64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Released> {
+        let start = Start::Request(Request {
+            weights: &learnt.weights,
+            event: &learnt.event,
+            kept: learnt.kept.as_ref(),
+            change,
+            removed,
+            added: &self.none,
+            steps,
+        });
+        let rows = Rows::Memory(&self.after);
+        let watch = &mut |_: &_| ControlFlow::Continue(());
+        let released = run(self.plan, &rows, &start, 2, rng, watch)?;
+        let deleted = change.deleted_since.len() as u64;
+        let event = stated(self.plan, released.event, Some(&learnt.event), deleted)?;
+        Ok(Released { event, ..released })
+    }
+
+    /// What the plan's claim of closeness to retraining compares with.
+    #[must_use]
+    pub fn compares_with(&self) -> Reference {
+        let published = self.plan.target.accountant == Accountant::Descent;
+        match &self.plan.schedule {
+            Schedule::Steps { .. } => Reference::Repeated,
+            Schedule::Descent { variant, .. }
+                if variant.state() == State::Perfect && !published =>
+            {
+                Reference::Repeated
+            }
+            _ => Reference::Retrained,
+        }
+    }
+
+    /// The reference run of the claim. `deletion` is the event of a rehearsed deletion: its steps are
+    /// repeated.
+    ///
+    /// # Errors
+    /// As training; under `mean` a `descent-to-delete` request larger than `max-group`, whose steps
+    /// cannot be repeated without it.
+    pub fn reference(&self, deletion: &Event, rng: &mut ChaCha20Rng) -> Result<Released> {
+        let learnt = self.learn(World::After, rng)?;
+        if self.compares_with() == Reference::Retrained {
+            return Ok(learnt);
+        }
+        let count = self.removed.data.rows();
+        let mean = self.plan.capacity().is_none();
+        let steps = match deletion.core() {
+            Event::NoisyGd(event) => event.phases.last().map_or(0, |phase| phase.steps),
+            _ if mean && count as u64 > self.plan.setting.group => {
+                let message = format!(
+                    "under `mean` a deletion of {count} records cannot be compared with its \
+                     reference: at most `max-group` = {} can",
+                    self.plan.setting.group
+                );
+                return Err(Error::refused("rehearsal", message));
+            }
+            _ => 0,
+        };
+        // Nothing changes; the change only makes `descent-to-delete` count as many updates.
+        let since = vec![0; if mean { 0 } else { count }];
+        let change = Change { deleted_since: &since, added: 0 };
+        self.serve(&learnt, change, &self.none, steps, rng)
+    }
+
+    /// The claims that a certificate of the rehearsed deletion would make, those first that the plan
+    /// promises.
+    ///
+    /// # Errors
+    /// When the claim that the plan promises cannot be made.
+    pub fn claims(&self, deleted: &Released) -> Result<Vec<Claim>> {
+        let count = self.removed.data.rows() as u64;
+        certify::claims(self.plan, &deleted.event, RequestKind::Delete, count)
+    }
+
+    /// The claims of closeness to retraining among [`claims`](Self::claims) that the reference run is
+    /// the reference of.
+    ///
+    /// # Errors
+    /// As [`claims`](Self::claims).
+    pub fn closeness(&self, deleted: &Released) -> Result<Vec<Claim>> {
+        let mut claims = self.claims(deleted)?;
+        claims.retain(|claim| claim.notion == Notion::IndistinguishableFromRetraining);
+        let first = claims.first().map(|claim| claim.reference.clone());
+        claims.retain(|claim| Some(&claim.reference) == first.as_ref());
+        Ok(claims)
+    }
+}

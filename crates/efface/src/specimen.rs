@@ -1,0 +1,64 @@
+//! A vault's records and plan in memory, for audits.
+
+use std::path::Path;
+
+use efface_learn::Dataset;
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::rows::Keyed;
+use crate::store::{Current, latest_certificate, open_for_reading};
+
+/// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
+#[derive(Debug)]
+pub struct Specimen {
+    /// Identifier of the vault.
+    pub vault: String,
+    /// Identifier of the latest certificate.
+    pub certificate: String,
+    /// Index and hash of the head of the ledger.
+    pub head: (u64, String),
+    /// The plan, which the latest certificate binds.
+    pub plan: Plan,
+    /// The records that are there now, in the order of their numbers.
+    pub records: Dataset,
+    /// Positions in `records` of the ids asked for, ascending.
+    pub named: Vec<usize>,
+}
+
+/// Reads a vault for an audit; `ids` are records to be found among the others. The vault is not
+/// changed.
+///
+/// # Errors
+/// A vault that cannot be read or holds its rows elsewhere, ids it does not have.
+pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
+    let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let lookup = vault.find_ids(&wanted)?;
+    if !lookup.missing.is_empty() {
+        let shown: Vec<String> =
+            lookup.missing.iter().take(20).map(|id| format!("`{id}`")).collect();
+        let message = format!(
+            "{} of the ids are not in the vault: {}",
+            lookup.missing.len(),
+            shown.join(", ")
+        );
+        return Err(Error::refused("unknown-record", message)
+            .hint("only records that are still there can be audited"));
+    }
+    let Keyed { keys, data } = Keyed::all(&vault, &current.plan)?;
+    let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
+    let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();
+    named.sort_unstable();
+    named.dedup();
+    Ok(Specimen {
+        vault: current.genesis.vault_id,
+        certificate: latest.id,
+        head: (current.head.index, hex::encode(current.head.hash)),
+        plan: current.plan,
+        records: data,
+        named,
+    })
+}
