@@ -30,7 +30,11 @@ fn every_mechanism_with_a_claim_is_audited() {
         (Label::Two, "--mechanism noisy-gd --lambda 0.1", "batched"),
         (Label::Two, "--mechanism noisy-gd --lambda 0 --radius 1 --removal-steps 30", "batched"),
         (Label::Two, "--mechanism descent-to-delete --lambda 0.1", "engine"),
-        (Label::Two, "--mechanism descent-to-delete --lambda 0.1 --state secret", "engine"),
+        (
+            Label::Two,
+            "--mechanism descent-to-delete --lambda 0.1 --variant secret --releases 2",
+            "engine",
+        ),
         (Label::Two, "--mechanism distributed-descent --lambda 0.1 --state secret", "engine"),
     ] {
         let w = trained(label, settings);

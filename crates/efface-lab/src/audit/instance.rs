@@ -66,13 +66,13 @@ const TARGET: f64 = 1000.0;
 
 /// Settings of the table: T, K, eta, sigma, lambda, S and N vary.
 pub const TIGHT: [Instance; 7] = [
-    tight(50, 5, 0.5, 0.08, 0.1, 1, 20),
-    tight(100, 20, 0.5, 0.04, 0.1, 1, 20),
-    tight(10, 1, 0.8, 0.02, 0.5, 1, 20),
-    tight(150, 1, 1.0, 0.5, 0.02, 2, 20),
-    tight(30, 3, 1.4, 0.08, 0.2, 3, 20),
-    tight(1, 1, 0.5, 0.02, 0.3, 2, 20),
-    tight(40, 10, 0.9, 0.007, 0.15, 5, 200),
+    tight(20, 3, 0.5, 0.04, 0.1, 1, 20),
+    tight(40, 8, 0.5, 0.04, 0.1, 1, 20),
+    tight(10, 1, 0.8, 0.016, 0.5, 1, 20),
+    tight(60, 1, 1.0, 0.23, 0.02, 2, 20),
+    tight(15, 3, 1.4, 0.052, 0.2, 3, 20),
+    tight(1, 1, 0.5, 0.0145, 0.3, 2, 20),
+    tight(25, 6, 0.9, 0.0115, 0.15, 5, 200),
 ];
 
 /// An instance on which every fault is within reach: c = 0.6, and a capacity of twice N.

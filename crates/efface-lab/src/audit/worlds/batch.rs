@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::{Seeds, Side, Worlds};
 
 /// Chains of one product.
-const WIDTH: usize = 64;
+const WIDTH: usize = 128;
 /// Records of one product.
 const BLOCK: usize = 512;
 /// The most numbers a design may hold: 4 GiB.
