@@ -35,7 +35,7 @@ fn every_mechanism_with_a_claim_is_audited() {
             "--mechanism descent-to-delete --lambda 0.1 --variant secret --releases 2",
             "engine",
         ),
-        (Label::Two, "--mechanism distributed-descent --lambda 0.1 --state secret", "engine"),
+        (Label::Two, "--mechanism distributed-descent --lambda 0.1 --releases 5", "engine"),
     ] {
         let w = trained(label, settings);
         let before = w.files();
@@ -112,4 +112,27 @@ fn false_claims_are_found() {
     assert!(found["tightness"].as_array().unwrap().len() >= 6);
     let text = w.efface("audit tightness --runs 20000").done().stdout;
     assert!(text.contains("certified") && text.contains("half of sigma is drawn"), "{text}");
+}
+
+/// Real data under `EFFACE_DATA`; without it the test says so and returns.
+#[test]
+fn mnist_3_versus_8() {
+    let Some(folder) = std::env::var_os("EFFACE_DATA") else {
+        println!("ignored: EFFACE_DATA is not set, MNIST is not read");
+        return;
+    };
+    let folder = std::path::PathBuf::from(folder).join("mnist");
+    let file = |name: &str| folder.join(name).display().to_string();
+    let w = Workshop::new();
+    w.efface(&format!(
+        "train {} --labels {} --classes 3,8 --row-map unit --no-intercept --mechanism noisy-gd --noise \
+         0.03 --lambda 0.01 --steps 100 --capacity 12000 -o m.efface",
+        file("train-images-idx3-ubyte.gz"),
+        file("train-labels-idx1-ubyte.gz")
+    ))
+    .done();
+    let found = w.efface("audit m.efface --rows 300 --runs 200 --json").done().json();
+    assert_eq!((&found["method"], &found["verdict"]), (&"batched".into(), &"consistent".into()));
+    assert_eq!(found["records"]["used"], 300);
+    assert_eq!(found["tests"].as_array().unwrap().len(), 6);
 }
