@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
 };
-use efface_privacy::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words};
+use efface_privacy::claim::{Claim, Notion, Requests, evaluate, in_words};
 use efface_privacy::event::{
     Adjacency, Descent, Event, ExactRemoval, NoisyGd, Normalizer, Phase, State,
 };
@@ -14,7 +14,7 @@ use crate::draw::constant;
 /// A way to break one rule; false where the certificate has nothing it could break.
 pub(super) type Break = fn(&mut Certificate) -> bool;
 
-fn unassume(certificate: &mut Certificate, name: &str) -> bool {
+pub(super) fn unassume(certificate: &mut Certificate, name: &str) -> bool {
     let before = certificate.assumptions.len();
     certificate.assumptions.retain(|assumption| assumption.name != name);
     certificate.assumptions.len() < before
@@ -28,12 +28,12 @@ fn removes(certificate: &Certificate) -> bool {
     certificate.claims.iter().any(|claim| claim.adjacency == Some(Adjacency::Remove))
 }
 
-fn listed<'a>(certificate: &'a mut Certificate, name: &str) -> Option<&'a mut Constant> {
+pub(super) fn listed<'a>(certificate: &'a mut Certificate, name: &str) -> Option<&'a mut Constant> {
     certificate.constants.iter_mut().find(|constant| constant.name == name)
 }
 
 /// Makes a bound on weights one that was read off the records which a claim protects.
-fn read_off(certificate: &mut Certificate, name: &str) -> bool {
+pub(super) fn read_off(certificate: &mut Certificate, name: &str) -> bool {
     let protects = claims_of(certificate, Notion::DifferentialPrivacy)
         || claims_of(certificate, Notion::DeletionPrivacy);
     let weighted = listed(certificate, "max-weight").is_some();
@@ -46,13 +46,13 @@ fn read_off(certificate: &mut Certificate, name: &str) -> bool {
     }
 }
 
-fn twice(certificate: &mut Certificate, name: &str) -> bool {
+pub(super) fn twice(certificate: &mut Certificate, name: &str) -> bool {
     let Some(again) = listed(certificate, name).cloned() else { return false };
     certificate.constants.push(again);
     true
 }
 
-fn scaled(certificate: &mut Certificate, name: &str, factor: f64) -> bool {
+pub(super) fn scaled(certificate: &mut Certificate, name: &str, factor: f64) -> bool {
     let Some(constant) = listed(certificate, name) else { return false };
     let Ok(Decimal(number)) = constant.value.parse() else { return false };
     constant.value = Decimal(number * factor).to_string();
@@ -68,7 +68,7 @@ fn fixed(certificate: &mut Certificate) -> Option<&mut NoisyGd> {
     }
 }
 
-fn exact(certificate: &mut Certificate) -> Option<&mut ExactRemoval> {
+pub(super) fn exact(certificate: &mut Certificate) -> Option<&mut ExactRemoval> {
     match &mut certificate.event {
         Event::ExactRemoval(event) => Some(event),
         _ => None,
@@ -112,27 +112,6 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     // Longer rows, a steeper or more curved loss than the setting allows.
     ("objective", |c| scaled(c, "row-norm", 3.0)),
     ("objective", |c| scaled(c, "intercept", 4.0)),
-    // Heavier records than the setting allows, weights that are none, weights twice or in exact sums.
-    ("objective", |c| scaled(c, "max-weight", 3.0)),
-    ("objective", |c| scaled(c, "max-weight", 0.0)),
-    ("objective", |c| scaled(c, "max-weight", -1.0)),
-    ("objective", |c| scaled(c, "max-weight", f64::INFINITY)),
-    ("objective", |c| twice(c, "max-weight")),
-    ("objective", |c| {
-        c.constants.push(constant("max-weight", "1".to_owned()));
-        exact(c).is_some()
-    }),
-    ("assumptions", |c| unassume(c, "weights")),
-    ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),
-    // Claims that protect records whose weights were read off.
-    ("claim", |c| read_off(c, "max-weight")),
-    ("claim", |c| read_off(c, "n")),
-    ("scope", |c| {
-        let limits = &mut c.scope.does_not_cover;
-        let stated = limits.len();
-        limits.retain(|limit| limit != WEIGHTS);
-        limits.len() < stated
-    }),
     ("objective", |c| scaled(c, "hinge-width", 1e-9)),
     ("objective", |c| {
         let row = listed(c, "row-norm").and_then(|row| row.value.parse().ok());

@@ -4,6 +4,7 @@
 
 mod breaks;
 mod draw;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +18,7 @@ use rand_core::SeedableRng;
 
 use breaks::BREAKS;
 use draw::Draw;
+use weights::WEIGHT_BREAKS;
 
 /// Honest certificates; each has up to five claims.
 const CERTIFICATES: u64 = 120;
@@ -114,7 +116,7 @@ fn both_verifiers_agree_on_random_certificates() {
     }
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
-    for (rule, (check, make)) in BREAKS.iter().enumerate() {
+    for (rule, (check, make)) in BREAKS.iter().chain(WEIGHT_BREAKS).enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
         let broken = from.filter_map(|certificate| {
