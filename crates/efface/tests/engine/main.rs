@@ -9,6 +9,7 @@ mod life;
 mod memory;
 mod perturbed;
 mod refusals;
+mod rehearsal;
 mod releases;
 mod weighted;
 mod world;
