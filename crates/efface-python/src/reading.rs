@@ -117,8 +117,9 @@ pub(crate) fn bounds(py: Python<'_>, certificate: &str, delta: Option<f64>) -> P
 
 /// A vault's history as one self-contained HTML page.
 #[pyfunction]
-pub(crate) fn report(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
-    py.detach(|| efface::report(&vault)).map_err(|error| raised(&error))
+#[pyo3(signature = (vault, *, audits))]
+pub(crate) fn report(py: Python<'_>, vault: PathBuf, audits: Vec<String>) -> PyResult<String> {
+    py.detach(|| efface::report(&vault, &audits)).map_err(|error| raised(&error))
 }
 
 fn judged(verdict: efface::Result<Verdict>) -> PyResult<String> {

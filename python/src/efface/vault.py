@@ -328,9 +328,16 @@ class Vault:
         """The public key of the vault's key file, for whoever verifies certificates."""
         return _engine.public_key(self._key_file())
 
-    def report(self) -> str:
-        """Return the vault's history and promises as one self-contained HTML page."""
-        return _engine.report(self.path)
+    def report(self, *, audits: Iterable[str | PathLike[str]] = ()) -> str:
+        """Return the vault's history and promises as one self-contained HTML page.
+
+        Parameters
+        ----------
+        audits : iterable of path, optional
+            Files that ``efface audit VAULT -o FILE`` wrote; they are shown beside the claims.
+        """
+        texts = [Path(audit).read_text(encoding="utf-8") for audit in audits]
+        return _engine.report(self.path, audits=texts)
 
     def export(self, format: Literal["npz", "json", "safetensors"] = "npz") -> bytes:  # noqa: A002
         """Return the weights as a file; the ledger notes it, since no certificate covers copies."""

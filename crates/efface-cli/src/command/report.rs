@@ -7,17 +7,24 @@ use serde_json::json;
 
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
+use crate::input;
 use crate::output::Output;
 
 /// Write a vault's history and promises as one self-contained HTML page
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  efface report model.efface -o report.html")]
+  efface report model.efface -o report.html
+  efface audit model.efface -o audit.json
+  efface report model.efface --audit audit.json -o report.html")]
 pub(crate) struct Report {
     /// The vault
     #[arg(value_name = "VAULT")]
     vault: PathBuf,
+
+    /// Show the result of an audit of this vault beside its claims; may be given several times
+    #[arg(long, value_name = "FILE")]
+    audit: Vec<PathBuf>,
 
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -28,7 +35,8 @@ impl Report {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let destination =
             self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
-        let page = efface::report(&self.vault)?;
+        let audits = self.audit.iter().map(|path| input::text(path)).collect::<Result<Vec<_>>>()?;
+        let page = efface::report(&self.vault, &audits)?;
         match destination {
             Some(destination) => {
                 let path = destination.path().to_owned();

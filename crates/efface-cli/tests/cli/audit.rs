@@ -68,6 +68,15 @@ fn what_was_audited_is_said_and_nobody_named() {
     assert_eq!((&deleted["count"], &deleted["positions"]), (&2.into(), &vec![4, 17].into()));
     assert!(ran.stdout.contains("certified by gdp") && ran.stdout.contains("consistent"));
 
+    let page = w.efface("report m.efface --audit a.json").done().stdout;
+    assert!(page.contains("consistent with the claim") && page.contains("2 records: "), "{page}");
+    assert!(page.contains("not signed") && !page.contains("r17"));
+    w.write(
+        "other.json",
+        String::from_utf8(w.read("a.json")).unwrap().replace("audit/1", "audit/2"),
+    );
+    w.efface("report m.efface --audit other.json").fails(2, &["`efface.audit/1`", "efface audit"]);
+
     let part = w.efface("audit m.efface --runs 60 --rows 20 --json").done().json();
     assert_eq!((&part["records"]["used"], &part["records"]["in_vault"]), (&20.into(), &60.into()));
     assert!(part["notes"][0].as_str().unwrap().contains("a fresh model of 20"), "{part:#}");

@@ -1,5 +1,6 @@
 //! One self-contained HTML page about a vault, for people, printers and screen readers.
 
+mod audits;
 mod budget;
 mod page;
 mod sections;
@@ -12,7 +13,7 @@ use efface_privacy::certificate::{Certificate, Verdict};
 use crate::error::{Error, Result};
 use crate::outcome::Status;
 use crate::plan::Target;
-use crate::status::status;
+use crate::status::{entries, status};
 use crate::store::{CERTIFICATE, Current, open_for_reading};
 use crate::verify::verify_ledger;
 
@@ -26,6 +27,7 @@ struct Facts {
     certificates: Vec<Certificate>,
     /// What recomputing the whole ledger said, under the vault's own key.
     verdict: Verdict,
+    audits: Vec<audits::Audit>,
 }
 
 impl Facts {
@@ -37,15 +39,18 @@ impl Facts {
 /// The page: what happened in one paragraph, what is promised, every request, what has been
 /// spent, what is not covered, and whether the ledger verifies.
 ///
-/// Nothing on it is private: it is made from the ledger and from counts that `status` shows.
+/// `audits` are results of audits of this vault, as JSON (`efface.audit/1`); they are shown beside
+/// the claims. Nothing else on the page is private: it is made from the ledger and from counts that
+/// `status` shows.
 ///
 /// # Errors
-/// A vault that cannot be read.
-pub fn report(path: &Path) -> Result<String> {
-    let facts = gathered(path)?;
+/// A vault that cannot be read; what is no audit, or one of another vault or another history.
+pub fn report(path: &Path, audits: &[String]) -> Result<String> {
+    let facts = gathered(path, audits)?;
     let mut page = Page::new(&format!("Deletion report, model {}", facts.status.vault));
     summary::write(&mut page, &facts);
     sections::promises(&mut page, &facts);
+    audits::write(&mut page, &facts);
     sections::requests(&mut page, &facts);
     budget::write(&mut page, &facts);
     sections::limits(&mut page, &facts);
@@ -55,8 +60,11 @@ pub fn report(path: &Path) -> Result<String> {
     Ok(page.finish())
 }
 
-fn gathered(path: &Path) -> Result<Facts> {
+fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     let status = status(path)?;
+    let ledger = if audits.is_empty() { Vec::new() } else { entries(path)? };
+    let audits = audits.iter().map(|text| audits::read(text, &status.vault, &ledger));
+    let audits = audits.collect::<Result<_>>()?;
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let mut certificates = Vec::new();
@@ -73,5 +81,5 @@ fn gathered(path: &Path) -> Result<Facts> {
         return Err(Error::storage("damaged", "the ledger has no certificate"));
     }
     let verdict = verify_ledger(path, Some(&current.genesis.public_key), None)?;
-    Ok(Facts { status, target: current.plan.target, certificates, verdict })
+    Ok(Facts { status, target: current.plan.target, certificates, verdict, audits })
 }

@@ -91,9 +91,20 @@ impl Page {
     }
 }
 
-/// Text as HTML.
+/// Text as HTML; what stands between backticks is code.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let plain =
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    let pieces: Vec<&str> = plain.split('`').collect();
+    // A backtick without its pair is one of somebody's text.
+    if pieces.len().is_multiple_of(2) {
+        return plain;
+    }
+    let code = |(i, piece): (usize, &&str)| match i % 2 {
+        0 => (*piece).to_owned(),
+        _ => format!("<code>{piece}</code>"),
+    };
+    pieces.iter().enumerate().map(code).collect()
 }
 
 /// A bound as people read it: four significant digits, rounded up, since it may only grow.
@@ -165,5 +176,7 @@ mod tests {
     #[test]
     fn text_cannot_become_markup() {
         assert_eq!(escape("<b a=\"&\">"), "&lt;b a=&quot;&amp;&quot;&gt;");
+        assert_eq!(escape("by `a < b`, `c`"), "by <code>a &lt; b</code>, <code>c</code>");
+        assert_eq!(escape("one ` alone"), "one ` alone");
     }
 }

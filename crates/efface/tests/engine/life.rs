@@ -1,10 +1,14 @@
 //! Whole lives of models: train, delete, add, update, verify.
 
+use std::path::Path;
+
 use efface::{
     Delete, ExportFormat, Settings, Standing, Status, Which, add, certificate, delete,
     delete_dry_run, entries, evaluate, export, predict, refresh, report, show, status, update,
     verify, verify_ledger,
 };
+
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -68,7 +72,8 @@ fn live(settings: Settings) {
     assert!(String::from_utf8(json).unwrap().contains("coef"));
     let status = status(&vault).unwrap();
     assert_eq!((status.records, status.exports.len()), (119, 1));
-    page(&report(&vault).unwrap(), &status);
+    page(&report(&vault, &[]).unwrap(), &status);
+    audited(&vault, &status);
     let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
 }
@@ -92,6 +97,49 @@ fn page(html: &str, status: &Status) {
     for claim in &status.claims {
         assert!(html.contains(claim.notion.name()));
     }
+}
+
+/// Audits stand beside the claims, unless they are of something else.
+fn audited(vault: &Path, status: &Status) {
+    let (index, hash) = &status.head;
+    let audit = json!({
+        "schema": "efface.audit/1",
+        "vault": status.vault,
+        "head": { "index": index, "hash": hash },
+        "notion": "indistinguishable-from-retraining",
+        "deleted": { "count": 1, "found": "largest <influence>", "positions": [3] },
+        "runs": { "direction": 10, "threshold": 10, "counted": 500 },
+        "mu_lower": 0.123_456,
+        "epsilon_lower": 0.2,
+        "mu_reach": 3.0,
+        "certified": [{ "accountant": "gdp", "mu": "0.5", "epsilon": "1", "delta": "0.001" }],
+        "confidence": 0.999_999,
+        "verdict": "consistent",
+        "notes": [],
+    });
+    let shown = |audit: &Value| report(vault, &[audit.to_string()]);
+    let html = shown(&audit).unwrap();
+    page(&html, status);
+    for text in
+        ["consistent with the claim", "1 record: largest &lt;influence&gt;", "0.1234, 0.2000"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+    let mut refuted = audit.clone();
+    refuted["verdict"] = json!("refuted");
+    assert!(shown(&refuted).unwrap().contains("An audit refutes a claim."));
+    for (field, value, said) in [
+        ("/schema", json!("efface.audit/2"), "must be `efface.audit/1`, got `efface.audit/2`"),
+        ("/vault", json!("another"), "the audit is of vault `another`"),
+        ("/head/hash", json!("00"), "has another hash"),
+        ("/runs", json!(3), "not the result of an audit"),
+    ] {
+        let mut other = audit.clone();
+        *other.pointer_mut(field).unwrap() = value;
+        let error = shown(&other).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(report(vault, &["no JSON".into()]).is_err());
 }
 
 #[test]
