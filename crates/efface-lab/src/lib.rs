@@ -4,6 +4,7 @@
 //! Nothing here is needed to train, to delete or to certify; everything runs the engine itself.
 #![forbid(unsafe_code)]
 
+pub mod attack;
 pub mod audit;
 pub mod figure;
 pub mod reproduce;

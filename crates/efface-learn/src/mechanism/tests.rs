@@ -134,6 +134,26 @@ fn secret_state_is_handed_on_and_runs_out() {
     assert_eq!(refused, Err(OutputNoiseError::KeptInPerfect));
 }
 
+/// A memory of rows that may be deleted is for `secret` state alone: it is neither made nor changed
+/// where the plan says `perfect`.
+#[test]
+fn perfect_state_keeps_no_memory() {
+    let data = dataset(Loss::Logistic, 60, 4, 2);
+    let constants = constants(Loss::Logistic, 60, 4, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let secret = plan(State::Secret).check(&constants, 60).unwrap();
+    let perfect = plan(State::Perfect).check(&constants, 60).unwrap();
+    let refused = newton::begin(&objective, &perfect, None, &mut unwatched);
+    assert_eq!(refused.unwrap_err(), OutputNoiseError::MemoryInPerfect);
+
+    let made = newton::begin(&objective, &secret, None, &mut unwatched).unwrap();
+    let kept = made.publish(&constants, &secret, 1, &mut generator(0)).unwrap().kept.unwrap();
+    let none = dataset(Loss::Logistic, 0, 4, 2);
+    let refused = newton::change(&constants, &perfect, &kept, &none, &none);
+    assert_eq!(refused.unwrap_err(), OutputNoiseError::MemoryInPerfect);
+    newton::change(&constants, &secret, &kept, &none, &none).unwrap();
+}
+
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
     let data = dataset(Loss::Logistic, 3000, 20, 2);

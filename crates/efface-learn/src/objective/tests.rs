@@ -114,6 +114,21 @@ fn data_that_break_the_constants_are_refused() {
     assert_eq!(columns, Err(ObjectiveError::Columns { expected: 2, got: 3 }));
 }
 
+/// Under `mean` the sum is divided by the number of records at hand, whatever the public minimum is.
+#[test]
+fn under_mean_the_sum_is_divided_by_the_records_there_are() {
+    let data = dataset(Loss::Logistic, 60, 3, 7);
+    let fixed = constants(Loss::Logistic, 60, 3, 0.1);
+    let weights = [0.3, -0.2, 0.9];
+    let expected = Objective::new(&fixed, &data).unwrap().evaluate(&weights).unwrap();
+    for minimum in [0, 7, 60] {
+        let normalizer = Normalizer::Mean { minimum };
+        let mean = Declared { normalizer, ..fixed.declared().clone() }.check().unwrap();
+        let at = Objective::new(&mean, &data).unwrap().evaluate(&weights).unwrap();
+        assert_eq!((at.value, at.gradient), (expected.value, expected.gradient.clone()));
+    }
+}
+
 #[test]
 fn mean_needs_a_record() {
     let declared = Declared {

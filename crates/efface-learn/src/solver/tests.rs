@@ -203,6 +203,25 @@ fn the_least_attainable_distance_is_attained() {
     }
 }
 
+/// The accepting pass counts the rounding of its own gradient against the goal.
+#[test]
+fn a_gradient_that_its_rounding_may_carry_beyond_the_goal_is_not_accepted() {
+    for loss in LOSSES {
+        let data = dataset(loss, 50, 4, 3);
+        let constants = constants(loss, 50, 4, 0.1);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let watch = &mut unwatched;
+        let mut run = run::Run::new(&objective, 0.0, watch);
+        let point = run.visit(vec![0.1; constants.parameters()]).unwrap();
+        let (norm, slack) = (point.at.gradient_norm, point.at.slack);
+        assert!(slack > 0.0);
+        run.target = norm + 0.5 * slack;
+        assert!(!run.accepts(&point), "{loss:?}");
+        run.target = norm + 2.0 * slack;
+        assert!(run.accepts(&point), "{loss:?}");
+    }
+}
+
 /// Random problems: any loss, dense or sparse, any normaliser, columns of sizes 1e-6 to 1.
 #[test]
 fn the_accepted_distance_is_an_upper_bound_on_random_problems() {

@@ -1,0 +1,193 @@
+//! Chourasia and Shah (2023), Theorem 3.2: a secret state that tells a little of a deleted record
+//! with every later release.
+//!
+//! The printed algorithm adds (deleted count)/i to the release of step i. The releases then differ by
+//! 1/i, and the sum of the squares of that is finite: however many releases are seen, the two worlds stay
+//! apart by a fixed distance (Kakutani), so that an attacker is not sure of the record where epsilon is
+//! small. What the theorem needs, one bit told again and again, is had by telling the bit of one deleted
+//! record at a time, each in turn: step k(k-1)/2 + j tells the j-th. A release still differs from
+//! retraining by at most 1, hence still (epsilon, 0)-unlearning, and every record is told infinitely often.
+
+use efface::below::learn::Loss;
+use efface::below::learn::mechanism::{Change, OutputNoiseError, OutputNoisePlan, retrain, solve};
+use efface::below::learn::objective::Objective;
+use efface::below::learn::solver::{Solver, unwatched};
+use efface::below::privacy::advantage::from_epsilon_delta;
+use efface::below::privacy::event::State;
+use efface::below::privacy::quantity::Epsilon;
+use rand_chacha::ChaCha20Rng;
+
+use super::draws::{generator, laplace};
+use super::engine::{Engine, Public, dataset, deletion_privacy};
+use super::outcome::Tally;
+use super::{Attack, Failure, Outcome, Setup};
+
+pub(super) const ATTACK: Attack = Attack {
+    name: "counter",
+    target: "a Laplace count whose secret state remembers what deleted records answered",
+    adversary: "non-adaptive; sees every release from the deletion on",
+    reason: "the guarantee is for one release, and the state outlives all of them",
+    source: "chourasia2023, Theorem 3.2 and appendix C; the printed share 1/i is too small for small \
+             epsilon and is repaired here",
+    run,
+};
+
+/// epsilon of the target's every release.
+const EPSILON: f64 = 0.5;
+/// Rounds k of the repaired algorithm that the attacker waits for.
+const ROUNDS: u64 = 100;
+
+/// Log-likelihood ratio of the worlds with and without a shift, from one Laplace release.
+fn ratio(noisy: f64, shift: f64) -> f64 {
+    EPSILON * (noisy.abs() - (noisy - shift).abs())
+}
+
+/// One game; `share(step)` is how much of the first deleted record the release of a step tells.
+fn game(remembered: bool, rng: &mut ChaCha20Rng, share: impl Fn(u64) -> f64) -> bool {
+    // The count itself is known to the attacker and left out.
+    let sum: f64 = (1..=ROUNDS * (ROUNDS + 1) / 2)
+        .map(|step| (step, share(step)))
+        .filter(|(_, shift)| *shift > 0.0)
+        .map(|(_, shift)| {
+            let told = if remembered { shift } else { 0.0 };
+            ratio(told + laplace(rng) / EPSILON, shift)
+        })
+        .sum();
+    sum > 0.0
+}
+
+/// Whether a step tells the first deleted record: the first step of each round, 1, 2, 4, 7, ...
+fn in_turn(step: u64) -> f64 {
+    let before = step - 1;
+    let round = ((((8 * before + 1) as f64).sqrt() - 1.0) / 2.0).floor() as u64;
+    f64::from(u8::from(round * (round + 1) / 2 == before))
+}
+
+fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+    let trials = setup.trials(10_000);
+    // Each world is epsilon-close to the same retraining.
+    let epsilon = Epsilon::new(2.0 * EPSILON).map_err(Failure::of)?;
+    let allowed = from_epsilon_delta(epsilon, 0.0);
+    let promise = format!("({EPSILON}, 0)-unlearning, for each release");
+    let played = |share: fn(u64) -> f64| {
+        Tally::of(trials, |bit, trial| {
+            Ok::<_, Failure>(game(bit, &mut generator(setup.seed, trial, bit), share))
+        })
+    };
+    let mut outcomes = vec![
+        played(in_turn)?
+            .advantage("a secret counter that tells each record in turn", allowed)
+            .by(promise.clone())
+            .must_break(),
+        played(|step| 1.0 / step as f64)?
+            .advantage("the counter as printed, 5050 releases", allowed)
+            .by(promise),
+    ];
+    let public = public();
+    for engine in [Engine::solve(&public, 0.05, 0.01)?, Engine::noisy_gd(&public, 0.5, 60, 8)?] {
+        outcomes.push(against(&engine, setup.seed, setup.trials(2_000))?);
+    }
+    outcomes.push(releases_beyond_the_public_number(&public, setup.seed)?);
+    Ok(outcomes)
+}
+
+const RECORDS: usize = 40;
+/// Requests after the deletion of the target.
+const LATER: usize = 20;
+
+fn public() -> Public {
+    Public {
+        loss: Loss::Squared { clip: 2.0 },
+        cols: 1,
+        lambda: 0.1,
+        n: RECORDS as u64,
+        row_bound: 1.0,
+        target_bound: 1.0,
+        group: 1,
+    }
+}
+
+fn values(count: usize) -> impl Iterator<Item = f64> {
+    (0..count).map(|k| if k % 2 == 0 { 0.3 } else { -0.5 })
+}
+
+/// The target, y = -1 or 1, is deleted first, then twenty others, one per request. The attacker adds
+/// up what all releases from the first deletion on say.
+fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+    let one: &[f32] = &[1.0];
+    let mut promise = None;
+    let score = |positive: bool, trial: u64, promise: &mut Option<_>| {
+        let mut rng = generator(seed, trial, positive);
+        let target = if positive { 1.0 } else { -1.0 };
+        let data = |count, target: Option<f64>| {
+            dataset(1, target.into_iter().chain(values(count)).map(|y| (one, y)))
+        };
+        let mut now = engine.train(&data(RECORDS - 1, Some(target))?, &mut rng)?;
+        let mut sum = 0.0;
+        for gone in 0..=LATER {
+            let change = Change { deleted_since: &[0], added: 0 };
+            now = engine.request(&data(RECORDS - 1 - gone, None)?, &now, &change, &mut rng)?;
+            if promise.is_none() {
+                *promise = Some(deletion_privacy(&now.event, None)?);
+            }
+            // The first release is nearest to the model that knew the target.
+            sum += now.weights[0] * 0.5_f64.powi(gone as i32);
+        }
+        Ok::<_, Failure>(sum)
+    };
+    // The threshold is the mean over games that are not counted.
+    let mut middle = 0.0;
+    let rehearsals = trials / 4;
+    for trial in 0..rehearsals {
+        for world in [false, true] {
+            let sum = score(world, trial, &mut promise)?;
+            middle += sum / (2 * rehearsals) as f64;
+        }
+    }
+    let tally = Tally::of(trials, |world, trial| {
+        Ok::<_, Failure>(score(world, rehearsals + trial, &mut promise)? > middle)
+    })?;
+    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(
+        "deletion-privacy of all releases after the deletion, epsilon {:.3}",
+        claim.epsilon.0
+    )))
+}
+
+/// efface's own secret state promises R releases jointly, and makes no more.
+fn releases_beyond_the_public_number(public: &Public, seed: u64) -> Result<Outcome, Failure> {
+    const COVERED: u64 = 3;
+    let constants = public.constants()?;
+    let (noise, grid) = super::engine::on_grid(0.05)?;
+    let plan = OutputNoisePlan {
+        distance: 1e-4,
+        noise,
+        grid,
+        state: State::Secret,
+        joint_releases: COVERED,
+        group: 1,
+        solver: Solver::Newton,
+    };
+    let plan = plan.check(&constants, 0).map_err(Failure::of)?;
+    let mut rng = generator(seed, 0, false);
+    let one: &[f32] = &[1.0];
+    let data = dataset(1, values(RECORDS).map(|y| (one, y)))?;
+    let objective = Objective::new(&constants, &data).map_err(Failure::of)?;
+    let first = retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched);
+    let mut released = first.map_err(Failure::of)?;
+    let mut made = 1;
+    for count in 2..=COVERED + 5 {
+        let Some(kept) = released.kept.take() else {
+            return Err(Failure::of("secret state keeps something"));
+        };
+        match solve::from_kept(&objective, &plan, &kept, count, &mut rng, &mut unwatched) {
+            Ok(next) => released = next,
+            Err(OutputNoiseError::Releases { .. }) => break,
+            Err(error) => return Err(Failure::of(error)),
+        }
+        made = count;
+    }
+    let against = "efface `solve`, secret state";
+    Ok(Outcome::certain(against, "releases without a refresh", made as f64, COVERED as f64)
+        .by("R = 3 releases jointly, the next is refused"))
+}

@@ -1,0 +1,88 @@
+#![doc = include_str!("attack.md")]
+
+mod coin;
+mod counter;
+mod draws;
+mod engine;
+mod median;
+mod membership;
+mod one_run;
+mod outcome;
+mod perturbation;
+mod pool;
+mod reconstruction;
+mod sisa;
+mod slow_down;
+mod softmax;
+mod sum;
+mod vault;
+
+#[cfg(test)]
+mod tests;
+
+pub use outcome::{Outcome, Promise};
+
+/// An attack and what it is aimed at.
+#[derive(Debug, Clone, Copy)]
+pub struct Attack {
+    /// Its name as users type it.
+    pub name: &'static str,
+    /// The published mechanism or belief that must fall.
+    pub target: &'static str,
+    /// Who attacks, and what is seen.
+    pub adversary: &'static str,
+    /// Why it succeeds.
+    pub reason: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// Runs it.
+    pub run: fn(&Setup) -> Result<Vec<Outcome>, Failure>,
+}
+
+/// How an attack is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// Fewer trials: a look, with wider bounds.
+    pub quick: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The folder of public data sets; made data where there is none.
+    pub data: Option<std::path::PathBuf>,
+}
+
+impl Setup {
+    /// `full` trials, or a tenth of them in a quick look.
+    fn trials(&self, full: u64) -> u64 {
+        if self.quick { full / 10 } else { full }
+    }
+}
+
+/// An attack that could not be run, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Failure(String);
+
+impl Failure {
+    /// From any error.
+    fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Every attack, in the order of the page.
+#[must_use]
+pub fn attacks() -> [Attack; 11] {
+    [
+        sum::ATTACK,
+        median::ATTACK,
+        counter::ATTACK,
+        coin::ATTACK,
+        perturbation::ATTACK,
+        softmax::ATTACK,
+        sisa::ATTACK,
+        membership::ATTACK,
+        one_run::ATTACK,
+        reconstruction::ATTACK,
+        slow_down::ATTACK,
+    ]
+}

@@ -1,0 +1,88 @@
+//! Chourasia and Shah (2023), section 3: an unlearning algorithm that retrains, and a requester
+//! whose choice leaves the deleted record's sign in the records that remain.
+
+use efface::below::learn::Loss;
+use efface::below::learn::mechanism::Change;
+
+use super::draws::generator;
+use super::engine::{Engine, Public, dataset, deletion_privacy};
+use super::outcome::Tally;
+use super::{Attack, Failure, Outcome, Setup};
+
+pub(super) const ATTACK: Attack = Attack {
+    name: "sum",
+    target: "release the sum; delete by summing the rest (perfect imitation of retraining)",
+    adversary: "knows that the negative records ask to be forgotten when the first release was \
+                negative, else the positive ones; sees only the release after the deletion",
+    reason: "which records remain depends on the deleted one",
+    source: "chourasia2023, section 3, equations 8 and 9",
+    run,
+};
+
+/// The data but for the target, which is -1 or 1.
+const OTHERS: [f64; 2] = [-2.0, 2.0];
+
+fn records(positive: bool) -> [f64; 3] {
+    [OTHERS[0], if positive { 1.0 } else { -1.0 }, OTHERS[1]]
+}
+
+/// Who stays: the requester takes away all records of the first release's sign.
+fn stays(first: f64, value: f64) -> bool {
+    (value < 0.0) != (first < 0.0)
+}
+
+fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+    let trials = setup.trials(10_000);
+    let summed = Tally::of(trials, |positive, _| {
+        let all = records(positive);
+        let first: f64 = all.iter().sum();
+        let rest: f64 = all.iter().filter(|value| stays(first, **value)).sum();
+        Ok::<_, Failure>(rest < 0.0)
+    })?;
+    let mut outcomes = vec![
+        summed
+            .advantage("the sum and its retraining", 0.0)
+            .by("(0, 0)-indistinguishable from retraining")
+            .must_break(),
+    ];
+    let public = Public {
+        loss: Loss::Squared { clip: 2.0 },
+        cols: 1,
+        lambda: 1.0,
+        n: 3,
+        row_bound: 1.0,
+        target_bound: 2.0,
+        group: 1,
+    };
+    for engine in [Engine::solve(&public, 3.0, 1e-3)?, Engine::noisy_gd(&public, 2.6, 40, 20)?] {
+        outcomes.push(against(&engine, setup.seed, trials)?);
+    }
+    Ok(outcomes)
+}
+
+/// The same game with a mean in the place of the sum: one weight, x = 1, y the record's value.
+fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+    let one: &[f32] = &[1.0];
+    let mut promise = None;
+    let tally = Tally::of(trials, |positive, trial| {
+        let mut rng = generator(seed, trial, positive);
+        let all = records(positive);
+        let first = engine.train(&dataset(1, all.map(|y| (one, y)))?, &mut rng)?;
+        let seen = first.weights[0];
+        let rest = all.iter().filter(|y| stays(seen, **y)).map(|y| (one, *y));
+        let rest = dataset(1, rest)?;
+        let gone = vec![0; 3 - rest.rows()];
+        let change = Change { deleted_since: &gone, added: 0 };
+        let second = engine.request(&rest, &first, &change, &mut rng)?;
+        if promise.is_none() {
+            promise = Some(deletion_privacy(&second.event, Some(1))?);
+        }
+        Ok::<_, Failure>(second.weights[0] < 0.0)
+    })?;
+    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(
+        "1-adaptive deletion-privacy, order {}, epsilon {:.3}",
+        claim.order.map_or(f64::NAN, |q| q.0),
+        claim.epsilon.0
+    )))
+}

@@ -1,0 +1,64 @@
+//! A temporary folder with a key, in which the whole engine runs.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use efface::{Keyring, Progress, Surroundings};
+use rand_chacha::ChaCha20Rng;
+use rand_core::Rng;
+
+use super::Failure;
+use super::draws::generator;
+
+/// The folder; it goes when this is dropped.
+pub(super) struct Bench {
+    folder: tempfile::TempDir,
+    keyring: Keyring,
+    rng: ChaCha20Rng,
+}
+
+impl Bench {
+    /// An empty folder and a key of its own. What the engine takes for randomness of the
+    /// operating system is a generator with this seed.
+    pub(super) fn new(seed: u64) -> Result<Self, Failure> {
+        let folder = tempfile::tempdir().map_err(Failure::of)?;
+        let mut rng = generator(seed, u64::MAX >> 1, false);
+        let mut secrets = [[0; 32]; 2];
+        secrets.iter_mut().for_each(|secret| rng.fill_bytes(secret));
+        let path = folder.path().join("keys").join("key.toml");
+        let keyring = Keyring::create(&path, &secrets[0], &secrets[1]).map_err(Failure::of)?;
+        Ok(Self { folder, keyring, rng })
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
+        let path = self.path(name);
+        std::fs::write(&path, text).map_err(Failure::of)?;
+        Ok(path)
+    }
+
+    pub(super) fn public_key(&self) -> [u8; 32] {
+        self.keyring.public_key()
+    }
+
+    /// Runs one operation.
+    pub(super) fn run<T>(
+        &mut self,
+        work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
+    ) -> Result<T, Failure> {
+        let rng = &mut self.rng;
+        let mut surroundings = Surroundings {
+            clock: &|| "2030-01-02T03:04:05Z".to_owned(),
+            entropy: &mut |bytes| {
+                rng.fill_bytes(bytes);
+                Ok(())
+            },
+            keyring: &self.keyring,
+            watch: &mut |_: &Progress| ControlFlow::Continue(()),
+        };
+        work(&mut surroundings).map_err(Failure::of)
+    }
+}
