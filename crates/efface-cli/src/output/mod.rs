@@ -1,6 +1,8 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
 #[cfg(feature = "lab")]
+mod attacks;
+#[cfg(feature = "lab")]
 mod audit;
 mod bounds;
 mod case;

@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "",
     "schema",
     "plan",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 28] = [
     "status",
     "report",
     "audit",
+    "audit lab",
     "audit tightness",
     "export",
     "certificate",

@@ -1,5 +1,6 @@
 //! `efface audit`: tests that try to break a certificate's claim.
 
+mod lab;
 mod tightness;
 
 use std::path::PathBuf;
@@ -36,7 +37,8 @@ Examples:
   efface audit model.efface
   efface audit model.efface --rows 2000 --time-limit 600 -o audit.json
   efface audit model.efface --record 17 --runs 500
-  efface audit tightness"
+  efface audit tightness
+  efface audit lab"
 )]
 pub(crate) struct Audit {
     /// The vault
@@ -74,6 +76,7 @@ pub(crate) struct Audit {
 /// Audits that need no vault.
 #[derive(Debug, Subcommand)]
 enum Kind {
+    Lab(lab::Lab),
     Tightness(tightness::Tightness),
 }
 
@@ -85,6 +88,7 @@ fn runs() -> clap::builder::RangedU64ValueParser {
 impl Audit {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let vault = match (self.kind, self.vault) {
+            (Some(Kind::Lab(command)), _) => return command.run(output),
             (Some(Kind::Tightness(command)), _) => return command.run(output),
             (None, Some(vault)) => vault,
             (None, None) => unreachable!("clap asks for a vault or a kind"),
