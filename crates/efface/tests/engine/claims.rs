@@ -1,9 +1,9 @@
 //! What certificates claim: the target is met and not wasted, and nothing is claimed that the
 //! origins of constants forbid.
 
-use efface::{Claim, Delete, Notion, Settings, Standing, Which, delete, status, verify};
-use efface_privacy::certificate::Certificate;
-use efface_privacy::event::Event;
+use efface::{Claim, Delete, Notion, Settings, Source, Standing, Which, delete, status, verify};
+use efface_privacy::certificate::{Certificate, Origin};
+use efface_privacy::event::{Adjacency, Event};
 
 use crate::world::World;
 
@@ -135,6 +135,36 @@ fn a_private_row_count_is_neither_claimed_about_nor_told() {
     assert!(served.certificate.contains("\"adjacency\":\"remove\""));
     assert!(served.certificate.contains("\"records\":\"not stated\""));
     assert!(!served.certificate.contains("\"113\""));
+}
+
+/// One constant that was taken from the data is enough, and the certificate says which.
+#[test]
+fn what_the_data_decide_makes_the_row_count_public() {
+    let world = World::new();
+    let classes = || Some(vec!["no".to_owned(), "yes".to_owned()]);
+    for (public_n, classes, told) in
+        [(None, classes(), "n"), (Some(100), None, "classes"), (Some(100), classes(), "")]
+    {
+        let source = Source { classes, ..world.table("train.csv", 0, 113, 2) };
+        let settings = Settings {
+            notion: Some("differential-privacy".into()),
+            public_n,
+            capacity: Some(150),
+            delta: Some(1e-6),
+            max_group: Some(3),
+            releases: Some(2),
+            ..Settings::default()
+        };
+        let vault = world.path(&format!("model{told}.efface"));
+        let served = world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
+        let certificate = Certificate::parse(&served.certificate).unwrap();
+        let expected = if told.is_empty() { Adjacency::Remove } else { Adjacency::Replace };
+        assert_eq!(certificate.claims[0].adjacency, Some(expected), "{told}");
+        let from_data = certificate.constants.iter().filter(|c| c.origin == Origin::Data);
+        let names: Vec<&str> = from_data.map(|c| c.name.as_str()).collect();
+        assert_eq!(names.contains(&told), !told.is_empty(), "{told}: {names:?}");
+        assert_eq!(names.is_empty(), told.is_empty(), "{told}: {names:?}");
+    }
 }
 
 #[test]
