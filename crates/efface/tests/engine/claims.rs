@@ -1,8 +1,12 @@
 //! What certificates claim: the target is met and not wasted, and nothing is claimed that the
 //! origins of constants forbid.
 
-use efface::{Claim, Delete, Notion, Settings, Source, Standing, Which, delete, status, verify};
+use efface::{
+    Claim, Delete, Notion, Requests, Settings, Source, Standing, Which, delete, status, verify,
+};
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Certificate, Origin};
+use efface_privacy::claim::{Question, evaluate};
 use efface_privacy::event::{Adjacency, Event};
 
 use crate::world::World;
@@ -75,6 +79,19 @@ fn p_adaptive_deletion_privacy_pays_for_what_was_seen() {
     let wanted = claim(&served.claims, Notion::DeletionPrivacy).unwrap();
     assert!(wanted.epsilon.0 <= 4.0 && wanted.epsilon.0 > 3.9);
     assert!(served.certificate.contains("p-adaptive"));
+    // Three releases seen cost three times one release's divergence, whose mu is that of all
+    // releases over the root of their number.
+    let event = Certificate::parse(&served.certificate).unwrap().event;
+    let order = wanted.order.unwrap().0;
+    let (adjacency, requests) = (wanted.adjacency.unwrap(), Requests::NonAdaptive);
+    let question = Question::Deletion { order, adjacency, requests };
+    let fixed = evaluate(&event, &question, Accountant::Gdp).unwrap().epsilon.0;
+    let all = claim(&served.claims, Notion::DifferentialPrivacy).unwrap();
+    assert_eq!((all.group.as_str(), all.releases), (wanted.group.as_str(), 2));
+    let one = order * all.mu.unwrap().0.powi(2) / 2.0 / 2.0;
+    let expected = fixed + 3.0 * one;
+    assert!((wanted.epsilon.0 / expected - 1.0).abs() < 1e-6, "{expected}: {wanted:?}");
+    assert!(3.0 * one > fixed, "{fixed}: what was seen is no small part");
 }
 
 /// What earlier updates leave of their starts adds up, and noise is found for all of them.
