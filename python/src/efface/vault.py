@@ -334,7 +334,8 @@ class Vault:
         Parameters
         ----------
         audits : iterable of path, optional
-            Files that ``efface audit VAULT -o FILE`` wrote; they are shown beside the claims.
+            Files that ``efface audit VAULT -o FILE`` wrote; they are shown beside the claims. The
+            page is then as private as the records.
         """
         texts = [Path(audit).read_text(encoding="utf-8") for audit in audits]
         return _engine.report(self.path, audits=texts)

@@ -22,7 +22,8 @@ pub(crate) struct Report {
     #[arg(value_name = "VAULT")]
     vault: PathBuf,
 
-    /// Show the result of an audit of this vault beside its claims; may be given several times
+    /// Show the result of an audit of this vault beside its claims; may be given several times. The
+    /// page is then as private as the records
     #[arg(long, value_name = "FILE")]
     audit: Vec<PathBuf>,
 

@@ -21,7 +21,10 @@ impl Output {
         }
         let mut text = in_text(path, result);
         if let Some(written) = written {
-            text += &format!("\nwritten to {}", written.display());
+            text += &format!(
+                "\nwritten to {}: as private as the records, to be erased when one of them is deleted",
+                written.display()
+            );
         }
         self.text(&text)
     }

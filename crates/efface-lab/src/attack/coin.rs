@@ -49,15 +49,7 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .advantage("the coin, requests fixed in advance", 0.0)
             .by("deletion-privacy with epsilon 0"),
     ];
-    let public = Public {
-        loss: Loss::Squared { clip: 2.0 },
-        cols: 1,
-        lambda: 1.0,
-        n: 3,
-        row_bound: 1.0,
-        target_bound: 1.0,
-        group: 1,
-    };
+    let public = Public::line(Loss::Squared { clip: 2.0 }, 3);
     for engine in [Engine::solve(&public, 4.0, 1e-3)?, Engine::noisy_gd(&public, 4.0, 40, 20)?] {
         outcomes.push(against(&engine, setup.seed, trials)?);
     }

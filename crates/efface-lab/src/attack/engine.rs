@@ -30,6 +30,12 @@ pub(super) struct Public {
 }
 
 impl Public {
+    /// One column, lambda 1, rows of norm 1, N records; one record at a time is protected.
+    pub(super) fn line(loss: Loss, n: u64) -> Self {
+        let (lambda, row_bound, target_bound) = (1.0, 1.0, 1.0);
+        Self { loss, cols: 1, lambda, n, row_bound, target_bound, group: 1 }
+    }
+
     pub(super) fn constants(&self) -> Result<Constants, Failure> {
         self.with_capacity(self.n)
     }

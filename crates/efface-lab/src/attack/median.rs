@@ -74,15 +74,8 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by("(0, 0)-adaptive-unlearning")
             .must_break(),
     ];
-    let public = Public {
-        loss: Loss::Squared { clip: 0.1 },
-        cols: 1,
-        lambda: 0.01,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 1.0,
-        group: 1,
-    };
+    let public =
+        Public { lambda: 0.01, ..Public::line(Loss::Squared { clip: 0.1 }, RECORDS as u64) };
     let trials = setup.trials(2_000);
     for engine in [Engine::solve(&public, 1.5, 1e-4)?, Engine::noisy_gd(&public, 0.2, 60, 30)?] {
         outcomes.push(against(&engine, setup.seed, trials)?);

@@ -112,15 +112,7 @@ fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
 
 /// The same deletion by `solve`, with noise for mu of about 1, so that there is something to see.
 fn fresh_noise(setup: &Setup) -> Result<Outcome, Failure> {
-    let public = Public {
-        loss: Loss::Logistic,
-        cols: 1,
-        lambda: LAMBDA,
-        n: 3,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    };
+    let public = Public { lambda: LAMBDA, target_bound: 0.0, ..Public::line(Loss::Logistic, 3) };
     let engine = Engine::solve(&public, 1.0, 0.5)?;
     let (all, rest) = (records(3)?, records(2)?);
     let change = Change { deleted_since: &[0], added: 0 };

@@ -45,15 +45,7 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by("(0, 0)-indistinguishable from retraining")
             .must_break(),
     ];
-    let public = Public {
-        loss: Loss::Squared { clip: 2.0 },
-        cols: 1,
-        lambda: 1.0,
-        n: 3,
-        row_bound: 1.0,
-        target_bound: 2.0,
-        group: 1,
-    };
+    let public = Public { target_bound: 2.0, ..Public::line(Loss::Squared { clip: 2.0 }, 3) };
     for engine in [Engine::solve(&public, 3.0, 1e-3)?, Engine::noisy_gd(&public, 2.6, 40, 20)?] {
         outcomes.push(against(&engine, setup.seed, trials)?);
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use efface::below::learn::mechanism::Released;
 use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
-use efface::below::learn::mechanism::{NoisyGdPlan, Released};
 use efface::below::learn::{Constants, Dataset};
 use efface::below::privacy::event::Event;
 use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, Schedule, World, specimen};
@@ -221,7 +221,7 @@ fn chains(
     data: &Dataset,
     deleted: &Released,
 ) -> Result<Option<Batch>> {
-    let Schedule::Steps { step, noise, grid, radius, learning, .. } = &plan.schedule else {
+    let Schedule::Steps { learning, .. } = &plan.schedule else {
         return Ok(None);
     };
     let Event::NoisyGd(event) = &deleted.event else { return Ok(None) };
@@ -230,17 +230,7 @@ fn chains(
     }
     let Some(design) = Design::new(data) else { return Ok(None) };
     let removal = event.phases.last().map_or(1, |phase| phase.steps);
-    let checked = NoisyGdPlan {
-        step: step.0,
-        noise: noise.0,
-        grid: grid.0,
-        learning_steps: *learning,
-        removal_steps: removal,
-        radius: radius.map(|radius| radius.0),
-        group: plan.setting.group,
-    }
-    .check(constants)
-    .map_err(|error| Error::refused("noisy-gd", error.to_string()))?;
+    let checked = plan.noisy_gd(constants, removal)?;
     Ok(Some(Batch { design, plan: checked, steps: (*learning, removal) }))
 }
 

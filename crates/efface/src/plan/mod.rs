@@ -5,7 +5,7 @@ mod check;
 mod constants;
 mod descent;
 mod distributed_descent;
-mod noisy_gd;
+pub(crate) mod noisy_gd;
 mod objective_perturbation;
 mod resolve;
 mod ridge;

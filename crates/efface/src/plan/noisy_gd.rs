@@ -1,5 +1,7 @@
 //! The plan of `noisy-gd`: step size, noise and numbers of steps that meet the target.
 
+use efface_learn::Constants as Learned;
+use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface_learn::mechanism::{GridError, NoisyGdError, NoisyGdPlan};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::calibrate::least;
@@ -11,11 +13,42 @@ use efface_privacy::sampler::Grid;
 
 use super::constants::{Constants as List, origin};
 use super::schedule::{Public, finest, least_steps};
-use super::{Choices, Schedule};
+use super::{Choices, Plan, Schedule};
 use crate::error::{Error, Result};
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
+
+impl Plan {
+    /// The learner's plan of `noisy-gd` with `removal` steps per request.
+    ///
+    /// # Errors
+    /// A plan of another mechanism, or one that does not fit the constants.
+    pub fn noisy_gd(&self, constants: &Learned, removal: u64) -> Result<CheckedNoisyGd> {
+        let Schedule::Steps { step, noise, grid, radius, learning, .. } = &self.schedule else {
+            return Err(Error::storage("damaged", "the plan has no steps of `noisy-gd`"));
+        };
+        NoisyGdPlan {
+            step: step.0,
+            noise: noise.0,
+            grid: grid.0,
+            learning_steps: *learning,
+            removal_steps: removal,
+            radius: radius.map(|radius| radius.0),
+            group: self.setting.group,
+        }
+        .check(constants)
+        .map_err(refused)
+    }
+}
+
+/// What the learner says of `noisy-gd`, in this crate's words.
+pub(crate) fn refused(error: NoisyGdError) -> Error {
+    match error {
+        NoisyGdError::Cancelled { .. } => Error::interrupted(),
+        other => Error::refused("noisy-gd", other.to_string()),
+    }
+}
 
 /// Step size, noise and number of steps of `noisy-gd`.
 pub(super) fn schedule(
@@ -195,6 +228,6 @@ fn rounding(
     .and_then(|plan| plan.rounding(public.constants, public.records as usize));
     match found {
         Err(NoisyGdError::Grid(GridError::Reach { .. })) => Ok(None),
-        found => found.map(Some).map_err(|error| Error::refused("noisy-gd", error.to_string())),
+        found => found.map(Some).map_err(refused),
     }
 }

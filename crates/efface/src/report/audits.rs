@@ -63,8 +63,11 @@ enum Outcome {
     Undecided,
 }
 
-/// Reads an audit's document and makes sure that it is about this vault and a state that its
-/// ledger knows.
+/// Requests whose records an earlier audit may still speak of.
+const TAKES_AWAY: [&str; 2] = ["delete", "update"];
+
+/// Reads an audit's document and makes sure that it is about this vault, a state that its ledger
+/// knows, and no record that has gone since.
 pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
     let refused = |what: String| {
         Error::input("audit", what).hint("make one with `efface audit VAULT -o audit.json`")
@@ -90,6 +93,20 @@ pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
         return Err(refused(format!(
             "the audit saw a ledger that is not this vault's: entry {index} has another hash"
         )));
+    }
+    let gone = ledger
+        .iter()
+        .find(|entry| entry.index > *index && TAKES_AWAY.contains(&entry.kind.as_str()));
+    if let Some(gone) = gone {
+        return Err(Error::input(
+            "audit",
+            format!(
+                "the audit was made after entry {index}, and entry {} ({}) took records away \
+                 since: its numbers were computed from them, too",
+                gone.index, gone.kind
+            ),
+        )
+        .hint("erase that audit's file and audit the vault again"));
     }
     Ok(audit)
 }
@@ -141,6 +158,9 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
     notes.dedup();
     notes.push(
         "Results of audits are not signed: they are as good as whoever handed them in.".into(),
+    );
+    notes.push(
+        "Measured numbers and what was deleted to measure them come from the records and are covered by no certificate: keep this page as private as the records while it shows an audit.".into(),
     );
     page.list(&notes);
 }

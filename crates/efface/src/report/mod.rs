@@ -40,11 +40,13 @@ impl Facts {
 /// spent, what is not covered, and whether the ledger verifies.
 ///
 /// `audits` are results of audits of this vault, as JSON (`efface.audit/1`); they are shown beside
-/// the claims. Nothing else on the page is private: it is made from the ledger and from counts that
-/// `status` shows.
+/// the claims. With an audit the page is as private as the records: an audit's numbers are computed
+/// from them and covered by no certificate. Without one it is made from the ledger and from counts
+/// that `status` shows.
 ///
 /// # Errors
-/// A vault that cannot be read; what is no audit, or one of another vault or another history.
+/// A vault that cannot be read; what is no audit, or one of another vault, of another history, or
+/// from before a deletion or an update.
 pub fn report(path: &Path, audits: &[String]) -> Result<String> {
     let facts = gathered(path, audits)?;
     let mut page = Page::new(&format!("Deletion report, model {}", facts.status.vault));

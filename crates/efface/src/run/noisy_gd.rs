@@ -1,7 +1,6 @@
 //! Running `noisy-gd` on the records at hand.
 
-use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
-use efface_learn::mechanism::{Change, NoisyGdError, NoisyGdPlan, Released};
+use efface_learn::mechanism::{Change, Released, noisy_gd};
 use efface_learn::solver::Watch;
 use efface_learn::{Constants, Objective};
 use efface_privacy::event::{Event, NoisyGd};
@@ -9,7 +8,8 @@ use rand_chacha::ChaCha20Rng;
 
 use super::{Request, Start};
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Schedule};
+use crate::plan::Plan;
+use crate::plan::noisy_gd::refused;
 
 /// Learns, or serves a request by noisy steps from the published weights.
 pub(super) fn run(
@@ -28,38 +28,20 @@ pub(super) fn run(
                     "the vault's event is not one of `noisy-gd`",
                 ));
             };
-            let checked = checked_plan(plan, constants, *steps)?;
+            let checked = plan.noisy_gd(constants, *steps)?;
             return noisy_gd::request(objective, &checked, event, change, weights, rng, watch)
                 .map_err(refused);
         }
         Start::Nothing => None,
         Start::Given(weights) => Some(*weights),
     };
-    let checked = checked_plan(plan, constants, 1)?;
+    let checked = plan.noisy_gd(constants, 1)?;
     noisy_gd::learn(objective, &checked, given, rng, watch).map_err(refused)
-}
-
-/// The learner's plan of `noisy-gd` with `removal` steps per request.
-fn checked_plan(plan: &Plan, constants: &Constants, removal: u64) -> Result<CheckedNoisyGd> {
-    let Schedule::Steps { step, noise, grid, radius, learning, .. } = &plan.schedule else {
-        return Err(Error::storage("damaged", "the plan has no steps of `noisy-gd`"));
-    };
-    NoisyGdPlan {
-        step: step.0,
-        noise: noise.0,
-        grid: grid.0,
-        learning_steps: *learning,
-        removal_steps: removal,
-        radius: radius.map(|radius| radius.0),
-        group: plan.setting.group,
-    }
-    .check(constants)
-    .map_err(refused)
 }
 
 /// The event the first training would have.
 pub(super) fn first_event(plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
-    let checked = checked_plan(plan, constants, 1)?;
+    let checked = plan.noisy_gd(constants, 1)?;
     let event = noisy_gd::learning_event(constants, &checked, records);
     Ok(Event::NoisyGd(event.map_err(refused)?))
 }
@@ -73,13 +55,6 @@ pub(super) fn next_event(
     records: usize,
 ) -> Result<NoisyGd> {
     let constants = plan.constants()?;
-    let checked = checked_plan(plan, &constants, steps)?;
+    let checked = plan.noisy_gd(&constants, steps)?;
     noisy_gd::next_event(&constants, &checked, previous, change, records).map_err(refused)
-}
-
-fn refused(error: NoisyGdError) -> Error {
-    match error {
-        NoisyGdError::Cancelled { .. } => Error::interrupted(),
-        other => Error::refused("noisy-gd", other.to_string()),
-    }
 }

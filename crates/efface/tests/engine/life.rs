@@ -140,6 +140,11 @@ fn audited(vault: &Path, status: &Status) {
         assert!(error.contains(said), "{error}");
     }
     assert!(report(vault, &["no JSON".into()]).is_err());
+    let first = entries(vault).unwrap().swap_remove(0);
+    let mut early = audit.clone();
+    early["head"] = json!({ "index": first.index, "hash": first.hash });
+    let error = shown(&early).unwrap_err().to_string();
+    assert!(error.contains("(delete) took records away since"), "{error}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ import inspect
 import json
 import uuid
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -45,7 +46,7 @@ _HELD = (
 )
 
 
-class _OnWorkers(Unlearner):
+class _OnWorkers(Unlearner, ABC):
     """What both have in common: parts in place of rows."""
 
     client: Any
@@ -195,8 +196,9 @@ class _OnWorkers(Unlearner):
             self._warn_of_weights(largest)
         return {"largest": largest, "sum": sum(total for _, total in found)}
 
+    @abstractmethod
     def _declared_targets(self) -> NDArray[Any] | None:
-        raise NotImplementedError
+        """Targets that the caller named, so that those of the data are not looked at."""
 
     def _serve(
         self, what: str, request: Any, request_id: str | None, *parts: Any, **names: Any
@@ -239,15 +241,9 @@ class _OnWorkers(Unlearner):
         local.__dict__.update(state)
         return local
 
+    @abstractmethod
     def to_local(self) -> Any:
-        """Return an ordinary estimator with this model, for tables in memory.
-
-        Returns
-        -------
-        UnlearningClassifier or UnlearningRegressor
-            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
-        """
-        raise NotImplementedError
+        """Return an ordinary estimator with this model, for tables in memory."""
 
     def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None) -> Any:
         """Promise what a method of the ordinary estimator gives for each block."""

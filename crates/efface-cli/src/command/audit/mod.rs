@@ -22,7 +22,8 @@ use crate::surroundings::random;
 /// noise each time, and as often runs the reference that the certificate names. Tests along several
 /// directions then bound from below how far the two can be told apart, at confidence 1 - 1e-6; the
 /// certificate bounds it from above. The record is the one whose deletion moves the optimum most,
-/// unless records are named. The vault is read and not changed, and no row is written anywhere.
+/// unless records are named. The vault is read and not changed, and no row is written anywhere; the
+/// numbers are computed from the records all the same, and no certificate covers them.
 ///
 /// Exit code 0: no test contradicts the certificate; 1: one does; 2: too few runs to say.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! Exact confidence bounds on a probability from counts.
 
-use statrs::function::gamma::ln_gamma;
+use libm::lgamma as ln_gamma;
 
 /// The most trials for which the error of log-gamma is covered.
 pub const MOST_TRIALS: u64 = 10_000_000;
