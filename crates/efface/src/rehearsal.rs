@@ -80,6 +80,12 @@ impl<'a> Rehearsal<'a> {
         })
     }
 
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
     /// The records of a world.
     #[must_use]
     pub fn records(&self, world: World) -> &Dataset {

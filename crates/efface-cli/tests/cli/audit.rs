@@ -29,11 +29,12 @@ fn every_mechanism_with_a_claim_is_audited() {
         (Label::Three, "--mechanism noisy-gd --loss softmax --lambda 0.1", "engine"),
         (Label::Two, "--mechanism noisy-gd --lambda 0.1", "batched"),
         (Label::Two, "--mechanism noisy-gd --lambda 0 --radius 1 --removal-steps 30", "batched"),
-        (Label::Two, "--mechanism descent-to-delete --lambda 0.1", "engine"),
+        (Label::Two, "--mechanism descent-to-delete --lambda 0.1", "batched"),
+        (Label::Three, "--mechanism descent-to-delete --loss softmax --lambda 0.1", "engine"),
         (
             Label::Two,
             "--mechanism descent-to-delete --lambda 0.1 --variant secret --releases 2",
-            "engine",
+            "batched",
         ),
         (Label::Two, "--mechanism distributed-descent --lambda 0.1 --releases 5", "engine"),
     ] {

@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::examine::{Budget, Direction, Examined, Means, examine};
 use super::fault::Fault;
 use super::result::{Certified, Verdict, judge, largest};
-use super::worlds::{BatchWorlds, Chains, Design, Noise, Phase, Seeds};
+use super::worlds::{BatchWorlds, Chains, Design, Noise, Phase, Seeds, Steps};
 
 /// The attaining instance with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -122,26 +122,18 @@ impl Instance {
         };
         let removal = self.removal - u64::from(fault == Some(Fault::StepFewer));
         let deleted: Vec<usize> = (0..self.group as usize).collect();
-        let chains = |phases, noise| Chains {
-            design: &design,
-            constants: &constants,
-            plan: &run,
-            phases,
-            noise,
-        };
+        let chains = |phases| Chains::new(&design, &constants, Steps::Noisy(&run), phases);
         let quiet = fault == Some(Fault::QuietReference);
         let worlds = BatchWorlds {
-            deleted: chains(
-                vec![
-                    Phase { without: Vec::new(), steps: self.learning },
-                    Phase { without: deleted.clone(), steps: removal },
-                ],
-                Noise::Fresh,
-            ),
-            reference: chains(
-                vec![Phase { without: deleted, steps: self.learning + self.removal }],
-                if quiet { Noise::OmittedLast } else { Noise::Fresh },
-            ),
+            deleted: chains(vec![
+                Phase { without: Vec::new(), steps: self.learning },
+                Phase { without: deleted.clone(), steps: removal },
+            ]),
+            reference: chains(vec![Phase {
+                without: deleted,
+                steps: self.learning + self.removal,
+            }])
+            .with(if quiet { Noise::OmittedLast } else { Noise::Fresh }),
             seeds,
         };
         let axis = Direction { name: "axis of the deleted rows".into(), vector: vec![1.0, 0.0] };

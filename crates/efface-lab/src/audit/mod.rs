@@ -14,6 +14,7 @@
 
 mod canary;
 mod candidate;
+mod chains;
 mod examine;
 mod fault;
 mod instance;
@@ -34,4 +35,6 @@ pub use result::{
     largest,
 };
 pub use vault::{Options, audit};
-pub use worlds::{BatchWorlds, Chains, Design, EngineWorlds, Noise, Phase, Seeds, Side, Worlds};
+pub use worlds::{
+    BatchWorlds, Chains, Design, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
+};

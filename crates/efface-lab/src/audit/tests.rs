@@ -1,9 +1,9 @@
 use efface::below::learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
-use efface::below::learn::mechanism::{Change, NoisyGdPlan};
+use efface::below::learn::mechanism::{Change, DescentPlan, NoisyGdPlan, descent};
 use efface::below::learn::solver::unwatched;
 use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
 use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::event::{Event, Normalizer};
+use efface::below::privacy::event::{Event, Normalizer, Variant};
 use efface::below::privacy::sampler::grid_for;
 
 use super::*;
@@ -111,13 +111,7 @@ fn chains_side_by_side_follow_the_engine() {
                 Phase { without: Vec::new(), steps: 40 },
                 Phase { without: deleted.to_vec(), steps: 7 },
             ];
-            let chains = Chains {
-                design: &design,
-                constants: &constants,
-                plan: &plan,
-                phases,
-                noise: Noise::Fresh,
-            };
+            let chains = Chains::new(&design, &constants, Steps::Noisy(&plan), phases);
             let many = chains.run(&seeds, Side::Deleted, 0..150).unwrap();
             let one = chains.run(&seeds, Side::Deleted, 149..150).unwrap();
             let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
@@ -150,14 +144,72 @@ fn blocks_and_batches_do_not_matter() {
         Phase { without: Vec::new(), steps: 40 },
         Phase { without: deleted.to_vec(), steps: 7 },
     ];
-    let chains =
-        Chains { design: &design, constants: &constants, plan: &plan, phases, noise: Noise::Fresh };
+    let chains = Chains::new(&design, &constants, Steps::Noisy(&plan), phases);
     let seeds = Seeds::new([4; 32]);
     let got = chains.run(&seeds, Side::Deleted, 5..8).unwrap();
     let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
     for (run, chain) in (5..8).zip(got.chunks_exact(5)) {
         let expected = engine(&constants, &plan, (&before, &after), (&seeds, run));
         assert!(chain.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= most));
+    }
+}
+
+/// Chains of `descent-to-delete` end where the engine's end, from the same generators, whether the deletion
+/// starts from what was published (`perfect`) or from what was kept (`secret`). As above rounding may move
+/// what is published by one spacing, and the later end by c^7 of that and one more.
+#[test]
+fn descent_side_by_side_follows_the_engine() {
+    let loss = Loss::Logistic;
+    let constants = constants(loss, Normalizer::Fixed { n: 90, capacity: 110 });
+    let deleted = [3, 70];
+    let (before, mut after) = (records(loss, 90, false), records(loss, 90, false));
+    after.remove_rows(&deleted).unwrap();
+    let design = Design::new(&before).unwrap();
+    let seeds = Seeds::new([5; 32]);
+    let grid = grid_for(0.05, 30).unwrap();
+    // A ball that iterates leave, so that projections are seen.
+    for (variant, diameter) in
+        [(Variant::Perfect, 20.0), (Variant::Perfect, 0.2), (Variant::Secret, 20.0)]
+    {
+        let plan = DescentPlan {
+            variant,
+            xi: None,
+            tail: None,
+            iterations: 7,
+            learning_steps: 40,
+            diameter,
+            step: step(&constants),
+            noise: grid.noise,
+            grid: grid.spacing,
+            joint_releases: if variant == Variant::Secret { 4 } else { 1 },
+            group: 2,
+        };
+        let plan = plan.check(&constants).unwrap();
+        let phases = vec![
+            Phase { without: Vec::new(), steps: 40 },
+            Phase { without: deleted.to_vec(), steps: 7 },
+        ];
+        let chains = Chains::new(&design, &constants, Steps::Descent(&plan), phases);
+        let got = chains.run(&seeds, Side::Deleted, 0..150).unwrap();
+        let mut equal = 0;
+        for (run, chain) in got.chunks_exact(5).enumerate() {
+            let rng = &mut seeds.generator(Side::Deleted, run as u64);
+            let all = Objective::new(&constants, &before).unwrap();
+            let learnt = descent::learn(&all, &plan, rng, &mut unwatched).unwrap();
+            let Event::Descent(event) = &learnt.event else { panic!("{:?}", learnt.event) };
+            let rest = Objective::new(&constants, &after).unwrap();
+            let change = Change { deleted_since: &[0, 0], added: 0 };
+            let (start, kept, watch) = (&learnt.weights, learnt.kept.as_ref(), &mut unwatched);
+            let expected =
+                descent::request(&rest, &plan, event, &change, start, kept, rng, watch).unwrap();
+            for (a, b) in chain.iter().zip(&expected.weights) {
+                assert!((a - b).abs() <= 2.0 * grid.spacing, "{variant:?} {run}: {a} and {b}");
+            }
+            equal += usize::from(chain == expected.weights);
+        }
+        assert!(equal >= 130, "{variant:?}: {equal} of 150 equal");
+        let quiet = chains.with(Noise::Omitted).run(&seeds, Side::Deleted, 0..2).unwrap();
+        assert_eq!(quiet[..5], quiet[5..], "nothing is drawn");
     }
 }
 

@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use efface::below::learn::mechanism::Released;
-use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface::below::learn::{Constants, Dataset};
-use efface::below::privacy::event::Event;
-use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, Schedule, World, specimen};
+use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, World, specimen};
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
 use super::result::{
     AuditResult, Certified, Deleted, Head, Records, SCHEMA, Verdict, judge, largest,
 };
 use super::statistics::ERROR;
-use super::worlds::{BatchWorlds, Chains, Design, EngineWorlds, Noise, Phase, Seeds, Side};
-use super::{canary, candidate};
+use super::worlds::{EngineWorlds, Seeds, Side};
+use super::{canary, candidate, chains};
 
 /// What to audit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,12 +80,12 @@ pub fn audit(
         notes.push("the claim covers several releases together; one of them was tested".into());
     }
     let mut directions = optima(&constants, &rehearsal)?;
-    let chains = chains(plan, &constants, &data, &deleted)?;
-    let steps = chains.as_ref().map(|chains| chains.steps);
-    let (examined, method) = match &chains {
-        Some(chains) => {
-            let worlds = chains.worlds(&constants, &positions, seeds);
-            directions.push(path_of_means(&worlds)?);
+    let batch = chains::batch(&rehearsal, &constants, &data, &deleted, rng)?;
+    let steps = batch.as_ref().map(|batch| batch.steps);
+    let (examined, method) = match &batch {
+        Some(batch) => {
+            let worlds = batch.worlds(&constants, &positions, seeds);
+            directions.push(chains::path_of_means(&worlds)?);
             (examine(&worlds, directions, Means::Tried, delta, budget)?, "batched")
         }
         None => {
@@ -205,67 +203,4 @@ fn optima(constants: &Constants, rehearsal: &Rehearsal<'_>) -> Result<Vec<Direct
     let (Some(with), Some(without)) = (with, without) else { return Ok(Vec::new()) };
     let vector = with.iter().zip(&without).map(|(a, b)| a - b).collect();
     Ok(vec![Direction { name: "difference of the two optima".into(), vector }])
-}
-
-/// What `noisy-gd` with a scalar link is run by.
-struct Batch {
-    design: Design,
-    plan: CheckedNoisyGd,
-    steps: (u64, u64),
-}
-
-/// Where chains can run side by side.
-fn chains(
-    plan: &Plan,
-    constants: &Constants,
-    data: &Dataset,
-    deleted: &Released,
-) -> Result<Option<Batch>> {
-    let Schedule::Steps { learning, .. } = &plan.schedule else {
-        return Ok(None);
-    };
-    let Event::NoisyGd(event) = &deleted.event else { return Ok(None) };
-    if constants.loss().slope(0.0, 0.0).is_none() {
-        return Ok(None);
-    }
-    let Some(design) = Design::new(data) else { return Ok(None) };
-    let removal = event.phases.last().map_or(1, |phase| phase.steps);
-    let checked = plan.noisy_gd(constants, removal)?;
-    Ok(Some(Batch { design, plan: checked, steps: (*learning, removal) }))
-}
-
-impl Batch {
-    fn worlds<'a>(
-        &'a self,
-        constants: &'a Constants,
-        positions: &[usize],
-        seeds: Seeds,
-    ) -> BatchWorlds<'a> {
-        let (learning, removal) = self.steps;
-        let phase = |without: &[usize], steps| Phase { without: without.to_vec(), steps };
-        let chains = |phases| Chains {
-            design: &self.design,
-            constants,
-            plan: &self.plan,
-            phases,
-            noise: Noise::Fresh,
-        };
-        BatchWorlds {
-            deleted: chains(vec![phase(&[], learning), phase(positions, removal)]),
-            reference: chains(vec![phase(positions, learning + removal)]),
-            seeds,
-        }
-    }
-}
-
-/// From where the reference would end without noise to where a deletion would.
-fn path_of_means(worlds: &BatchWorlds<'_>) -> Result<Direction> {
-    let end = |chains: &Chains<'_>, side| {
-        let quiet = Chains { phases: chains.phases.clone(), noise: Noise::Omitted, ..*chains };
-        quiet.run(&worlds.seeds, side, 0..1)
-    };
-    let deleted = end(&worlds.deleted, Side::Deleted)?;
-    let reference = end(&worlds.reference, Side::Reference)?;
-    let vector = deleted.iter().zip(&reference).map(|(a, b)| a - b).collect();
-    Ok(Direction { name: "difference of the two paths without noise".into(), vector })
 }

@@ -10,7 +10,7 @@ pub(super) const BLACK: RGBColor = RGBColor(34, 34, 34);
 /// Lines behind the data.
 pub(super) const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// A colour of Okabe and Ito's palette, in the order series take them.
+/// A colour of Okabe and Ito's palette, with wine for its yellow, in the order series take them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     /// Blue.
@@ -29,11 +29,13 @@ pub enum Ink {
     Black,
     /// Grey.
     Grey,
+    /// Dark purplish red.
+    Wine,
 }
 
 impl Ink {
     /// All of them, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Blue,
         Self::Red,
         Self::Green,
@@ -42,6 +44,7 @@ impl Ink {
         Self::Sky,
         Self::Black,
         Self::Grey,
+        Self::Wine,
     ];
 
     /// The colour of the series at this position; after the last the first comes again.
@@ -60,6 +63,7 @@ impl Ink {
             Self::Sky => RGBColor(86, 180, 233),
             Self::Black => BLACK,
             Self::Grey => RGBColor(127, 127, 127),
+            Self::Wine => RGBColor(136, 34, 85),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::bench::Bench;
 use super::data::{DataSet, Rows, Split};
 use super::outcome::{Outcome, Sheet, number};
 use super::vaults::{Table, Vaults, passes};
-use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
+use crate::figure::{Axis, Figure, Panel, Series};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -137,9 +137,7 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
                 }
             }
             if !points.is_empty() {
-                let (ink, mark) = (Ink::of(place), Mark::of(place + place / 8));
-                panel =
-                    panel.with(Series::new(&*mechanism.name, place, points).ink(ink).mark(mark));
+                panel = panel.with(Series::new(&*mechanism.name, place, points));
             }
         }
         panels.push(panel);

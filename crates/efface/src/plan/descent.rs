@@ -1,8 +1,8 @@
 //! The plan of `descent-to-delete`: lambda, steps, ball and noise from public numbers.
 
 use efface_learn::Constants;
-use efface_learn::mechanism::DescentPlan;
-use efface_learn::mechanism::descent::first_event;
+use efface_learn::mechanism::descent::{CheckedDescent, first_event};
+use efface_learn::mechanism::{DescentError, DescentPlan};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::descent::{Descent as Theorem, Exponent, Regularised};
 use efface_privacy::accountant::gdp::mu_descent_lifetime;
@@ -14,7 +14,7 @@ use efface_privacy::{gaussian, rdp};
 
 use super::constants::{Constants as List, origin};
 use super::schedule::{Public, grid, least_steps};
-use super::{Choices, MechanismName, Schedule};
+use super::{Choices, MechanismName, Plan, Schedule};
 use crate::error::{Error, Result};
 
 /// Deletions foreseen under deletion-privacy: what updates leave of their starts adds up, to a limit
@@ -27,6 +27,55 @@ const ITERATIONS: u64 = 10;
 /// Under the tight accountant learning goes on until what is left of its start is a part like this
 /// of what one record moves the optimum by, since that costs steps once and noise for good.
 const START: f64 = 1e-3;
+
+impl Plan {
+    /// The learner's plan of `descent-to-delete`.
+    ///
+    /// # Errors
+    /// A plan of another mechanism, or one that does not fit the constants.
+    pub fn descent(&self, constants: &Constants) -> Result<CheckedDescent> {
+        let Schedule::Descent {
+            variant,
+            xi,
+            tail,
+            iterations,
+            learning,
+            diameter,
+            step,
+            noise,
+            grid,
+        } = &self.schedule
+        else {
+            return Err(Error::storage("damaged", "the plan has no steps of `descent-to-delete`"));
+        };
+        DescentPlan {
+            variant: *variant,
+            xi: xi.map(|xi| xi.0),
+            tail: tail.map(|tail| tail.0),
+            iterations: *iterations,
+            learning_steps: *learning,
+            diameter: diameter.0,
+            step: step.0,
+            noise: noise.0,
+            grid: grid.0,
+            joint_releases: self.joint_releases(),
+            group: self.setting.group,
+        }
+        .check(constants)
+        .map_err(refused)
+    }
+}
+
+/// What the learner says of `descent-to-delete`, in this crate's words.
+pub(crate) fn refused(error: DescentError) -> Error {
+    let text = error.to_string();
+    match error {
+        DescentError::Cancelled { .. } => Error::interrupted(),
+        DescentError::Releases { .. } => Error::refused("releases-exhausted", text)
+            .hint("run `efface refresh` to start a new count"),
+        _ => Error::refused("descent-to-delete", text),
+    }
+}
 
 /// The regulariser of the variants that choose it (Theorem 3.4 with the exponent its accuracy proof
 /// supports, 2/5; Remark 3.6), from public numbers; none where the user chooses.

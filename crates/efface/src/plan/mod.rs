@@ -3,7 +3,7 @@
 mod assumptions;
 mod check;
 mod constants;
-mod descent;
+pub(crate) mod descent;
 mod distributed_descent;
 pub(crate) mod noisy_gd;
 mod objective_perturbation;

@@ -1,72 +1,34 @@
-//! Noisy gradient descent of many chains at once: their weights side by side as one matrix, so that
-//! gradients are matrix products.
+//! Descent of many chains at once: their weights side by side as one matrix, so that gradients are
+//! matrix products.
 //!
-//! Noise, grid and projection are the engine's own ([`CheckedNoisyGd::perturb`]), drawn for each chain
-//! from its own generator in the engine's order. What is done otherwise is the sum of a gradient
-//! over the records, in float64 too but in another order, and without columns that are 0 in every
-//! record; a step's noiseless half therefore differs from the engine's by rounding, which the grid
-//! then absorbs or turns into one spacing. Both lie within the rounding error that the event states,
-//! so that what is certified of the engine's chains is certified of these.
+//! Noise, grid and projection are the engine's own ([`CheckedNoisyGd::perturb`],
+//! [`CheckedDescent::publish`]), drawn for each chain from its own generator in the engine's order. What is
+//! done otherwise is the sum of a gradient over the records, in float64 too but in another order, and
+//! without columns that are 0 in every record; a step's noiseless half therefore differs from the
+//! engine's by rounding. Both lie within the rounding error that the event states, so that what is
+//! certified of the engine's chains is certified of these.
+//!
+//! Before anything is drawn all chains of `descent-to-delete` are one: it is run once for all.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use efface::below::learn::Constants;
+use efface::below::learn::mechanism::descent::CheckedDescent;
 use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
-use efface::below::learn::{Constants, Dataset};
+use efface::below::privacy::event::State;
 use efface::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::{Seeds, Side, Worlds};
+use super::{Design, Seeds, Side, Worlds};
 
 /// Chains of one product.
 const WIDTH: usize = 128;
 /// Records of one product.
 const BLOCK: usize = 512;
-/// The most numbers a design may hold: 4 GiB.
-const MOST_NUMBERS: usize = 1 << 29;
-
-/// Records as a matrix of float64, columns that are 0 everywhere left out.
-#[derive(Debug)]
-pub struct Design {
-    /// Row by row.
-    numbers: Vec<f64>,
-    targets: Vec<f64>,
-    sample_weights: Vec<f64>,
-    /// The columns that are kept.
-    columns: Vec<usize>,
-}
-
-impl Design {
-    /// Takes the records of a data set, sparse ones written out; none where they would be too many
-    /// numbers.
-    #[must_use]
-    pub fn new(data: &Dataset) -> Option<Self> {
-        let mut used = vec![false; data.cols()];
-        for row in 0..data.rows() {
-            for (column, value) in data.x().row(row).iter() {
-                used[column] |= value != 0.0;
-            }
-        }
-        let columns: Vec<usize> = (0..data.cols()).filter(|&column| used[column]).collect();
-        let width = columns.len();
-        let size = width.checked_mul(data.rows()).filter(|&size| size <= MOST_NUMBERS)?;
-        let mut place = vec![usize::MAX; data.cols()];
-        for (at, &column) in columns.iter().enumerate() {
-            place[column] = at;
-        }
-        let mut numbers = vec![0.0; size];
-        for row in 0..data.rows() {
-            for (column, value) in data.x().row(row).iter() {
-                if place[column] < width {
-                    numbers[row * width + place[column]] = f64::from(value);
-                }
-            }
-        }
-        let (targets, sample_weights) = (data.y().to_vec(), data.sample_weights().to_vec());
-        Some(Self { numbers, targets, sample_weights, columns })
-    }
-}
 
 /// Steps on the design's records but for some.
 #[derive(Debug, Clone)]
@@ -80,35 +42,99 @@ pub struct Phase {
 /// What becomes of the noise of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// Drawn in every step.
+    /// Drawn wherever the mechanism draws it.
     Fresh,
-    /// Left out of every step: the path of the means.
+    /// Left out everywhere: the path of the means.
     Omitted,
     /// Left out of the last step alone.
     OmittedLast,
+}
+
+/// The mechanism whose steps a chain makes.
+#[derive(Debug, Clone, Copy)]
+pub enum Steps<'a> {
+    /// `noisy-gd`: noise in every step.
+    Noisy(&'a CheckedNoisyGd),
+    /// `descent-to-delete`: noise at the end of every phase, where weights are published.
+    Descent(&'a CheckedDescent),
+}
+
+impl Steps<'_> {
+    fn size(self) -> f64 {
+        match self {
+            Self::Noisy(plan) => plan.plan().step,
+            Self::Descent(plan) => plan.plan().step,
+        }
+    }
+
+    /// Whether a step draws noise.
+    fn draws(self, ends_phase: bool) -> bool {
+        ends_phase || matches!(self, Self::Noisy(_))
+    }
+
+    /// Whether the next phase starts from what was published, rather than from what is kept.
+    fn publishes_its_state(self) -> bool {
+        match self {
+            Self::Noisy(_) => true,
+            Self::Descent(plan) => plan.plan().variant.state() == State::Perfect,
+        }
+    }
+
+    /// A chain after a step, or where the next phase begins, back in the ball of its mechanism.
+    fn project(self, chain: &mut [f64]) {
+        // `noisy-gd` projects after its noise, which is part of `perturb`.
+        if let Self::Descent(plan) = self {
+            plan.project(chain);
+        }
+    }
+
+    fn perturb(self, chain: &[f64], rng: &mut ChaCha20Rng) -> Result<Vec<f64>> {
+        match self {
+            Self::Noisy(plan) => plan.perturb(chain, rng).map_err(failed),
+            Self::Descent(plan) => plan.publish(chain, rng).map_err(failed),
+        }
+    }
 }
 
 /// One world's chains.
 #[derive(Debug)]
 pub struct Chains<'a> {
     /// The records.
-    pub design: &'a Design,
-    /// Public constants; the loss must have a scalar link.
-    pub constants: &'a Constants,
-    /// Step, noise and grid. Its numbers of steps are not looked at: `phases` has them.
-    pub plan: &'a CheckedNoisyGd,
-    /// What is run, from weights 0.
-    pub phases: Vec<Phase>,
-    /// What becomes of the noise.
-    pub noise: Noise,
+    design: &'a Design,
+    constants: &'a Constants,
+    steps: Steps<'a>,
+    phases: Vec<Phase>,
+    noise: Noise,
+    /// Where all chains are before anything is drawn, one step before the end of the first phase.
+    common: OnceLock<Vec<f64>>,
 }
 
-impl Chains<'_> {
+impl<'a> Chains<'a> {
+    /// From weights 0 through these phases. The loss must have a scalar link; the mechanism's own
+    /// numbers of steps are not looked at.
+    #[must_use]
+    pub fn new(
+        design: &'a Design,
+        constants: &'a Constants,
+        steps: Steps<'a>,
+        phases: Vec<Phase>,
+    ) -> Self {
+        Self { design, constants, steps, phases, noise: Noise::Fresh, common: OnceLock::new() }
+    }
+
+    /// The same chains with other noise.
+    #[must_use]
+    pub fn with(&self, noise: Noise) -> Self {
+        let phases = self.phases.clone();
+        Self { noise, ..Self::new(self.design, self.constants, self.steps, phases) }
+    }
+
     /// The last iterates of these runs, P weights each, by batches in parallel.
     ///
     /// # Errors
     /// A loss without a scalar link; weights beyond the grid.
     pub fn run(&self, seeds: &Seeds, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
+        let common = self.common()?;
         // Batches of equal size for all threads.
         let count = runs.end.saturating_sub(runs.start) as usize;
         let threads = rayon::current_num_threads().max(1);
@@ -116,42 +142,72 @@ impl Chains<'_> {
         let starts: Vec<u64> = runs.clone().step_by(width as usize).collect();
         let batches: Result<Vec<Vec<f64>>> = starts
             .into_par_iter()
-            .map(|start| self.batch(seeds, side, start..(start + width).min(runs.end)))
+            .map(|start| {
+                let runs = start..(start + width).min(runs.end);
+                self.batch(common, runs.map(|run| seeds.generator(side, run)).collect())
+            })
             .collect();
         Ok(batches?.concat())
     }
 
-    fn batch(&self, seeds: &Seeds, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
-        let mut rngs: Vec<_> = runs.map(|run| seeds.generator(side, run)).collect();
+    /// How many steps of the first phase all chains make as one.
+    fn steps_in_common(&self) -> u64 {
+        match (self.steps, self.phases.first()) {
+            (Steps::Descent(_), Some(first)) => first.steps.saturating_sub(1),
+            _ => 0,
+        }
+    }
+
+    /// Where they are after those.
+    fn common(&self) -> Result<&[f64]> {
+        if let Some(common) = self.common.get() {
+            return Ok(common);
+        }
         let parameters = self.constants.parameters();
-        let mut weights = vec![0.0; parameters * rngs.len()];
+        let mut weights = vec![0.0; parameters];
+        let mut work = Work::new(self.design, parameters, 1);
+        for _ in 0..self.steps_in_common() {
+            self.descend(&self.phases[0], &mut weights, &mut work)?;
+        }
+        Ok(self.common.get_or_init(|| weights))
+    }
+
+    fn batch(&self, common: &[f64], mut rngs: Vec<ChaCha20Rng>) -> Result<Vec<f64>> {
+        let parameters = self.constants.parameters();
+        let mut weights = common.repeat(rngs.len());
         let mut work = Work::new(self.design, parameters, rngs.len());
         let last = self.phases.len().saturating_sub(1);
         for (index, phase) in self.phases.iter().enumerate() {
-            let records = self.design.targets.len().saturating_sub(phase.without.len());
-            for step in 1..=phase.steps {
-                self.descend(phase, records, &mut weights, &mut work)?;
-                let end = index == last && step == phase.steps;
-                if self.noise == Noise::Omitted || self.noise == Noise::OmittedLast && end {
+            let made = if index == 0 { self.steps_in_common() } else { 0 };
+            for step in made + 1..=phase.steps {
+                self.descend(phase, &mut weights, &mut work)?;
+                let ends_phase = step == phase.steps;
+                let ends_all = ends_phase && index == last;
+                let omitted = match self.noise {
+                    Noise::Fresh => false,
+                    Noise::Omitted => true,
+                    Noise::OmittedLast => ends_all,
+                };
+                if omitted || !self.steps.draws(ends_phase) {
                     continue;
                 }
                 for (chain, rng) in weights.chunks_exact_mut(parameters).zip(&mut rngs) {
-                    let next = self.plan.perturb(chain, rng).map_err(failed)?;
-                    chain.copy_from_slice(&next);
+                    let published = self.steps.perturb(chain, rng)?;
+                    if ends_all {
+                        chain.copy_from_slice(&published);
+                    } else if self.steps.publishes_its_state() {
+                        chain.copy_from_slice(&published);
+                        self.steps.project(chain);
+                    }
                 }
             }
         }
         Ok(weights)
     }
 
-    /// w - eta grad F(w) for every chain.
-    fn descend(
-        &self,
-        phase: &Phase,
-        records: usize,
-        weights: &mut [f64],
-        work: &mut Work,
-    ) -> Result<()> {
+    /// w - eta grad F(w) for every chain, projected where the mechanism projects that.
+    fn descend(&self, phase: &Phase, weights: &mut [f64], work: &mut Work) -> Result<()> {
+        let records = self.design.targets.len().saturating_sub(phase.without.len());
         let (design, loss) = (self.design, self.constants.loss());
         let parameters = self.constants.parameters();
         let (width, chains) = (design.columns.len(), work.chains);
@@ -187,7 +243,7 @@ impl Chains<'_> {
             let gradient = MatMut::from_column_major_slice_mut(&mut work.gradient, width, chains);
             matmul(gradient, Accum::Add, x.transpose(), slopes, 1.0, Par::Seq);
         }
-        let eta = self.plan.plan().step;
+        let eta = self.steps.size();
         let lambda = self.constants.strong_convexity();
         let normalizer = self.constants.normalizer(records);
         let gradients = work.gradient.chunks_exact(width.max(1));
@@ -200,6 +256,7 @@ impl Chains<'_> {
             for (w, g) in chain.iter_mut().zip(&work.moved) {
                 *w -= eta * (g + lambda * *w);
             }
+            self.steps.project(chain);
         }
         Ok(())
     }
@@ -237,14 +294,14 @@ fn no_link() -> Error {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("noisy-gd", error.to_string())
+    Error::refused("audit", error.to_string())
 }
 
-/// The two worlds of a deletion from `noisy-gd`.
+/// The two worlds of a deletion by descent.
 pub struct BatchWorlds<'a> {
     /// Learning with the records, then the steps of their deletion.
     pub deleted: Chains<'a>,
-    /// All steps without the records.
+    /// What the claim compares with: no step sees the records.
     pub reference: Chains<'a>,
     /// Randomness of all runs.
     pub seeds: Seeds,

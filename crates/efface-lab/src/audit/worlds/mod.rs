@@ -1,9 +1,11 @@
 //! The two worlds an audit compares, as sources of independent releases.
 
 mod batch;
+mod design;
 mod engine;
 
-pub use batch::{BatchWorlds, Chains, Design, Noise, Phase};
+pub use batch::{BatchWorlds, Chains, Noise, Phase, Steps};
+pub use design::Design;
 pub use engine::EngineWorlds;
 
 use std::ops::Range;

@@ -295,7 +295,7 @@ fn release(
         }
         largest_norm = largest_norm.max(outward::norm(&weights));
     }
-    let published = plan.grid().publish(&weights, rng)?;
+    let published = plan.publish(&weights, rng)?;
     let made = event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.releases));
     let kept = match event.variant.state() {
         State::Perfect => None,

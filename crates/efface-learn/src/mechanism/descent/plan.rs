@@ -1,6 +1,7 @@
 //! The plan of `descent-to-delete`, its projection and its bound on a step's rounding error.
 
 use efface_privacy::event::{State, Variant};
+use rand_core::CryptoRng;
 
 use super::DescentError;
 use crate::constants::Constants;
@@ -95,6 +96,18 @@ impl CheckedDescent {
         &self.plan
     }
 
+    /// What is released of an iterate: brought onto the grid, with fresh exact noise.
+    ///
+    /// # Errors
+    /// When the iterate is beyond what the grid holds, which none in the ball is.
+    pub fn publish(
+        &self,
+        weights: &[f64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<f64>, DescentError> {
+        Ok(self.grid.publish(weights, rng)?)
+    }
+
     pub(super) fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -106,7 +119,7 @@ impl CheckedDescent {
 
     /// The projection to the ball, as computed: never beyond D/2, and off the exact one by at most
     /// (D/2) `gamma_(2P+32)`.
-    pub(super) fn project(&self, weights: &mut [f64]) {
+    pub fn project(&self, weights: &mut [f64]) {
         let (norm, radius) = (outward::norm(weights), self.radius());
         if norm > radius {
             // A few units below, so that rounding the products does not lead out of the ball.

@@ -1,0 +1,94 @@
+//! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
+//! link.
+
+use efface::below::learn::mechanism::Released;
+use efface::below::learn::mechanism::descent::CheckedDescent;
+use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface::below::learn::{Constants, Dataset};
+use efface::below::privacy::event;
+use efface::below::privacy::event::Event;
+use efface::{Rehearsal, Result, Schedule};
+use rand_chacha::ChaCha20Rng;
+
+use super::examine::Direction;
+use super::worlds::{BatchWorlds, Chains, Design, Noise, Phase, Seeds, Side, Steps};
+
+enum Mechanism {
+    Noisy(CheckedNoisyGd),
+    Descent(CheckedDescent),
+}
+
+/// What both worlds are run by.
+pub(super) struct Batch {
+    design: Design,
+    mechanism: Mechanism,
+    /// Of learning, and of the deletion.
+    pub(super) steps: (u64, u64),
+    /// Of the phases of the reference.
+    reference: Vec<u64>,
+}
+
+/// Where chains can run side by side.
+pub(super) fn batch(
+    rehearsal: &Rehearsal<'_>,
+    constants: &Constants,
+    data: &Dataset,
+    deleted: &Released,
+    rng: &mut ChaCha20Rng,
+) -> Result<Option<Batch>> {
+    let plan = rehearsal.plan();
+    if constants.loss().slope(0.0, 0.0).is_none() {
+        return Ok(None);
+    }
+    let steps = |phases: &[event::Phase]| phases.iter().map(|phase| phase.steps).collect();
+    let (mechanism, steps, reference) = match (&plan.schedule, deleted.event.core()) {
+        (Schedule::Steps { learning, .. }, Event::NoisyGd(event)) => {
+            let removal = event.phases.last().map_or(1, |phase| phase.steps);
+            let checked = plan.noisy_gd(constants, removal)?;
+            (Mechanism::Noisy(checked), vec![*learning, removal], vec![learning + removal])
+        }
+        (Schedule::Descent { .. }, Event::Descent(event)) => {
+            // One run of the engine says how often the reference publishes.
+            let repeated = rehearsal.reference(&deleted.event, rng)?;
+            let Event::Descent(repeated) = repeated.event.core() else { return Ok(None) };
+            let checked = plan.descent(constants)?;
+            (Mechanism::Descent(checked), steps(&event.phases), steps(&repeated.phases))
+        }
+        _ => return Ok(None),
+    };
+    let &[learning, removal] = steps.as_slice() else { return Ok(None) };
+    let Some(design) = Design::new(data) else { return Ok(None) };
+    Ok(Some(Batch { design, mechanism, steps: (learning, removal), reference }))
+}
+
+impl Batch {
+    pub(super) fn worlds<'a>(
+        &'a self,
+        constants: &'a Constants,
+        positions: &[usize],
+        seeds: Seeds,
+    ) -> BatchWorlds<'a> {
+        let (learning, removal) = self.steps;
+        let steps = match &self.mechanism {
+            Mechanism::Noisy(plan) => Steps::Noisy(plan),
+            Mechanism::Descent(plan) => Steps::Descent(plan),
+        };
+        let chains = |phases| Chains::new(&self.design, constants, steps, phases);
+        let without = |steps| Phase { without: positions.to_vec(), steps };
+        BatchWorlds {
+            deleted: chains(vec![Phase { without: Vec::new(), steps: learning }, without(removal)]),
+            reference: chains(self.reference.iter().copied().map(without).collect()),
+            seeds,
+        }
+    }
+}
+
+/// From where the reference would end without noise to where a deletion would.
+pub(super) fn path_of_means(worlds: &BatchWorlds<'_>) -> Result<Direction> {
+    let end =
+        |chains: &Chains<'_>, side| chains.with(Noise::Omitted).run(&worlds.seeds, side, 0..1);
+    let deleted = end(&worlds.deleted, Side::Deleted)?;
+    let reference = end(&worlds.reference, Side::Reference)?;
+    let vector = deleted.iter().zip(&reference).map(|(a, b)| a - b).collect();
+    Ok(Direction { name: "difference of the two paths without noise".into(), vector })
+}
