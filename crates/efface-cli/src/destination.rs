@@ -41,6 +41,14 @@ impl Destination {
             .hint("give another file name")
             .into());
         }
+        if holds_keys(path) {
+            return Err(Error::input(
+                "unwritable",
+                format!("`{}` holds the keys of efface, and would be overwritten", path.display()),
+            )
+            .hint("give another file name")
+            .into());
+        }
         let place = match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)).into());
@@ -53,17 +61,27 @@ impl Destination {
         Ok(Self { path: path.to_owned(), place })
     }
 
+    /// What is written may be read by its owner alone.
+    pub(crate) fn private(self) -> Result<Self> {
+        #[cfg(unix)]
+        if let Place::Beside(file) = &self.place {
+            let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            let set = file.as_file().set_permissions(owner);
+            set.map_err(|error| unwritable(&self.path, &error))?;
+        }
+        Ok(self)
+    }
+
     /// Writes all of it, or leaves what was there before.
     pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
-        let failed = |error: io::Error| {
-            Error::storage("unwritable", format!("cannot write `{}`: {error}", self.path.display()))
-        };
-        match self.place {
+        let Self { path, place } = self;
+        let failed = |error: io::Error| unwritable(&path, &error);
+        match place {
             Place::Open(mut file) => file.write_all(bytes).map_err(failed)?,
             Place::Beside(mut file) => {
                 file.write_all(bytes).map_err(failed)?;
                 file.as_file().sync_all().map_err(failed)?;
-                let last = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+                let last = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
                 file.persist(last).map_err(|error| failed(error.error))?;
             }
         }
@@ -74,6 +92,16 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    Error::storage("unwritable", format!("cannot write `{}`: {error}", path.display()))
+}
+
+/// Whether the file is a key file, wherever it lies: it cannot be made again.
+fn holds_keys(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() < 1 << 16)
+        && fs::read_to_string(path).is_ok_and(|text| text.contains("signing_seed = "))
 }
 
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
@@ -137,6 +165,25 @@ mod tests {
         fs::write(&vault, "v").unwrap();
         let other_spelling = folder.path().join(".").join("m.efface");
         assert!(message(Destination::reserve(&other_spelling, &vault)).contains("is the vault"));
+    }
+
+    #[test]
+    fn a_key_file_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key.toml");
+        fs::write(&key, "version = 1\nsigning_seed = \"00\"\n").unwrap();
+        assert!(message(Destination::reserve(&key, Path::new("x"))).contains("holds the keys"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_private_is_the_owner_s() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        let reserved = Destination::reserve(&path, Path::new("x")).unwrap();
+        reserved.private().unwrap().write(b"a").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

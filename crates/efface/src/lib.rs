@@ -62,7 +62,7 @@ pub use outcome::{
 pub use plan::{MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use rehearsal::{Reference, Rehearsal, World};
-pub use report::report;
+pub use report::{AUDIT_BYTES, report};
 pub use serve::{refresh, refresh_held};
 pub use settings::{Privacy, Settings};
 pub use show::show;

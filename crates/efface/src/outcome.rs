@@ -222,6 +222,15 @@ pub struct Entry {
     pub hash: String,
 }
 
+impl Entry {
+    /// Whether records that were there after the entry `before` are gone since this one, so that what
+    /// was computed from them outlives them.
+    #[must_use]
+    pub fn outdates(&self, before: u64) -> bool {
+        self.index > before && matches!(self.kind.as_str(), "delete" | "update")
+    }
+}
+
 /// One prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {

@@ -36,7 +36,13 @@ impl Report {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let destination =
             self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
-        let audits = self.audit.iter().map(|path| input::text(path)).collect::<Result<Vec<_>>>()?;
+        let audited = !self.audit.is_empty();
+        let destination = match destination {
+            Some(destination) if audited => Some(destination.private()?),
+            other => other,
+        };
+        let read = |path: &PathBuf| input::first(path, efface::AUDIT_BYTES + 1);
+        let audits = self.audit.iter().map(read).collect::<Result<Vec<_>>>()?;
         let page = efface::report(&self.vault, &audits)?;
         match destination {
             Some(destination) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface_lab::audit::{AuditResult, Instance, Measured};
+use efface_lab::audit::{AuditResult, Instance, Measured, down, up};
 
 use super::{Output, counted, paragraph, to_value};
 use crate::failure::Result;
@@ -83,9 +83,10 @@ fn in_text(path: &Path, result: &AuditResult) -> String {
     let mut lines = vec![
         format!("{}: {}{steps}", path.display(), result.mechanism),
         format!(
-            "certificate {}, head {} {}",
+            "after certificate {}, head {} {}",
             result.certificate, result.head.index, result.head.hash
         ),
+        format!("tested      {}", result.notion),
         format!(
             "deleted     {} of {}: {}",
             counted(result.deleted.count, "record"),
@@ -108,22 +109,23 @@ fn in_text(path: &Path, result: &AuditResult) -> String {
     for test in &result.tests {
         let shown = &test.shown;
         lines.push(format!(
-            "{:<52} {:>7.4} {:>7.4} {:>8.4} {:>10.4}",
+            "{:<52} {:>7} {:>7} {:>8} {:>10}",
             format!("{} ({})", test.direction, test.chosen_for),
-            shown.fpr_upper,
-            shown.fnr_upper,
-            shown.mu_lower,
-            shown.epsilon_lower
+            up(shown.fpr_upper),
+            up(shown.fnr_upper),
+            down(shown.mu_lower),
+            down(shown.epsilon_lower)
         ));
     }
+    lines.push("a certificate of this deletion would say, at most:".into());
     for bound in &result.certified {
-        let mu = bound.mu.map_or_else(|| "-".into(), |mu| format!("{:.4}", mu.0));
+        let mu = bound.mu.map_or_else(|| "-".into(), |mu| up(mu.0));
         lines.push(format!(
-            "{:<52} {:>7} {:>7} {mu:>8} {:>10.4}",
-            format!("certified by {} at delta {:.3e}: at most", bound.accountant, bound.delta.0),
+            "{:<52} {:>7} {:>7} {mu:>8} {:>10}",
+            format!("    by {} at delta {:.3e}", bound.accountant, bound.delta.0),
             "",
             "",
-            bound.epsilon.0
+            up(bound.epsilon.0)
         ));
     }
     lines.push(String::new());

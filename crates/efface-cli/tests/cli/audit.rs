@@ -67,10 +67,10 @@ fn what_was_audited_is_said_and_nobody_named() {
     let found: Value = serde_json::from_slice(&w.read("a.json")).unwrap();
     let deleted = &found["deleted"];
     assert_eq!((&deleted["count"], &deleted["positions"]), (&2.into(), &vec![4, 17].into()));
-    assert!(ran.stdout.contains("certified by gdp") && ran.stdout.contains("consistent"));
+    assert!(ran.stdout.contains("by gdp at delta") && ran.stdout.contains("consistent"));
 
     let page = w.efface("report m.efface --audit a.json").done().stdout;
-    assert!(page.contains("consistent with the claim") && page.contains("2 records: "), "{page}");
+    assert!(page.contains("no contradiction found") && page.contains("2 records: "), "{page}");
     assert!(page.contains("not signed") && !page.contains("r17"));
     w.write(
         "other.json",
@@ -80,7 +80,7 @@ fn what_was_audited_is_said_and_nobody_named() {
 
     let part = w.efface("audit m.efface --runs 60 --rows 20 --json").done().json();
     assert_eq!((&part["records"]["used"], &part["records"]["in_vault"]), (&20.into(), &60.into()));
-    assert!(part["notes"][0].as_str().unwrap().contains("a fresh model of 20"), "{part:#}");
+    assert!(part["notes"].to_string().contains("the fresh model is of 20"), "{part:#}");
 
     let planted = w.efface("audit m.efface --runs 60 --rows 20 --canary --json").done().json();
     assert_eq!(planted["deleted"]["positions"], Value::Array(Vec::new()));
@@ -90,8 +90,12 @@ fn what_was_audited_is_said_and_nobody_named() {
 #[test]
 fn too_few_runs_decide_nothing() {
     let w = trained(Label::Two, "--mechanism noisy-gd --lambda 0.1");
-    let ran = w.efface("audit m.efface --runs 5").exits(2);
-    assert!(ran.stdout.contains("undecided") && ran.stdout.contains("too few"), "{ran:#?}");
+    // Of 30 runs 21 are counted: without any error they would show nothing.
+    for runs in [5, 30] {
+        let ran = w.efface(&format!("audit m.efface --runs {runs}")).exits(2);
+        assert!(ran.stdout.contains("undecided"), "{ran:#?}");
+        assert!(ran.stdout.contains("ask for more runs"), "{ran:#?}");
+    }
 }
 
 #[test]

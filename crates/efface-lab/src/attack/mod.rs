@@ -15,7 +15,7 @@ mod sisa;
 mod slow_down;
 mod softmax;
 mod sum;
-mod vault;
+pub(crate) mod vault;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::Failure;
 use super::draws::generator;
 
 /// The folder; it goes when this is dropped.
-pub(super) struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
     keyring: Keyring,
     rng: ChaCha20Rng,
@@ -20,7 +20,7 @@ pub(super) struct Bench {
 impl Bench {
     /// An empty folder and a key of its own. What the engine takes for randomness of the
     /// operating system is a generator with this seed.
-    pub(super) fn new(seed: u64) -> Result<Self, Failure> {
+    pub(crate) fn new(seed: u64) -> Result<Self, Failure> {
         let folder = tempfile::tempdir().map_err(Failure::of)?;
         let mut rng = generator(seed, u64::MAX >> 1, false);
         let mut secrets = [[0; 32]; 2];
@@ -30,22 +30,22 @@ impl Bench {
         Ok(Self { folder, keyring, rng })
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.path(name);
         std::fs::write(&path, text).map_err(Failure::of)?;
         Ok(path)
     }
 
-    pub(super) fn public_key(&self) -> [u8; 32] {
+    pub(crate) fn public_key(&self) -> [u8; 32] {
         self.keyring.public_key()
     }
 
     /// Runs one operation.
-    pub(super) fn run<T>(
+    pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
     ) -> Result<T, Failure> {

@@ -3,7 +3,7 @@
 use efface::{Error, Result};
 
 use super::result::{Split, Test};
-use super::statistics::{ERROR, Errors, Goal, choose, quantile_above, upper};
+use super::statistics::{ERROR, Errors, Goal, Shown, choose};
 use super::worlds::{Side, Worlds};
 
 /// A direction in weight space, towards the releases after a deletion.
@@ -34,8 +34,8 @@ pub struct Examined {
     pub tests: Vec<Test>,
     /// How the runs were used.
     pub split: Split,
-    /// The largest mu that so many runs could have shown.
-    pub reach: f64,
+    /// What a test without an error would have shown on so many runs.
+    pub reach: Shown,
 }
 
 /// One part in so many of the runs finds the direction of the means, where it is wanted.
@@ -127,8 +127,13 @@ pub fn examine(
             });
         }
     }
-    let perfect = upper(0, counted as u64, error);
-    let reach = (-2.0 * quantile_above(perfect)).max(0.0);
+    let none = Errors {
+        false_positives: 0,
+        reference_runs: counted as u64,
+        false_negatives: 0,
+        deletion_runs: counted as u64,
+    };
+    let reach = none.show(delta, error);
     Ok(Examined { tests, split, reach })
 }
 

@@ -75,7 +75,7 @@ pub const TIGHT: [Instance; 7] = [
     tight(25, 6, 0.9, 0.0115, 0.15, 5, 200),
 ];
 
-/// An instance on which every fault is within reach: c = 0.6, and a capacity of twice N.
+/// An instance on which every fault is within reach: c = 0.6, and a capacity of 1.2 N.
 pub const FAULTY: Instance = Instance {
     learning: 10,
     removal: 2,
@@ -137,9 +137,9 @@ impl Instance {
             seeds,
         };
         let axis = Direction { name: "axis of the deleted rows".into(), vector: vec![1.0, 0.0] };
-        let Examined { tests, split, .. } =
+        let Examined { tests, split, reach } =
             examine(&worlds, vec![axis], Means::Untried, DELTA, budget)?;
-        let verdict = judge(&tests, split.counted, std::slice::from_ref(&certified));
+        let verdict = judge(&tests, &reach, std::slice::from_ref(&certified));
         let (lower, _) = largest(&tests);
         let estimate = tests.first().and_then(|test| test.mu_estimate).unwrap_or(f64::NAN);
         let mu = certified.mu.map_or(f64::NAN, |mu| mu.0);

@@ -15,6 +15,8 @@
 mod canary;
 mod candidate;
 mod chains;
+#[cfg(test)]
+mod chains_tests;
 mod examine;
 mod fault;
 mod instance;
@@ -31,8 +33,8 @@ pub use examine::{Budget, Direction, Examined, Means, examine};
 pub use fault::Fault;
 pub use instance::{FAULTY, Instance, Measured, TIGHT};
 pub use result::{
-    AuditResult, Certified, Deleted, FEWEST, Head, Records, SCHEMA, Split, Test, Verdict, judge,
-    largest,
+    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Split, Test, Verdict, down, judge,
+    largest, up,
 };
 pub use vault::{Options, audit};
 pub use worlds::{

@@ -9,9 +9,6 @@ use super::statistics::{ERROR, Errors, Shown};
 /// The form of [`AuditResult`].
 pub const SCHEMA: &str = "efface.audit/1";
 
-/// Fewer counted runs than this decide nothing.
-pub const FEWEST: u64 = 20;
-
 /// The outcome of one audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +31,7 @@ pub struct AuditResult {
     pub records: Records,
     /// The records deleted.
     pub deleted: Deleted,
-    /// Steps of learning and of the deletion, for `noisy-gd`.
+    /// Steps of learning and of the deletion, where chains were run side by side.
     pub steps: Option<(u64, u64)>,
     /// How both worlds were run: `engine`, one by one, or `batched`, as matrix products.
     pub method: String,
@@ -48,7 +45,10 @@ pub struct AuditResult {
     pub epsilon_lower: f64,
     /// The largest mu that so many runs could have shown.
     pub mu_reach: f64,
-    /// What a certificate of this deletion says.
+    /// The largest epsilon that so many runs could have shown.
+    pub epsilon_reach: f64,
+    /// What a certificate of the rehearsed deletion would say; certificates of the vault's own
+    /// requests may say less or more.
     pub certified: Vec<Certified>,
     /// The probability with which all bounds hold together.
     pub confidence: f64,
@@ -140,11 +140,11 @@ pub struct Certified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// No test contradicts it.
+    /// No test contradicts it, and one could have.
     Consistent,
     /// A test does.
     Refuted,
-    /// Too few runs were counted.
+    /// Too few runs were counted for any test to contradict it.
     Undecided,
 }
 
@@ -167,20 +167,35 @@ pub fn largest(tests: &[Test]) -> (f64, f64) {
     (most(&|test| test.shown.mu_lower), most(&|test| test.shown.epsilon_lower))
 }
 
-/// Holds the tests against the bounds. Each lower bound on epsilon is at the delta of `certified`,
-/// which all have in common.
+/// Holds the tests against the bounds. `reach` is what tests without an error would have shown. Each
+/// lower bound on epsilon is at the delta of `certified`, which all have in common.
 #[must_use]
-pub fn judge(tests: &[Test], counted: u64, certified: &[Certified]) -> Verdict {
+pub fn judge(tests: &[Test], reach: &Shown, certified: &[Certified]) -> Verdict {
     let (mu, epsilon) = largest(tests);
-    let broken =
-        |bound: &Certified| bound.mu.is_some_and(|limit| mu > limit.0) || epsilon > bound.epsilon.0;
-    if certified.iter().any(broken) {
+    let above = |mu: f64, epsilon: f64| {
+        certified
+            .iter()
+            .any(|bound| bound.mu.is_some_and(|limit| mu > limit.0) || epsilon > bound.epsilon.0)
+    };
+    if above(mu, epsilon) {
         Verdict::Refuted
-    } else if counted < FEWEST || tests.is_empty() {
+    } else if tests.is_empty() || !above(reach.mu_lower, reach.epsilon_lower) {
         Verdict::Undecided
     } else {
         Verdict::Consistent
     }
+}
+
+/// A lower bound in four decimals, rounded down.
+#[must_use]
+pub fn down(bound: f64) -> String {
+    format!("{:.4}", (bound * 1e4).floor() / 1e4)
+}
+
+/// An upper bound in four decimals, rounded up.
+#[must_use]
+pub fn up(bound: f64) -> String {
+    format!("{:.4}", (bound * 1e4).ceil() / 1e4)
 }
 
 impl Certified {
@@ -200,30 +215,36 @@ impl AuditResult {
     /// The outcome in one sentence.
     #[must_use]
     pub fn words(&self) -> String {
-        let deleted = match self.deleted.count {
+        let told = match self.deleted.count {
             1 => "a model that deleted the record from one that never saw it".to_owned(),
             n => format!("a model that deleted the {n} records from one that never saw them"),
         };
-        let allows = self.certified.first().map_or_else(String::new, |bound| {
-            let mu = bound.mu.map_or_else(String::new, |mu| format!("mu {:.4}, ", mu.0));
-            format!("{mu}epsilon {:.4} at delta {:.3e}", bound.epsilon.0, bound.delta.0)
+        let would = self.certified.first().map_or_else(String::new, |bound| {
+            let mu = bound.mu.map_or_else(String::new, |mu| format!("mu {}, ", up(mu.0)));
+            let (epsilon, delta) = (up(bound.epsilon.0), bound.delta.0);
+            format!("at most {mu}epsilon {epsilon} at delta {delta:.3e}")
         });
-        let confidence = format!("1 - {ERROR:e}");
+        let confidence = format!("with confidence 1 - {ERROR:e}");
+        let (mu, epsilon) = (down(self.mu_lower), down(self.epsilon_lower));
         match self.verdict {
+            Verdict::Consistent if self.mu_lower <= 0.0 && self.epsilon_lower <= 0.0 => format!(
+                "on so many runs no test could be shown to tell {told} any better than guessing; a                  certificate of this deletion would say {would}"
+            ),
             Verdict::Consistent => format!(
-                "no test could tell {deleted} better than mu {:.4}, epsilon {:.4}, at confidence \
-                 {confidence}; the certificate allows {allows}",
-                self.mu_lower, self.epsilon_lower
+                "the tests tell {told} by at least mu {mu}, epsilon {epsilon}, {confidence}; a \
+                 certificate of this deletion would say {would}"
             ),
             Verdict::Refuted => format!(
-                "a test tells {deleted} by at least mu {:.4}, epsilon {:.4}, at confidence \
-                 {confidence}, which the certificate does not allow: it says {allows}",
-                self.mu_lower, self.epsilon_lower
+                "a test tells {told} by at least mu {mu}, epsilon {epsilon}, {confidence}; a \
+                 certificate of this deletion would say {would}, which is false"
             ),
             Verdict::Undecided => format!(
-                "only {} runs of each world were counted, too few to say whether {deleted} can be \
-                 told; the certificate allows {allows}",
-                self.runs.counted
+                "{} runs of each world were counted, on which even tests without an error would \
+                 have shown no more than mu {}, epsilon {}; a certificate of this deletion would \
+                 say {would}: ask for more runs, or for more time where a limit ended them",
+                self.runs.counted,
+                down(self.mu_reach),
+                down(self.epsilon_reach)
             ),
         }
     }

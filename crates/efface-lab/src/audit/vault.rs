@@ -4,12 +4,11 @@ use std::path::Path;
 
 use efface::below::learn::mechanism::Released;
 use efface::below::learn::{Constants, Dataset};
-use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, World, specimen};
+use efface::below::privacy::claim::Notion;
+use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, World, entries, specimen};
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
-use super::result::{
-    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Verdict, judge, largest,
-};
+use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};
 use super::statistics::ERROR;
 use super::worlds::{EngineWorlds, Seeds, Side};
 use super::{canary, candidate, chains};
@@ -42,10 +41,24 @@ pub fn audit(
     let constants = plan.constants()?;
     let in_vault = specimen.records.rows() as u64;
     let (data, origins) = subset(specimen.records, options.rows, &specimen.named)?;
-    let mut notes = Vec::new();
+    let mut notes = vec![
+        "a fresh model and one deletion were rehearsed; what the ledger lists was not repeated"
+            .into(),
+    ];
+    if plan.target.notion != Notion::IndistinguishableFromRetraining {
+        notes.push(format!(
+            "only closeness to retraining was audited, not {}, which the plan promises",
+            plan.target.notion.name()
+        ));
+    }
+    if plan.not_for_release {
+        notes.push(
+            "NOT FOR RELEASE: the model's own noise came from a seed that a user gave".into(),
+        );
+    }
     if (data.rows() as u64) < in_vault {
         notes.push(format!(
-            "a fresh model of {} of the vault's {in_vault} records, evenly spread, under the same \
+            "the fresh model is of {} of the vault's {in_vault} records, evenly spread, under the same \
              constants",
             data.rows()
         ));
@@ -94,12 +107,18 @@ pub fn audit(
         }
     };
     let Examined { tests, split, reach } = examined;
-    let verdict = judge(&tests, split.counted, &certified);
+    let verdict = judge(&tests, &reach, &certified);
     let (mu_lower, epsilon_lower) = largest(&tests);
-    if verdict == Verdict::Consistent
-        && certified.iter().any(|bound| bound.mu.is_some_and(|mu| mu.0 > reach))
-    {
-        notes.push(format!("so many runs can show a mu of at most {reach:.3}: ask for more"));
+    if let Some(entry) = entries(path)?.iter().find(|e| e.outdates(specimen.head.0)) {
+        return Err(Error::refused(
+            "audit",
+            format!(
+                "entry {} ({}) took records away while the audit ran, and its numbers would outlive \
+                 them",
+                entry.index, entry.kind
+            ),
+        )
+        .hint("audit the vault again"));
     }
     let origin = |row: &usize| origins.get(*row).map(|&row| row as u64);
     Ok(AuditResult {
@@ -122,7 +141,8 @@ pub fn audit(
         tests,
         mu_lower,
         epsilon_lower,
-        mu_reach: reach,
+        mu_reach: reach.mu_lower,
+        epsilon_reach: reach.epsilon_lower,
         certified,
         confidence: 1.0 - ERROR,
         seconds: (budget.elapsed)(),
@@ -144,7 +164,10 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
             .hint("`efface ledger verify` holds the sums against the rows"));
         }
         MechanismName::ObjectivePerturbation => {
-            return refused("`objective-perturbation` earns no certificate that could be audited");
+            return refused(
+                "`objective-perturbation` earns no certificate that could be audited; `efface audit lab perturbation` \
+                 breaks its theorem",
+            );
         }
         _ => {}
     }
@@ -180,8 +203,7 @@ fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset,
     Ok((data, kept))
 }
 
-/// The claims that the reference world is the reference of: closeness to retraining, or where counts
-/// are private and `noisy-gd` cannot state it, deletion-privacy, which compares the same two worlds.
+/// The claims of closeness to retraining that the reference world is the reference of.
 fn claims(rehearsal: &Rehearsal<'_>, deleted: &Released) -> Result<Vec<Claim>> {
     let mut claims = rehearsal.closeness(deleted)?;
     if claims.is_empty() {

@@ -11,8 +11,8 @@ use crate::outcome::Entry;
 /// The form of audits that this page can show.
 const SCHEMA: &str = "efface.audit/1";
 
-/// The most bytes such a document may have.
-const MAX_BYTES: usize = 4 << 20;
+/// The most bytes that the result of an audit may have.
+pub const AUDIT_BYTES: u64 = 4 << 20;
 
 /// What the page shows of an audit's document; the rest of it is for those who repeat it.
 #[derive(Debug, Deserialize)]
@@ -25,6 +25,7 @@ pub(super) struct Audit {
     mu_lower: f64,
     epsilon_lower: f64,
     mu_reach: f64,
+    epsilon_reach: f64,
     certified: Vec<Certified>,
     confidence: f64,
     verdict: Outcome,
@@ -63,17 +64,15 @@ enum Outcome {
     Undecided,
 }
 
-/// Requests whose records an earlier audit may still speak of.
-const TAKES_AWAY: [&str; 2] = ["delete", "update"];
-
 /// Reads an audit's document and makes sure that it is about this vault, a state that its ledger
-/// knows, and no record that has gone since.
-pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
+/// knows, and no record that has gone since. `which` says, for messages, which of several it is.
+pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
     let refused = |what: String| {
-        Error::input("audit", what).hint("make one with `efface audit VAULT -o audit.json`")
+        Error::input("audit", format!("{which}{what}"))
+            .hint("make one with `efface audit VAULT -o audit.json`")
     };
-    if text.len() > MAX_BYTES {
-        return Err(refused(format!("an audit has at most {MAX_BYTES} bytes, got {}", text.len())));
+    if text.len() as u64 > AUDIT_BYTES {
+        return Err(refused(format!("an audit has at most {AUDIT_BYTES} bytes, got more")));
     }
     let no_audit =
         |error: serde_json::Error| refused(format!("not the result of an audit: {error}"));
@@ -84,6 +83,7 @@ pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
         return Err(refused(format!("`schema` of an audit must be `{SCHEMA}`, got `{shown}`")));
     }
     let audit: Audit = serde_json::from_value(value).map_err(no_audit)?;
+    audit.check().map_err(|what| refused(format!("not the result of an audit: {what}")))?;
     if audit.vault != vault {
         let shown: String = audit.vault.chars().take(60).collect();
         return Err(refused(format!("the audit is of vault `{shown}`, the report of `{vault}`")));
@@ -94,14 +94,12 @@ pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
             "the audit saw a ledger that is not this vault's: entry {index} has another hash"
         )));
     }
-    let gone = ledger
-        .iter()
-        .find(|entry| entry.index > *index && TAKES_AWAY.contains(&entry.kind.as_str()));
+    let gone = ledger.iter().find(|entry| entry.outdates(*index));
     if let Some(gone) = gone {
         return Err(Error::input(
             "audit",
             format!(
-                "the audit was made after entry {index}, and entry {} ({}) took records away \
+                "{which}the audit was made after entry {index}, and entry {} ({}) took records away \
                  since: its numbers were computed from them, too",
                 gone.index, gone.kind
             ),
@@ -109,6 +107,54 @@ pub(super) fn read(text: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
         .hint("erase that audit's file and audit the vault again"));
     }
     Ok(audit)
+}
+
+impl Audit {
+    /// Numbers in their ranges, and an outcome that follows from them: nobody signs such a document,
+    /// but it must not contradict itself.
+    fn check(&self) -> std::result::Result<(), String> {
+        for (name, value) in [
+            ("mu_lower", self.mu_lower),
+            ("epsilon_lower", self.epsilon_lower),
+            ("mu_reach", self.mu_reach),
+            ("epsilon_reach", self.epsilon_reach),
+        ] {
+            if !(value >= 0.0) {
+                return Err(format!("`{name}` must be at least 0, got {value}"));
+            }
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return Err(format!("`confidence` must be in (0, 1), got {}", self.confidence));
+        }
+        if self.deleted.count == 0 {
+            return Err("`deleted.count` must be at least 1, got 0".into());
+        }
+        for bound in &self.certified {
+            let mu = bound.mu.map_or(0.0, |mu| mu.0);
+            if !(mu >= 0.0 && bound.epsilon.0 >= 0.0 && (0.0..1.0).contains(&bound.delta.0)) {
+                return Err(
+                    "`certified` must have mu and epsilon of at least 0 and delta below 1".into()
+                );
+            }
+        }
+        let above = |mu: f64, epsilon: f64| {
+            self.certified
+                .iter()
+                .any(|bound| bound.mu.is_some_and(|most| mu > most.0) || epsilon > bound.epsilon.0)
+        };
+        let follows = if above(self.mu_lower, self.epsilon_lower) {
+            Outcome::Refuted
+        } else if above(self.mu_reach, self.epsilon_reach) && self.runs.counted > 0 {
+            Outcome::Consistent
+        } else {
+            Outcome::Undecided
+        };
+        if follows != self.verdict {
+            return Err(format!("its numbers make it {follows:?}, and it says {:?}", self.verdict)
+                .to_lowercase());
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn write(page: &mut Page, facts: &Facts) {
@@ -129,40 +175,43 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
             ),
         );
     }
+    page.paragraph(
+        "Each audit trained a fresh model in memory many times and deleted from it once, and as often trained without those records. The requests listed below were not repeated.",
+    );
     let rows: Vec<Vec<String>> = facts.audits.iter().map(row).collect();
     page.table(
-        "Audits. A measured bound above a certified one refutes it; one below proves nothing",
+        "Audits. A measured bound above what a certificate would say refutes it; one below proves nothing",
         &[
             "After entry",
             "Notion",
             "Deleted",
             "Runs counted",
             "Measured: mu, epsilon at least",
-            "Certified: mu, epsilon at most",
+            "A certificate of that deletion would say: mu, epsilon at most",
             "Outcome",
         ],
         &rows,
     );
-    let mut notes: Vec<String> = facts
-        .audits
-        .iter()
-        .map(|audit| {
-            format!(
-                "So many runs could have shown a mu of {} at most; measured bounds hold with probability {} together.",
-                short(audit.mu_reach),
-                audit.confidence
-            )
-        })
-        .chain(facts.audits.iter().flat_map(|audit| audit.notes.iter().cloned()))
-        .collect();
+    let mut notes: Vec<String> = facts.audits.iter().flat_map(noted).collect();
     notes.dedup();
     notes.push(
-        "Results of audits are not signed: they are as good as whoever handed them in.".into(),
+        "Results of audits are not signed, and unlike the rest of this page their numbers were not recomputed: they are as good as whoever handed them in.".into(),
     );
     notes.push(
-        "Measured numbers and what was deleted to measure them come from the records and are covered by no certificate: keep this page as private as the records while it shows an audit.".into(),
+        "What audits measure, and what they deleted to measure it, comes from the records and is covered by no certificate: keep this page as private as the records, and erase it when one of them is deleted.".into(),
     );
     page.list(&notes);
+}
+
+/// What one audit adds, each line with the entry it is about.
+fn noted(audit: &Audit) -> Vec<String> {
+    let reach = format!(
+        "so many runs could have shown a mu of {:.4} at most; measured bounds hold with probability {} together",
+        floor(audit.mu_reach),
+        audit.confidence
+    );
+    let all = std::iter::once(&reach).chain(&audit.notes);
+    all.map(|note| format!("Audit after entry {}: {note}.", audit.head.index)).collect()
 }
 
 fn row(audit: &Audit) -> Vec<String> {
@@ -173,7 +222,7 @@ fn row(audit: &Audit) -> Vec<String> {
         format!("{mu}, {} at delta {}", short(bound.epsilon.0), short(bound.delta.0))
     });
     let outcome = match audit.verdict {
-        Outcome::Consistent => "consistent with the claim",
+        Outcome::Consistent => "no contradiction found",
         Outcome::Refuted => "REFUTED",
         Outcome::Undecided => "undecided: too few runs",
     };

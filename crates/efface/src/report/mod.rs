@@ -17,12 +17,15 @@ use crate::status::{entries, status};
 use crate::store::{CERTIFICATE, Current, open_for_reading};
 use crate::verify::verify_ledger;
 
+pub use audits::AUDIT_BYTES;
 use page::Page;
 
 /// What the page is made from.
 struct Facts {
     status: Status,
     target: Target,
+    /// Whether numbers of records and subjects are private.
+    hides_counts: bool,
     /// Oldest first; never empty.
     certificates: Vec<Certificate>,
     /// What recomputing the whole ledger said, under the vault's own key.
@@ -31,6 +34,11 @@ struct Facts {
 }
 
 impl Facts {
+    /// A number of records or subjects, where it is not private.
+    fn stated(&self, count: u64) -> String {
+        if self.hides_counts { "not stated: it is private".into() } else { count.to_string() }
+    }
+
     fn latest(&self) -> Option<&Certificate> {
         self.certificates.last()
     }
@@ -41,8 +49,8 @@ impl Facts {
 ///
 /// `audits` are results of audits of this vault, as JSON (`efface.audit/1`); they are shown beside
 /// the claims. With an audit the page is as private as the records: an audit's numbers are computed
-/// from them and covered by no certificate. Without one it is made from the ledger and from counts
-/// that `status` shows.
+/// from them and covered by no certificate. Without one it is made from the ledger and from the
+/// numbers of records and subjects, which it does not state where the plan hides them.
 ///
 /// # Errors
 /// A vault that cannot be read; what is no audit, or one of another vault, of another history, or
@@ -65,7 +73,11 @@ pub fn report(path: &Path, audits: &[String]) -> Result<String> {
 fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     let status = status(path)?;
     let ledger = if audits.is_empty() { Vec::new() } else { entries(path)? };
-    let audits = audits.iter().map(|text| audits::read(text, &status.vault, &ledger));
+    let count = audits.len();
+    let audits = audits.iter().zip(1..).map(|(text, number)| {
+        let which = if count > 1 { format!("audit {number} of {count}: ") } else { String::new() };
+        audits::read(text, &which, &status.vault, &ledger)
+    });
     let audits = audits.collect::<Result<_>>()?;
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
@@ -83,5 +95,10 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
         return Err(Error::storage("damaged", "the ledger has no certificate"));
     }
     let verdict = verify_ledger(path, Some(&current.genesis.public_key), None)?;
-    Ok(Facts { status, target: current.plan.target, certificates, verdict, audits })
+    if crate::status::status(path)?.head != status.head {
+        return Err(Error::refused("changed", "the vault changed while its report was made")
+            .hint("make the report again"));
+    }
+    let hides_counts = current.plan.hides_counts();
+    Ok(Facts { status, target: current.plan.target, hides_counts, certificates, verdict, audits })
 }

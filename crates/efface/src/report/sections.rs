@@ -129,8 +129,8 @@ pub(super) fn model(page: &mut Page, facts: &Facts) {
         ("Loss", status.loss.clone()),
         ("State kept after a request", status.state.clone()),
         ("Parameters", status.parameters.to_string()),
-        ("Records now", status.records.to_string()),
-        ("Subjects now", status.subjects.to_string()),
+        ("Records now", facts.stated(status.records)),
+        ("Subjects now", facts.stated(status.subjects)),
         ("Most records allowed", capacity),
     ]
     .map(|(name, value)| vec![name.to_owned(), value]);
@@ -164,7 +164,7 @@ pub(super) fn words(page: &mut Page) {
         ),
         (
             "delta",
-            "The probability that the bound of epsilon does not hold. It should be far below one in the number of records.",
+            "What epsilon leaves out: no event is more probable in one world than e to the epsilon times its probability in the other and delta. It should be far below one in the number of records.",
         ),
         (
             "attacker's advantage",

@@ -1,7 +1,7 @@
 //! The first paragraph: what happened and whether to worry, before any table.
 
 use efface_privacy::certificate::{RequestKind, Standing};
-use efface_privacy::claim::Notion;
+use efface_privacy::claim::{Notion, Requests};
 
 use super::Facts;
 use super::page::{Page, escape, short, time};
@@ -51,14 +51,19 @@ fn story(facts: &Facts) -> String {
         Some((last, [])) => format!("It has served {last} since"),
         Some((last, rest)) => format!("It has served {} and {last} since", rest.join(", ")),
     };
-    let people = match status.subjects {
-        0 => String::new(),
-        1 => " of 1 subject".into(),
-        n => format!(" of {n} subjects"),
+    let now = if facts.hides_counts {
+        "a number of records that is private".to_owned()
+    } else {
+        let people = match status.subjects {
+            0 => String::new(),
+            1 => " of 1 subject".into(),
+            n => format!(" of {n} subjects"),
+        };
+        format!("{} records{people}", status.records)
     };
     format!(
-        "The model was trained by `{}` ({} loss). {served}, and it now rests on {} records{people}.",
-        status.mechanism, status.loss, status.records
+        "The model was trained by `{}` ({} loss). {served}, and it now rests on {now}.",
+        status.mechanism, status.loss
     )
 }
 
@@ -78,8 +83,19 @@ fn promise(facts: &Facts) -> Option<String> {
             "Its certificates promise nothing: no bound holds for what was released.".into(),
         );
     }
+    let seen = match (claim.notion, claim.releases) {
+        (Notion::DeletionPrivacy, _) => "what is kept after the request".to_owned(),
+        (_, 0 | 1) => "the model published last, and none before it".to_owned(),
+        (_, n) => format!("the {n} releases that this claim covers together"),
+    };
+    let when = match claim.requests {
+        Requests::Any => String::new(),
+        Requests::NonAdaptive => ", if requests were chosen without looking at releases".into(),
+        Requests::PAdaptive(1) => ", even if the requester saw one release".into(),
+        Requests::PAdaptive(p) => format!(", even if the requester saw {p} releases"),
+    };
     Some(format!(
-        "Whoever must guess between the two worlds that the latest certificate compares ({} at epsilon {}) is right in at most {} of 100 cases, where blind guessing is right in 50.",
+        "Whoever sees only {seen} and must guess between the two worlds that the latest certificate compares ({} at epsilon {}) is right in at most {} of 100 cases{when}, where blind guessing is right in 50.",
         claim.notion.name(),
         short(claim.epsilon.0),
         short((50.0 * (1.0 + claim.advantage.0)).min(100.0)),

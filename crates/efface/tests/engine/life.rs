@@ -112,6 +112,7 @@ fn audited(vault: &Path, status: &Status) {
         "mu_lower": 0.123_456,
         "epsilon_lower": 0.2,
         "mu_reach": 3.0,
+        "epsilon_reach": 4.0,
         "certified": [{ "accountant": "gdp", "mu": "0.5", "epsilon": "1", "delta": "0.001" }],
         "confidence": 0.999_999,
         "verdict": "consistent",
@@ -120,19 +121,26 @@ fn audited(vault: &Path, status: &Status) {
     let shown = |audit: &Value| report(vault, &[audit.to_string()]);
     let html = shown(&audit).unwrap();
     page(&html, status);
-    for text in
-        ["consistent with the claim", "1 record: largest &lt;influence&gt;", "0.1234, 0.2000"]
+    for text in ["no contradiction found", "1 record: largest &lt;influence&gt;", "0.1234, 0.2000"]
     {
         assert!(html.contains(text), "{text}");
     }
     let mut refuted = audit.clone();
     refuted["verdict"] = json!("refuted");
+    refuted["mu_lower"] = json!(0.6);
     assert!(shown(&refuted).unwrap().contains("An audit refutes a claim."));
     for (field, value, said) in [
         ("/schema", json!("efface.audit/2"), "must be `efface.audit/1`, got `efface.audit/2`"),
         ("/vault", json!("another"), "the audit is of vault `another`"),
         ("/head/hash", json!("00"), "has another hash"),
         ("/runs", json!(3), "not the result of an audit"),
+        ("/mu_lower", json!(5), "its numbers make it refuted, and it says consistent"),
+        ("/verdict", json!("refuted"), "its numbers make it consistent, and it says refuted"),
+        ("/certified", json!([]), "its numbers make it undecided"),
+        ("/mu_reach", json!(-3), "`mu_reach` must be at least 0, got -3"),
+        ("/confidence", json!(1), "`confidence` must be in (0, 1)"),
+        ("/deleted/count", json!(0), "`deleted.count` must be at least 1"),
+        ("/certified/0/delta", json!("2"), "delta below 1"),
     ] {
         let mut other = audit.clone();
         *other.pointer_mut(field).unwrap() = value;

@@ -25,7 +25,8 @@ use crate::surroundings::random;
 /// unless records are named. The vault is read and not changed, and no row is written anywhere; the
 /// numbers are computed from the records all the same, and no certificate covers them.
 ///
-/// Exit code 0: no test contradicts the certificate; 1: one does; 2: too few runs to say.
+/// Exit code 0: no test contradicts what a certificate of that deletion would say; 1: one does, or
+/// the vault cannot be audited so (the message says which); 2: too few runs to say.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -95,7 +96,7 @@ impl Audit {
             (None, None) => unreachable!("clap asks for a vault or a kind"),
         };
         let destination =
-            self.output.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+            self.output.map(|path| Destination::reserve(&path, &vault)?.private()).transpose()?;
         let options = Options { rows: self.rows, records: self.record, canary: self.canary };
         let limit = self.time_limit.map(|seconds| seconds as f64);
         let seed = seed()?;

@@ -1,0 +1,79 @@
+//! Chains side by side and the engine's own runs, from vaults.
+
+use efface::below::privacy::event::Event;
+use efface::{Rehearsal, Settings, Source, World};
+
+use super::chains;
+use super::worlds::{Seeds, Side, Worlds};
+use crate::attack::vault::Bench;
+
+/// The reference that is run side by side is the engine's, for every mechanism that can be: from the
+/// same generator both worlds end within a few spacings of the grid, which rounding may cost.
+#[test]
+fn the_reference_side_by_side_is_the_engine_s() {
+    let rows: String = (0..60)
+        .map(|k| {
+            let (s, t) = ((f64::from(k) * 0.7).sin() * 0.6, (f64::from(k) * 1.3).cos() * 0.6);
+            format!("{k},{},{s:.3},{t:.3}\n", if s + t > 0.1 { "yes" } else { "no" })
+        })
+        .collect();
+    let base = || Settings {
+        lambda: Some(0.1),
+        delta: Some(1e-2),
+        epsilon: Some(1.0),
+        ..Settings::default()
+    };
+    let named = |mechanism: &str| Settings { mechanism: Some(mechanism.into()), ..base() };
+    let descent = || named("descent-to-delete");
+    for (name, settings) in [
+        ("noisy-gd", named("noisy-gd")),
+        ("noisy-gd, mean", Settings { normalizer: Some("mean".into()), ..named("noisy-gd") }),
+        ("perfect", descent()),
+        ("perfect, mean", Settings { normalizer: Some("mean".into()), ..descent() }),
+        ("perfect, published", Settings { accountant: Some("descent".into()), ..descent() }),
+        ("secret", Settings { variant: Some("secret".into()), releases: Some(3), ..descent() }),
+    ] {
+        let mut bench = Bench::new(9).unwrap();
+        let table = bench.write("data.csv", &format!("id,y,a,b\n{rows}")).unwrap();
+        let source = Source {
+            path: Some(table),
+            label: Some("y".into()),
+            id: Some("id".into()),
+            ..Source::default()
+        };
+        let vault = bench.path("model.efface");
+        bench.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
+        let specimen = efface::specimen(&vault, &[]).unwrap();
+        let (plan, data) = (&specimen.plan, &specimen.records);
+        let constants = plan.constants().unwrap();
+        let rehearsal = Rehearsal::new(plan, data, &[5]).unwrap();
+        let seeds = || Seeds::new([8; 32]);
+        let rng = &mut seeds().generator(Side::Deleted, 1_000_000);
+        let learnt = rehearsal.learn(World::Before, rng).unwrap();
+        let deleted = rehearsal.delete(&learnt, rng).unwrap();
+        let batch = chains::batch(&rehearsal, &constants, data, &deleted, rng).unwrap().unwrap();
+        let worlds = batch.worlds(&constants, &[5], seeds());
+        let (spacing, eta) = match deleted.event.core() {
+            Event::NoisyGd(event) => (event.grid.0, event.step.0),
+            Event::Descent(event) => (event.grid.0, event.step.0),
+            other => panic!("{other:?}"),
+        };
+        let most = spacing * (2.0 + 1.0 / (1.0 - constants.contraction(eta)));
+        for side in [Side::Deleted, Side::Reference] {
+            let many = worlds.releases(side, 0..20).unwrap();
+            for (run, chain) in many.chunks_exact(worlds.parameters()).enumerate() {
+                let rng = &mut seeds().generator(side, run as u64);
+                let expected = match side {
+                    Side::Deleted => {
+                        let learnt = rehearsal.learn(World::Before, rng).unwrap();
+                        rehearsal.delete(&learnt, rng).unwrap()
+                    }
+                    Side::Reference => rehearsal.reference(&deleted.event, rng).unwrap(),
+                };
+                for (a, b) in chain.iter().zip(&expected.weights) {
+                    assert!((a - b).abs() <= most, "{name}, {side:?} {run}: {a} and {b}");
+                }
+            }
+        }
+    }
+}
