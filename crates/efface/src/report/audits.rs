@@ -119,7 +119,7 @@ impl Audit {
             ("mu_reach", self.mu_reach),
             ("epsilon_reach", self.epsilon_reach),
         ] {
-            if !(value >= 0.0) {
+            if !(0.0..).contains(&value) {
                 return Err(format!("`{name}` must be at least 0, got {value}"));
             }
         }
