@@ -190,6 +190,9 @@ fn a_report_keeps_private_counts() {
         notion: Some("differential-privacy".into()),
         public_n: Some(100),
         capacity: Some(150),
+        delta: Some(1e-6),
+        max_group: Some(3),
+        releases: Some(2),
         ..Settings::default()
     };
     let vault = world.path("model.efface");
