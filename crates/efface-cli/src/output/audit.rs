@@ -29,12 +29,16 @@ impl Output {
         self.text(&text)
     }
 
-    /// Shows how near measurements come to certified numbers, and what became of false claims.
+    /// Shows how near measurements come to certified numbers, what became of false claims, and a
+    /// sentence. What cannot be estimated is a dash; bounds are rounded to their own side.
     pub(crate) fn tightness(
         &mut self,
         measured: &[(Instance, Measured)],
         faults: &[(&str, Measured)],
+        words: &str,
     ) -> Result<()> {
+        let up = |mu: f64| format!("{:.4}", (mu * 1e4).ceil() / 1e4);
+        let down = |mu: f64| format!("{:.4}", (mu * 1e4).floor() / 1e4);
         let mut lines = vec![format!(
             "{:>4} {:>4} {:>5} {:>6} {:>7} {:>3} {:>4}   {:>9} {:>9} {:>9}  {:>8}",
             "T",
@@ -50,8 +54,12 @@ impl Output {
             "runs"
         )];
         for (i, found) in measured {
+            let estimate = match found.estimate {
+                estimate if estimate.is_finite() => format!("{estimate:.4}"),
+                _ => "-".to_owned(),
+            };
             lines.push(format!(
-                "{:>4} {:>4} {:>5} {:>6} {:>7} {:>3} {:>4}   {:>9.4} {:>9.4} {:>9.4}  {:>8}",
+                "{:>4} {:>4} {:>5} {:>6} {:>7} {:>3} {:>4}   {:>9} {estimate:>9} {:>9}  {:>8}",
                 i.learning,
                 i.removal,
                 i.step,
@@ -59,9 +67,8 @@ impl Output {
                 i.lambda,
                 i.group,
                 i.n,
-                found.mu,
-                found.estimate,
-                found.lower,
+                up(found.mu),
+                down(found.lower),
                 found.counted
             ));
         }
@@ -69,8 +76,10 @@ impl Output {
         lines.push(format!("{:<40} {:>9} {:>9}  {}", "fault", "claimed", "at least", "verdict"));
         for (fault, found) in faults {
             let word = found.verdict.word();
-            lines.push(format!("{fault:<40} {:>9.4} {:>9.4}  {word}", found.mu, found.lower));
+            let (claimed, least) = (up(found.mu), down(found.lower));
+            lines.push(format!("{fault:<40} {claimed:>9} {least:>9}  {word}"));
         }
+        lines.extend([String::new(), words.to_owned()]);
         self.text(&lines.join("\n"))
     }
 }

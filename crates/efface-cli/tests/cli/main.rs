@@ -25,6 +25,8 @@ mod keys;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
+mod lab;
+#[cfg(test)]
 mod main_job;
 #[cfg(test)]
 mod noisy;

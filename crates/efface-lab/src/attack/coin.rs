@@ -35,9 +35,9 @@ fn published(bit: bool, b: bool, first: usize) -> bool {
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     let trials = setup.trials(10_000);
     let played = |first: fn(bool) -> usize| {
-        Tally::of(trials, |bit, trial| {
+        Tally::of(setup, trials, |bit, trial| {
             let b = coin(&mut generator(setup.seed, trial, bit));
-            Ok::<_, Failure>(published(bit, b, first(b)))
+            Ok(published(bit, b, first(b)))
         })
     };
     let mut outcomes = vec![
@@ -47,21 +47,22 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .must_break(),
         played(|_| 0)?
             .advantage("the coin, requests fixed in advance", 0.0)
-            .by("deletion-privacy with epsilon 0"),
+            .by("deletion-privacy with epsilon 0")
+            .must_not_break(),
     ];
     let public = Public::line(Loss::Squared { clip: 2.0 }, 3);
     for engine in [Engine::solve(&public, 4.0, 1e-3)?, Engine::noisy_gd(&public, 4.0, 40, 20)?] {
-        outcomes.push(against(&engine, setup.seed, trials)?);
+        outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same requests with the sign of the model in the place of the coin.
-fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
     let one: &[f32] = &[1.0];
     let mut promise = None;
-    let tally = Tally::of(trials, |bit, trial| {
-        let mut rng = generator(seed, trial, bit);
+    let tally = Tally::of(setup, trials, |bit, trial| {
+        let mut rng = generator(setup.seed, trial, bit);
         let mut values = vec![-1.0, -1.0, if bit { 1.0 } else { -1.0 }];
         let data = |values: &[f64]| dataset(1, values.iter().map(|y| (one, *y)));
         let first = engine.train(&data(&values)?, &mut rng)?;
@@ -73,7 +74,7 @@ fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> 
         if promise.is_none() {
             promise = Some(deletion_privacy(&third.event, Some(2))?);
         }
-        Ok::<_, Failure>(third.weights[0] > 0.0)
+        Ok(third.weights[0] > 0.0)
     })?;
     let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
     Ok(tally

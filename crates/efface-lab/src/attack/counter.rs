@@ -70,8 +70,8 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     let allowed = from_epsilon_delta(epsilon, 0.0);
     let promise = format!("({EPSILON}, 0)-unlearning, for each release");
     let played = |share: fn(u64) -> f64| {
-        Tally::of(trials, |bit, trial| {
-            Ok::<_, Failure>(game(bit, &mut generator(setup.seed, trial, bit), share))
+        Tally::of(setup, trials, |bit, trial| {
+            Ok(game(bit, &mut generator(setup.seed, trial, bit), share))
         })
     };
     let mut outcomes = vec![
@@ -81,13 +81,14 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .must_break(),
         played(|step| 1.0 / step as f64)?
             .advantage("the counter as printed, 5050 releases", allowed)
-            .by(promise),
+            .by(promise)
+            .must_not_break(),
     ];
     let public = public();
     for engine in [Engine::solve(&public, 0.05, 0.01)?, Engine::noisy_gd(&public, 0.5, 60, 8)?] {
-        outcomes.push(against(&engine, setup.seed, setup.trials(2_000))?);
+        outcomes.push(against(&engine, setup, setup.trials(2_000))?);
     }
-    outcomes.push(releases_beyond_the_public_number(&public, setup.seed)?);
+    outcomes.push(releases_beyond_the_public_number(&public, setup)?);
     Ok(outcomes)
 }
 
@@ -113,11 +114,11 @@ fn values(count: usize) -> impl Iterator<Item = f64> {
 
 /// The target, y = -1 or 1, is deleted first, then twenty others, one per request. The attacker adds
 /// up what all releases from the first deletion on say.
-fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
     let one: &[f32] = &[1.0];
     let mut promise = None;
     let score = |positive: bool, trial: u64, promise: &mut Option<_>| {
-        let mut rng = generator(seed, trial, positive);
+        let mut rng = generator(setup.seed, trial, positive);
         let target = if positive { 1.0 } else { -1.0 };
         let data = |count, target: Option<f64>| {
             dataset(1, target.into_iter().chain(values(count)).map(|y| (one, y)))
@@ -133,19 +134,20 @@ fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> 
             // The first release is nearest to the model that knew the target.
             sum += now.weights[0] * 0.5_f64.powi(gone as i32);
         }
-        Ok::<_, Failure>(sum)
+        Ok(sum)
     };
     // The threshold is the mean over games that are not counted.
     let mut middle = 0.0;
     let rehearsals = trials / 4;
     for trial in 0..rehearsals {
+        setup.go_on()?;
         for world in [false, true] {
             let sum = score(world, trial, &mut promise)?;
             middle += sum / (2 * rehearsals) as f64;
         }
     }
-    let tally = Tally::of(trials, |world, trial| {
-        Ok::<_, Failure>(score(world, rehearsals + trial, &mut promise)? > middle)
+    let tally = Tally::of(setup, trials, |world, trial| {
+        Ok(score(world, rehearsals + trial, &mut promise)? > middle)
     })?;
     let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
     Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(
@@ -155,7 +157,7 @@ fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> 
 }
 
 /// efface's own secret state promises R releases jointly, and makes no more.
-fn releases_beyond_the_public_number(public: &Public, seed: u64) -> Result<Outcome, Failure> {
+fn releases_beyond_the_public_number(public: &Public, setup: &Setup) -> Result<Outcome, Failure> {
     const COVERED: u64 = 3;
     let constants = public.constants()?;
     let (noise, grid) = super::engine::on_grid(0.05)?;
@@ -169,7 +171,7 @@ fn releases_beyond_the_public_number(public: &Public, seed: u64) -> Result<Outco
         solver: Solver::Newton,
     };
     let plan = plan.check(&constants, 0).map_err(Failure::of)?;
-    let mut rng = generator(seed, 0, false);
+    let mut rng = generator(setup.seed, 0, false);
     let one: &[f32] = &[1.0];
     let data = dataset(1, values(RECORDS).map(|y| (one, y)))?;
     let objective = Objective::new(&constants, &data).map_err(Failure::of)?;

@@ -62,11 +62,11 @@ fn median(values: &[f64]) -> f64 {
 
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     let trials = setup.trials(10_000);
-    let medians = Tally::of(trials, |positive, trial| {
+    let medians = Tally::of(setup, trials, |positive, trial| {
         let mut rng = generator(setup.seed, trial, positive);
         let mut values = records(positive, &mut rng);
         let first = median(&values);
-        Ok::<_, Failure>(play(&mut values, first, &mut rng, |now, _, _| Ok(median(now)))? > 0.0)
+        Ok(play(&mut values, first, &mut rng, |now, _, _| Ok(median(now)))? > 0.0)
     })?;
     let mut outcomes = vec![
         medians
@@ -78,17 +78,17 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
         Public { lambda: 0.01, ..Public::line(Loss::Squared { clip: 0.1 }, RECORDS as u64) };
     let trials = setup.trials(2_000);
     for engine in [Engine::solve(&public, 1.5, 1e-4)?, Engine::noisy_gd(&public, 0.2, 60, 30)?] {
-        outcomes.push(against(&engine, setup.seed, trials)?);
+        outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same game with a location that is hardly more than a median: residuals clipped at 0.1.
-fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
     let one: &[f32] = &[1.0];
     let mut promise = None;
-    let tally = Tally::of(trials, |positive, trial| {
-        let mut rng = generator(seed, trial, positive);
+    let tally = Tally::of(setup, trials, |positive, trial| {
+        let mut rng = generator(setup.seed, trial, positive);
         let mut values = records(positive, &mut rng);
         let data = |values: &[f64]| dataset(1, values.iter().map(|y| (one, *y)));
         let mut now: Release = engine.train(&data(&values)?, &mut rng)?;
@@ -103,7 +103,7 @@ fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> 
         if promise.is_none() {
             promise = Some(deletion_privacy(&now.event, Some(STEP as u64))?);
         }
-        Ok::<_, Failure>(last > 0.0)
+        Ok(last > 0.0)
     })?;
     let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
     Ok(tally

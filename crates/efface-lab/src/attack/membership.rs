@@ -34,6 +34,8 @@ const RECORDS: usize = 200;
 const LAMBDA: f64 = 0.02;
 /// G/(lambda N), how far a record can move the optimum: mu of about 1 for one release.
 const NOISE: f64 = 1.0 / (LAMBDA * RECORDS as f64);
+/// Records among which the target is searched for.
+const CANDIDATES: usize = 100;
 const DELTA: f64 = 1e-6;
 
 /// The two data sets, and the target's own row with its sign.
@@ -67,7 +69,7 @@ fn public(pool: &Pool) -> Public {
 }
 
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
-    let pool = Pool::of(setup)?;
+    let pool = Pool::of(setup, RECORDS + CANDIDATES - 1)?;
     let public = public(&pool);
     let worlds = worlds(&pool, &public, setup)?;
     let honest = Engine::solve(&public, NOISE, 0.06 * NOISE)?;
@@ -115,7 +117,7 @@ fn promised(event: &Event, game: Game) -> Result<Claim, Failure> {
 /// Records, and among a hundred others the one whose presence moves its own margin most.
 fn worlds(pool: &Pool, public: &Public, setup: &Setup) -> Result<Worlds, Failure> {
     let mut rng = generator(setup.seed, u64::MAX >> 3, false);
-    let drawn = pool.draw(RECORDS + 99, &mut rng);
+    let drawn = pool.draw(RECORDS + CANDIDATES - 1, &mut rng);
     let (rest, candidates) = drawn.split_at(RECORDS - 1);
     let exact = Engine::solve(public, 1e-5, 1e-7)?;
     let base = exact.train(&pool.records(rest)?, &mut rng)?.weights;
@@ -194,6 +196,7 @@ fn attack(
     let margins = |member: bool, from: u64, count: u64| -> Result<Vec<f64>, Failure> {
         (from..from + count)
             .map(|trial| {
+                setup.go_on()?;
                 let mut rng = generator(setup.seed, trial, member);
                 let released = release(engine, game, member, worlds, &mut rng)?;
                 Ok(dot(&worlds.direction, &released.weights))

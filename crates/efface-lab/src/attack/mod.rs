@@ -40,7 +40,7 @@ pub struct Attack {
 }
 
 /// How an attack is run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Setup {
     /// Fewer trials: a look, with wider bounds.
     pub quick: bool,
@@ -48,6 +48,8 @@ pub struct Setup {
     pub seed: u64,
     /// The folder of public data sets; made data where there is none.
     pub data: Option<std::path::PathBuf>,
+    /// Whether the user asked to stop: heard between trials.
+    pub stop: fn() -> bool,
 }
 
 impl Setup {
@@ -55,17 +57,28 @@ impl Setup {
     fn trials(&self, full: u64) -> u64 {
         if self.quick { full / 10 } else { full }
     }
+
+    /// Goes on, unless the user asked to stop.
+    fn go_on(&self) -> Result<(), Failure> {
+        if (self.stop)() { Err(Failure::Interrupted) } else { Ok(()) }
+    }
 }
 
-/// An attack that could not be run, in words.
+/// Why an attack did not come to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(String);
+pub enum Failure {
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// It could not be run, in words.
+    #[error("{0}")]
+    Impossible(String),
+}
 
 impl Failure {
     /// From any error.
     fn of(error: impl std::fmt::Display) -> Self {
-        Self(error.to_string())
+        Self::Impossible(error.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::{Failure, Setup};
 use crate::audit::statistics::{lower, upper};
 
 /// The probability that one bound of an attack fails. A run of all attacks makes fewer than a
@@ -16,6 +17,10 @@ pub enum Promise {
     Broken,
     /// The attack must stay within what the mechanism promises.
     Kept,
+    /// The same of a published target: this attack, or this adversary, is too weak to break it.
+    Unbroken,
+    /// Nothing is promised, so that nothing can be broken: the number is for information.
+    Measured,
 }
 
 /// One line of the table.
@@ -29,11 +34,11 @@ pub struct Outcome {
     pub trials: u64,
     /// The estimate.
     pub measured: f64,
-    /// A number that the true value is below with probability at most 1e-8 (Clopper-Pearson); the
-    /// measured number where nothing is random.
-    pub lower: f64,
-    /// The most that the mechanism's promise allows.
-    pub allowed: f64,
+    /// A number that the true value is below with probability at most 1e-8 (Clopper-Pearson). None
+    /// for counts, means and largest values: they have no interval, and stand for themselves.
+    pub lower: Option<f64>,
+    /// The most that the mechanism's promise allows; none where nothing is promised.
+    pub allowed: Option<f64>,
     /// Where that number comes from.
     pub promise: String,
     /// What must come out.
@@ -41,29 +46,40 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the attack did more than the promise allows.
+    /// Whether the attack did more than the promise allows; none where nothing is promised.
     #[must_use]
-    pub fn broken(&self) -> bool {
-        self.lower > self.allowed
+    pub fn broken(&self) -> Option<bool> {
+        self.allowed.map(|allowed| self.lower.unwrap_or(self.measured) > allowed)
     }
 
-    /// Whether it came out as it must.
+    /// Whether it came out as it must. What is measured alone cannot come out otherwise.
     #[must_use]
     pub fn as_expected(&self) -> bool {
-        self.broken() == (self.expected == Promise::Broken)
+        self.broken().is_none_or(|broken| broken == (self.expected == Promise::Broken))
     }
 
-    /// Something that is no matter of chance.
+    /// A number without an interval.
     pub(super) fn certain(against: &str, measure: &str, measured: f64, allowed: f64) -> Self {
         Self {
             against: against.to_owned(),
             measure: measure.to_owned(),
             trials: 1,
             measured,
-            lower: measured,
-            allowed,
+            lower: None,
+            allowed: Some(allowed),
             promise: String::new(),
             expected: Promise::Kept,
+        }
+    }
+
+    /// A number about which nothing is promised.
+    pub(super) fn measured(against: &str, measure: &str, trials: u64, measured: f64) -> Self {
+        Self {
+            trials,
+            allowed: None,
+            promise: "nothing is promised".to_owned(),
+            expected: Promise::Measured,
+            ..Self::certain(against, measure, measured, 0.0)
         }
     }
 
@@ -75,6 +91,11 @@ impl Outcome {
     /// The same, for a target: its promise must turn out to be false.
     pub(super) fn must_break(self) -> Self {
         Self { expected: Promise::Broken, ..self }
+    }
+
+    /// The same, for a target that this attack or adversary does not break.
+    pub(super) fn must_not_break(self) -> Self {
+        Self { expected: Promise::Unbroken, ..self }
     }
 }
 
@@ -90,12 +111,17 @@ pub(super) struct Tally {
 impl Tally {
     /// Plays `trials` games in each of the two worlds. `answers_second(world, trial)` is what the
     /// attacker says.
-    pub(super) fn of<E>(
+    ///
+    /// # Errors
+    /// Of the attacker; when the user asked to stop.
+    pub(super) fn of(
+        setup: &Setup,
         trials: u64,
-        mut answers_second: impl FnMut(bool, u64) -> Result<bool, E>,
-    ) -> Result<Self, E> {
+        mut answers_second: impl FnMut(bool, u64) -> Result<bool, Failure>,
+    ) -> Result<Self, Failure> {
         let mut tally = Self { first: (0, trials), second: (0, trials) };
         for trial in 0..trials {
+            setup.go_on()?;
             tally.first.0 += u64::from(!answers_second(false, trial)?);
             tally.second.0 += u64::from(answers_second(true, trial)?);
         }
@@ -109,7 +135,7 @@ impl Tally {
         Outcome {
             trials: self.first.1 + self.second.1,
             measured: rate(self.first) + rate(self.second) - 1.0,
-            lower: least(self.first) + least(self.second) - 1.0,
+            lower: Some(least(self.first) + least(self.second) - 1.0),
             ..Outcome::certain(against, "advantage", 0.0, allowed)
         }
     }
@@ -123,7 +149,7 @@ impl Tally {
         Outcome {
             trials: m + n,
             measured: hits as f64 / n as f64 - factor * false_hits as f64 / m as f64,
-            lower: lower(hits, n, 0.5 * ERROR) - factor * upper(false_hits, m, 0.5 * ERROR),
+            lower: Some(lower(hits, n, 0.5 * ERROR) - factor * upper(false_hits, m, 0.5 * ERROR)),
             ..Outcome::certain(against, "delta", 0.0, allowed)
         }
     }
@@ -142,7 +168,7 @@ pub(super) fn true_positives(
     Outcome {
         trials: of + m,
         measured: hits as f64 / of as f64,
-        lower: lower(hits, of, 0.5 * ERROR),
+        lower: Some(lower(hits, of, 0.5 * ERROR)),
         ..Outcome::certain(against, measure, 0.0, most)
     }
 }

@@ -78,7 +78,7 @@ fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
     let before = Objective::new(constants, &all).map_err(Failure::of)?;
     let after = Objective::new(constants, &rest).map_err(Failure::of)?;
     let mut event = None;
-    let tally = Tally::of(setup.trials(150_000), |retrained, trial| {
+    let tally = Tally::of(setup, setup.trials(150_000), |retrained, trial| {
         let mut rng = generator(setup.seed, trial, retrained);
         let watch = &mut unwatched;
         let released: Released = if retrained {
@@ -91,7 +91,7 @@ fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
             request(&after, &plan, changed, 2, &mut rng, &mut unwatched).map_err(Failure::of)?
         };
         event.get_or_insert(released.event);
-        Ok::<_, Failure>(RARE.contains(&released.weights[0]))
+        Ok(RARE.contains(&released.weights[0]))
     })?;
     let Some(Event::ObjectivePerturbation(mut event)) = event else {
         return Err(Failure::of("the event is another mechanism's"));
@@ -121,7 +121,7 @@ fn fresh_noise(setup: &Setup) -> Result<Outcome, Failure> {
     let quiet = Engine::solve(&public, 1e-3, 1e-6)?;
     let optimum = quiet.train(&rest, &mut generator(setup.seed, 0, false))?.weights[0];
     let mut event = None;
-    let tally = Tally::of(setup.trials(30_000), |retrained, trial| {
+    let tally = Tally::of(setup, setup.trials(30_000), |retrained, trial| {
         let mut rng = generator(setup.seed, trial, retrained);
         let released = if retrained {
             engine.train(&rest, &mut rng)?
@@ -130,7 +130,7 @@ fn fresh_noise(setup: &Setup) -> Result<Outcome, Failure> {
             engine.request(&rest, &first, &change, &mut rng)?
         };
         event.get_or_insert(released.event);
-        Ok::<_, Failure>(released.weights[0] > optimum + 1.5)
+        Ok(released.weights[0] > optimum + 1.5)
     })?;
     let event = event.ok_or_else(|| Failure::of("no trials"))?;
     let claimed = claim(&event, &Question::Indistinguishable { delta: 1e-6 })?;

@@ -21,12 +21,27 @@ pub(super) struct Pool {
 
 impl Pool {
     /// a9a where there are data sets, else made records.
-    pub(super) fn of(setup: &Setup) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// A file that cannot be read, that has fewer than `needed` records, or more than two
+    /// classes.
+    pub(super) fn of(setup: &Setup, needed: usize) -> Result<Self, Failure> {
         let Some(folder) = &setup.data else { return Ok(Self::made(setup.seed)) };
         let path = folder.join("libsvm").join("a9a.gz");
-        let input = Input { path: PathOrStdin::Path(path), labels: None, format: None };
+        let input = Input { path: PathOrStdin::Path(path.clone()), labels: None, format: None };
         let mut pool = Self { name: "a9a", cols: 0, rows: Vec::new(), labels: Vec::new() };
+        let unfit = |what: String| Failure::of(format!("`{}`: {what}", path.display()));
         read(&input, &ReadOptions::default(), &mut pool).map_err(Failure::of)?;
+        if pool.labels.iter().any(|class| *class > 1.0) {
+            return Err(unfit("two classes are needed, got more; give a9a as it is".into()));
+        }
+        let rows = pool.rows.len();
+        if rows < needed {
+            return Err(unfit(format!(
+                "at least {needed} records are needed, got {rows}; give the whole of a9a, or no \
+                 folder of data sets"
+            )));
+        }
         Ok(pool)
     }
 

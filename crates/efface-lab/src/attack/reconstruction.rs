@@ -33,7 +33,7 @@ const DELTA: f64 = 1e-6;
 const NOISES: [f64; 6] = [1e-4, 1e-3, 0.03, 0.3, 3.0, 10.0];
 
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
-    let pool = Pool::of(setup)?;
+    let pool = Pool::of(setup, RECORDS + 1 + SAMPLE)?;
     let public = Public {
         loss: Loss::Logistic,
         cols: pool.cols,
@@ -63,7 +63,7 @@ fn against(
     let trials = setup.trials(300);
     let sample_constants = Public { n: SAMPLE as u64, ..public.clone() }.constants()?;
     let (mut likeness, mut event) = (0.0, None);
-    let tally = Tally::of(trials, |second, trial| {
+    let tally = Tally::of(setup, trials, |second, trial| {
         let mut rng = generator(setup.seed, trial, second);
         let drawn = pool.draw(RECORDS + 1 + SAMPLE, &mut rng);
         let (records, sample) = drawn.split_at(RECORDS + 1);
@@ -85,7 +85,7 @@ fn against(
         let like = candidates.iter().map(|place| cosine(pool.record(*place), &estimate));
         let like: Vec<f64> = like.collect();
         likeness += like[usize::from(second)] / (2 * trials) as f64;
-        Ok::<_, Failure>(like[1] > like[0])
+        Ok(like[1] > like[0])
     })?;
     let event = event.ok_or_else(|| Failure::of("no trials"))?;
     let unlearning = claim(&event, &Question::Indistinguishable { delta: DELTA })?;
@@ -113,8 +113,8 @@ fn against(
             )),
         );
     }
-    let like = Outcome::certain(&name, "mean cosine with the deleted row", likeness, 1.0);
-    outcomes.push(Outcome { trials: 2 * trials, ..like.by("nothing is promised") });
+    let measure = "mean cosine with the deleted row";
+    outcomes.push(Outcome::measured(&name, measure, 2 * trials, likeness));
     Ok(outcomes)
 }
 

@@ -33,11 +33,11 @@ fn stays(first: f64, value: f64) -> bool {
 
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     let trials = setup.trials(10_000);
-    let summed = Tally::of(trials, |positive, _| {
+    let summed = Tally::of(setup, trials, |positive, _| {
         let all = records(positive);
         let first: f64 = all.iter().sum();
         let rest: f64 = all.iter().filter(|value| stays(first, **value)).sum();
-        Ok::<_, Failure>(rest < 0.0)
+        Ok(rest < 0.0)
     })?;
     let mut outcomes = vec![
         summed
@@ -47,17 +47,17 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     ];
     let public = Public { target_bound: 2.0, ..Public::line(Loss::Squared { clip: 2.0 }, 3) };
     for engine in [Engine::solve(&public, 3.0, 1e-3)?, Engine::noisy_gd(&public, 2.6, 40, 20)?] {
-        outcomes.push(against(&engine, setup.seed, trials)?);
+        outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same game with a mean in the place of the sum: one weight, x = 1, y the record's value.
-fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> {
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
     let one: &[f32] = &[1.0];
     let mut promise = None;
-    let tally = Tally::of(trials, |positive, trial| {
-        let mut rng = generator(seed, trial, positive);
+    let tally = Tally::of(setup, trials, |positive, trial| {
+        let mut rng = generator(setup.seed, trial, positive);
         let all = records(positive);
         let first = engine.train(&dataset(1, all.map(|y| (one, y)))?, &mut rng)?;
         let seen = first.weights[0];
@@ -69,7 +69,7 @@ fn against(engine: &Engine, seed: u64, trials: u64) -> Result<Outcome, Failure> 
         if promise.is_none() {
             promise = Some(deletion_privacy(&second.event, Some(1))?);
         }
-        Ok::<_, Failure>(second.weights[0] < 0.0)
+        Ok(second.weights[0] < 0.0)
     })?;
     let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
     Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(

@@ -4,18 +4,24 @@ use std::path::PathBuf;
 
 use clap::Args;
 use efface::Error;
-use efface_lab::attack::{Attack, Setup, attacks};
+use efface_lab::attack::{Attack, Failure, Setup, attacks};
 
 use crate::failure::{Outcome, Result};
+use crate::interrupt;
 use crate::output::Output;
 
 /// Run known attacks against their targets and against the mechanisms that must resist
 ///
 /// Each attack must succeed against a published mechanism, and fail against the engine, for which
 /// `allowed` is what its certificate promises. `lower` is below the true value except with
-/// probability 1e-8 a line. Randomness is seeded, so that runs repeat.
+/// probability 1e-8 a line; counts, means and largest values have none, and the number itself is
+/// compared. Randomness is seeded, so that runs repeat.
 ///
-/// Exit code 0: each attack came out as it must; 1: one did not.
+/// A line begins with `broken` (more than was promised), `resists` (the engine), `not broken` (a
+/// published target that this attack is too weak for) or `not promised` (nothing to break: a number
+/// for information). What came out as it must not stands in capitals: `BROKEN`, `NO SUCCESS`.
+///
+/// Exit code 0: each attack came out as it must; 1: one did not; 2: one could not be run, or Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -53,11 +59,16 @@ impl Lab {
             return Ok(Outcome::Done);
         }
         let data = self.data.or_else(|| std::env::var_os("EFFACE_DATA").map(PathBuf::from));
-        let setup = Setup { quick: self.quick, seed: self.seed, data };
+        interrupt::listen()?;
+        let setup = Setup { quick: self.quick, seed: self.seed, data, stop: interrupt::asked };
         let mut all = true;
         for attack in &chosen {
-            let outcomes = (attack.run)(&setup)
-                .map_err(|failure| Error::input("attack", format!("{}: {failure}", attack.name)))?;
+            let outcomes = (attack.run)(&setup).map_err(|failure| match failure {
+                Failure::Interrupted => Error::interrupted(),
+                Failure::Impossible(why) => {
+                    Error::input("attack", format!("{}: {why}", attack.name))
+                }
+            })?;
             all &= outcomes.iter().all(efface_lab::attack::Outcome::as_expected);
             output.attacked(attack, &outcomes)?;
         }
