@@ -136,7 +136,17 @@ impl Choices {
 
     fn numbers(&self) -> Result<()> {
         let s = &self.settings;
-        let optimum = matches!(self.mechanism, MechanismName::Solve | MechanismName::Retrain);
+        let unclipped = s.clip == Some(f64::INFINITY);
+        let optimum = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
+        if unclipped && !optimum.contains(&self.mechanism) {
+            let message = format!(
+                "`clip` must be finite with `{}`, got inf: without a clip gradients have no bound \
+                 that holds wherever steps may lead",
+                self.mechanism.name()
+            );
+            return Err(Error::input("range", message)
+                .hint("leave `--clip` out, or use `solve`, `retrain` or `ridge`"));
+        }
         if let Some(delta) = s.delta {
             Delta::new(delta).map_err(range)?;
         }
@@ -145,8 +155,7 @@ impl Choices {
             ("excess-risk", s.excess_risk),
             ("eta", s.eta),
             ("radius", s.radius),
-            // Without a clip gradients have no bound that holds wherever steps may lead.
-            ("clip", s.clip.filter(|clip| !(clip.is_infinite() && *clip > 0.0 && optimum))),
+            ("clip", s.clip.filter(|_| !unclipped)),
             ("hinge-width", s.hinge_width),
             ("max-weight", s.max_weight),
             ("diameter", s.diameter),

@@ -64,7 +64,11 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
             s.extractor_privacy.is_some(),
             "an extractor that saw the records is not undone exactly",
         ),
-        ("clip", s.clip.is_some(), "a clipped residual has no sums to solve from"),
+        (
+            "clip",
+            s.clip.is_some_and(f64::is_finite),
+            "a clipped residual has no sums to solve from",
+        ),
     ];
     for (name, given, reason) in pointless {
         if given {

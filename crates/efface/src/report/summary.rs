@@ -85,7 +85,7 @@ fn promise(facts: &Facts) -> Option<String> {
     }
     let seen = match (claim.notion, claim.releases) {
         (Notion::DeletionPrivacy, _) => "what is kept after the request".to_owned(),
-        (_, 0 | 1) => "the model published last, and none before it".to_owned(),
+        (_, 0 | 1) => "the model published last (and none before it)".to_owned(),
         (_, n) => format!("the {n} releases that this claim covers together"),
     };
     let when = match claim.requests {

@@ -249,6 +249,8 @@ fn ridge_ends_where_a_model_of_the_rest_begins() {
             epsilon: None,
             public_n: Some(60),
             capacity: fixed.then_some(200),
+            // Said or not: `ridge` clips nothing.
+            clip: (!fixed).then_some(f64::INFINITY),
             ..regression("ridge", normalizer)
         };
         let mut life = Life::new(settings(), seed);

@@ -33,6 +33,14 @@ fn settings_out_of_range_or_at_odds() {
         (Settings { noise: Some(1e-300), ..Settings::default() }, "noise"),
         (Settings { eta: Some(0.1), ..Settings::default() }, "settings"),
         (Settings { clip: Some(0.1), ..Settings::default() }, "settings"),
+        (
+            Settings {
+                mechanism: text("noisy-gd"),
+                clip: Some(f64::INFINITY),
+                ..Settings::default()
+            },
+            "range",
+        ),
         (Settings { capacity: Some(60), ..Settings::default() }, "capacity"),
         (Settings { loss: text("squared"), ..Settings::default() }, "target-range"),
         (Settings { mechanism: text("noisy-gd"), eta: Some(1e9), ..Settings::default() }, "eta"),
