@@ -22,6 +22,7 @@ fn options(folder: &Path) -> Options {
         data: None,
         folder: folder.to_owned(),
         date: "2026-01-01T00:00:00Z".to_owned(),
+        stop: || false,
     }
 }
 
@@ -70,6 +71,31 @@ fn accounting_needs_no_data_and_explains_its_differences() {
         }
         assert!(one.provenance.line().contains("data: none"), "{}", one.name);
     }
+}
+
+/// The page of an earlier run is replaced, anything else of that name is left alone.
+#[test]
+fn pages_of_others_are_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("index.html");
+    let options = Options { names: vec!["chien2024-table1".into()], ..options(folder.path()) };
+    for _ in 0..2 {
+        ran(&options).unwrap();
+    }
+    fs::write(&page, "<html>my own</html>").unwrap();
+    let refused = ran(&options).unwrap_err();
+    assert!(refused.message().contains("index.html` was not written by"), "{refused}");
+    assert_eq!(fs::read_to_string(&page).unwrap(), "<html>my own</html>");
+}
+
+/// What was cut short is not written, even if its parts took the cut for a result.
+#[test]
+fn nothing_is_written_of_an_experiment_that_was_to_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["chien2024-table1".into()];
+    let told = ran(&Options { names, stop: || true, ..options(folder.path()) }).unwrap_err();
+    assert_eq!(told.kind(), efface::Kind::Interrupted);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use efface::{Error, Kind};
 use efface_lab::reproduce::{self, Done, Options};
 use serde_json::json;
 
@@ -19,7 +20,11 @@ use crate::surroundings;
 ///
 /// Each experiment writes CSV and SVG files and a page (`index.html`) that sets what the paper
 /// prints beside what is computed or measured here, says which agree, and explains what differs.
-/// Everything drawn has a declared seed: nothing made here may be released.
+/// Everything drawn has a declared seed: nothing made here may be released. The page shows the
+/// experiments of the run that wrote it; files that earlier runs left in the folder stay there.
+///
+/// Exit code 0: every experiment was run, also where a claim differs (the line says so, and why); 2:
+/// one could not be run, or Ctrl-C. Experiments that were complete by then are in the folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -65,6 +70,7 @@ impl Reproduce {
             data: self.data.or_else(|| env::var_os("EFFACE_DATA").map(PathBuf::from)),
             folder: self.output.clone(),
             date: surroundings::now(),
+            stop: interrupt::asked,
         };
         let mut bar = Bar::new(output.is_json());
         let start = Instant::now();
@@ -76,7 +82,16 @@ impl Reproduce {
             ControlFlow::Continue(())
         });
         bar.clear();
-        let done = done?;
+        let done = done.map_err(|error| match error.kind() {
+            Kind::Interrupted => Error::input(
+                error.code(),
+                format!(
+                    "interrupted; experiments that were complete are in `{}`",
+                    self.output.display()
+                ),
+            ),
+            _ => error,
+        })?;
         done.iter().try_for_each(|one| tell(output, one))?;
         if !output.is_json() {
             output.text(&format!("\nthe page is {}", self.output.join("index.html").display()))?;

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use efface::below::learn::solver::Progress;
 use efface::{Error, Result};
 
 use super::data::Shelf;
@@ -14,6 +15,17 @@ pub(super) struct Bench<'a> {
     pub(super) seconds: &'a mut dyn FnMut() -> f64,
     /// Told how far it is; may stop the work.
     pub(super) tell: &'a mut dyn FnMut(&str) -> ControlFlow<()>,
+    /// Whether the user asked to stop.
+    pub(super) stop: Stop,
+}
+
+/// Says whether the user asked to stop.
+pub(super) type Stop = fn() -> bool;
+
+/// A watcher of solvers and steps that ends them when the user asks to stop. What they then fail
+/// with, [`super::run`] takes for an interruption.
+pub(super) fn until(stop: Stop) -> impl FnMut(&Progress) -> ControlFlow<()> {
+    move |_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 impl Bench<'_> {

@@ -7,7 +7,7 @@ use efface::{Error, Notion, Result, Served, Settings};
 use serde::Deserialize;
 
 use super::Experiment;
-use super::bench::Bench;
+use super::bench::{Bench, Stop};
 use super::data::{DataSet, Rows, Split};
 use super::outcome::{Outcome, Sheet, number};
 use super::vaults::{Table, Vaults, passes};
@@ -112,7 +112,7 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
                 let settings = mechanism.settings(base, *level, grid, &split, set);
                 let count = mechanism.deletions(grid);
                 let head = [set.name().to_owned(), mechanism.name.clone(), told];
-                match serve(set, mechanism, &split, settings, count, seed) {
+                match serve(set, mechanism, &split, settings, count, seed, bench.stop) {
                     Ok(story) => {
                         points.push((story.deletion.max(FLOOR), story.quality));
                         let key = format!("{}-{}", set.name(), mechanism.name);
@@ -215,6 +215,7 @@ fn serve(
     settings: Settings,
     deletions: usize,
     seed: u64,
+    stop: Stop,
 ) -> Result<Story> {
     let regression = set == DataSet::Parkinsons;
     let signed =
@@ -229,7 +230,7 @@ fn serve(
         source.classes = Some(vec!["0".to_owned(), "1".to_owned()]);
     }
     let parameters = split.train.x.cols();
-    let mut vaults = Vaults::open(seed)?;
+    let mut vaults = Vaults::open(seed, stop)?;
     let first = vaults.train("model", &source, settings)?;
     let quality = |vaults: &Vaults| -> Result<f64> {
         if regression {

@@ -3,7 +3,7 @@
 
 use efface::below::learn::mechanism::Change;
 use efface::below::learn::mechanism::noisy_gd::{self, CheckedNoisyGd, NoisyGdPlan};
-use efface::below::learn::solver::{Solver, Start, Stopping, solve, unwatched};
+use efface::below::learn::solver::{Solver, Start, Stopping, solve};
 use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
 use efface::below::matrix::{Matrix, Row};
 use efface::below::privacy::event::{Event, NoisyGd, Normalizer};
@@ -11,6 +11,7 @@ use efface::{Error, Result};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use super::bench::{Stop, until};
 use super::data::Rows;
 
 /// The generator of a seed and what it is for.
@@ -81,10 +82,11 @@ impl Noisy {
         data: &Dataset,
         plan: &CheckedNoisyGd,
         rng: &mut ChaCha20Rng,
+        stop: Stop,
     ) -> Result<Self> {
         let objective = Objective::new(constants, data).map_err(failed)?;
         let released =
-            noisy_gd::learn(&objective, plan, None, rng, &mut unwatched).map_err(failed)?;
+            noisy_gd::learn(&objective, plan, None, rng, &mut until(stop)).map_err(failed)?;
         Self::of(released.weights, released.event)
     }
 
@@ -96,13 +98,14 @@ impl Noisy {
         plan: &CheckedNoisyGd,
         replaced: u64,
         rng: &mut ChaCha20Rng,
+        stop: Stop,
     ) -> Result<Self> {
         let objective = Objective::new(constants, data).map_err(failed)?;
         let since = vec![0; replaced as usize];
         let change = Change { deleted_since: &since, added: replaced };
         let (event, from) = (&self.event, &self.weights);
         let released =
-            noisy_gd::request(&objective, plan, event, &change, from, rng, &mut unwatched)
+            noisy_gd::request(&objective, plan, event, &change, from, rng, &mut until(stop))
                 .map_err(failed)?;
         Self::of(released.weights, released.event)
     }
@@ -121,13 +124,14 @@ pub(super) fn optimum(
     data: &Dataset,
     distance: f64,
     from: Option<&[f64]>,
+    stop: Stop,
 ) -> Result<Vec<f64>> {
     let objective = Objective::new(constants, data).map_err(failed)?;
     let zeros = vec![0.0; constants.parameters()];
     let start = Start { weights: from.unwrap_or(&zeros), factor: None };
     let stopping = Stopping { distance };
     let found =
-        solve(&objective, Solver::Lbfgs, stopping, start, &mut unwatched).map_err(failed)?;
+        solve(&objective, Solver::Lbfgs, stopping, start, &mut until(stop)).map_err(failed)?;
     Ok(found.weights)
 }
 

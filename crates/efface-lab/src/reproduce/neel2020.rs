@@ -6,7 +6,7 @@ use efface::{Error, Result, Settings};
 use serde::Deserialize;
 
 use super::Experiment;
-use super::bench::Bench;
+use super::bench::{Bench, Stop};
 use super::data::{Rows, Split};
 use super::memory::{self, failed};
 use super::outcome::{Outcome, Sheet, number};
@@ -88,7 +88,7 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         let most = grid.most.unwrap_or(usize::MAX);
         for &iterations in method.iterations.iter().take(most) {
             bench.say(&format!("{}, I = {iterations}", method.name))?;
-            let story = match serve(experiment, grid, method, iterations, &split) {
+            let story = match serve(experiment, grid, method, iterations, &split, bench.stop) {
                 Ok(story) => story,
                 Err(error) if error.kind() == efface::Kind::Interrupted => return Err(error),
                 Err(error) => {
@@ -150,6 +150,7 @@ fn serve(
     method: &Method,
     iterations: u64,
     split: &Split,
+    stop: Stop,
 ) -> Result<Story> {
     let n = split.train.len() as u64;
     let settings = Settings {
@@ -170,7 +171,7 @@ fn serve(
     let table = Table::of(&split.train, true);
     let mut source = table.source();
     source.classes = Some(vec!["0".to_owned(), "1".to_owned()]);
-    let mut vaults = Vaults::open(experiment.seeds.first().copied().unwrap_or(1))?;
+    let mut vaults = Vaults::open(experiment.seeds.first().copied().unwrap_or(1), stop)?;
     let first = vaults.train("model", &source, settings)?;
     let steps_of = |served: &efface::Served| served.work.as_ref().map_or(0.0, |w| w.passes as f64);
     let mut steps = Vec::new();
@@ -187,7 +188,7 @@ fn serve(
     let goal = if method.convex { grid.reference } else { grid.lambda };
     let own = if method.convex { 0.0 } else { grid.lambda };
     let constants = memory::constants(&rest, Loss::Logistic, goal)?;
-    let best = memory::optimum(&constants, &rest.dataset()?, 1e-6, None)?;
+    let best = memory::optimum(&constants, &rest.dataset()?, 1e-6, None, stop)?;
     let floor = value(&rest, own, &best)?;
     let excess = value(&rest, own, &weights)? - floor;
     vaults.discard("model")?;
@@ -196,7 +197,7 @@ fn serve(
         learning: steps_of(&first),
         noise: Vaults::noise(&first).unwrap_or(f64::NAN),
         accuracy: split.test.accuracy(Loss::Logistic, &weights)?,
-        baseline: baseline(&rest, lambda, own, floor + excess)?,
+        baseline: baseline(&rest, lambda, own, floor + excess, stop)?,
         excess: excess.max(f64::MIN_POSITIVE),
     })
 }
@@ -208,13 +209,16 @@ fn value(rows: &Rows, lambda: f64, weights: &[f64]) -> Result<f64> {
 }
 
 /// Steps of plain descent from zeros until it is as good as `goal`, where it ever is.
-fn baseline(rows: &Rows, lambda: f64, own: f64, goal: f64) -> Result<Option<u64>> {
+fn baseline(rows: &Rows, lambda: f64, own: f64, goal: f64, stop: Stop) -> Result<Option<u64>> {
     let constants = memory::constants(rows, Loss::Logistic, lambda)?;
     let data = rows.dataset()?;
     let objective = Objective::new(&constants, &data).map_err(failed)?;
     let eta = 2.0 / (constants.total_smoothness() + lambda);
     let mut weights = vec![0.0; constants.parameters()];
     for steps in 0..MOST_BASELINE {
+        if stop() {
+            return Err(Error::interrupted());
+        }
         let at = objective.evaluate(&weights).map_err(failed)?;
         let squares: f64 = weights.iter().map(|w| w * w).sum();
         if at.value + 0.5 * (own - lambda) * squares <= goal {

@@ -22,12 +22,21 @@ collapse;margin:1rem 0}th,td{border:1px solid #ccc;padding:.3rem .6rem;text-alig
 vertical-align:top}th{background:#f3f3f3}.differs{background:#fdeee6;font-weight:bold}\
 .provenance{color:#555;font-size:.85rem}svg{max-width:100%;height:auto}figure{margin:1rem 0}";
 
+/// What tells a page from any other file.
+const TITLE: &str = "<title>efface: published results, repeated</title>";
+
+/// Whether these are the bytes of such a page.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(1000)];
+    String::from_utf8_lossy(start).contains(TITLE)
+}
+
 /// The start of the page, with a table of contents.
 pub(super) fn head<'a>(experiments: impl Iterator<Item = &'a Experiment>, quick: bool) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>efface: published results, repeated</title><style>{STYLE}</style></head><body>\n\
+         {TITLE}<style>{STYLE}</style></head><body>\n\
          <h1>Published results, repeated</h1>\n<p>What papers print and state, beside what this \
          program computes and measures. A difference is explained in its line.{}</p>\n<ul>\n",
         if quick {

@@ -14,6 +14,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use tempfile::TempDir;
 
+use super::bench::Stop;
 use super::data::Rows;
 
 /// A folder for vaults with a key; both are gone when it is dropped.
@@ -21,6 +22,7 @@ pub(super) struct Vaults {
     folder: TempDir,
     keyring: Keyring,
     rng: ChaCha20Rng,
+    stop: Stop,
 }
 
 /// What a request cost, in gradient passes: a Hessian as many as it takes as long.
@@ -99,8 +101,9 @@ impl Table {
 }
 
 impl Vaults {
-    /// An empty folder, with a key and randomness that follow from `seed`.
-    pub(super) fn open(seed: u64) -> Result<Self> {
+    /// An empty folder, with a key and randomness that follow from `seed`. Work ends at the next pass
+    /// when the user asks to stop.
+    pub(super) fn open(seed: u64, stop: Stop) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("efface-reproduce-")
             .tempdir()
@@ -111,7 +114,7 @@ impl Vaults {
         rng.fill_bytes(&mut secret);
         let keyring = Keyring::create(&folder.path().join("key.toml"), &key, &secret)
             .map_err(|error| Error::storage("key", error.to_string()))?;
-        Ok(Self { folder, keyring, rng })
+        Ok(Self { folder, keyring, rng, stop })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -184,7 +187,7 @@ impl Vaults {
     }
 
     fn around<T>(&mut self, work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>) -> Result<T> {
-        let rng = &mut self.rng;
+        let (rng, stop) = (&mut self.rng, self.stop);
         work(&mut Surroundings {
             clock: &|| "2026-01-01T00:00:00Z".to_owned(),
             entropy: &mut |bytes| {
@@ -192,7 +195,32 @@ impl Vaults {
                 Ok(())
             },
             keyring: &self.keyring,
-            watch: &mut |_| ControlFlow::Continue(()),
+            watch: &mut |_| match stop() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use efface::below::matrix::Row;
+
+    #[test]
+    fn a_training_ends_when_the_user_asks() {
+        let mut x = Matrix::dense(1);
+        (0..20).for_each(|i| x.push(Row::Dense(&[i as f32 / 20.0])).unwrap());
+        let rows = Rows { x, y: (0..20).map(|i| f64::from(i % 2)).collect() };
+        let table = Table::of(&rows, true);
+        let settings = || Settings {
+            mechanism: Some("noisy-gd".to_owned()),
+            lambda: Some(0.1),
+            ..Settings::default()
+        };
+        let train = |stop: Stop| Vaults::open(1, stop)?.train("m", &table.source(), settings());
+        train(|| false).unwrap();
+        assert_eq!(train(|| true).unwrap_err().kind(), efface::Kind::Interrupted);
     }
 }

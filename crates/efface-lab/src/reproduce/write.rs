@@ -13,7 +13,7 @@ use super::page::{self, Section};
 use super::{Experiment, Provenance, experiments};
 
 /// What to run, on what, and where results go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Names of experiments; none means all.
     pub names: Vec<String>,
@@ -25,6 +25,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// The date, for provenance.
     pub date: String,
+    /// Whether the user asked to stop: heard at every pass over the data.
+    pub stop: fn() -> bool,
 }
 
 /// One experiment that was run.
@@ -44,11 +46,11 @@ pub struct Done {
 /// and `index.html` with everything.
 ///
 /// `seconds` is a clock, `tell` hears what is being done and may stop it. What was written before an
-/// experiment fails stays; the page holds what was done.
+/// experiment fails stays; the page holds what was done in this run.
 ///
 /// # Errors
-/// An unknown name, data that are not there (named), a folder that cannot be written, or a fault of
-/// an experiment.
+/// An unknown name, data that are not there or not all there (named), a folder that cannot be written
+/// or has an `index.html` that is no such page, an interruption, or a fault of an experiment.
 pub fn run(
     options: &Options,
     seconds: &mut dyn FnMut() -> f64,
@@ -58,13 +60,19 @@ pub fn run(
     let mut shelf = Shelf::new(options.data.clone());
     // Everything that is needed is found before anything is run.
     chosen.iter().flat_map(|experiment| &experiment.data).try_for_each(|set| shelf.find(*set))?;
+    own(&options.folder.join("index.html"))?;
     fs::create_dir_all(&options.folder).map_err(|error| unwritable(&options.folder, &error))?;
     let (mut done, mut sections) = (Vec::new(), Vec::new());
     for experiment in &chosen {
         let begin = seconds();
-        let mut bench = Bench { shelf: &mut shelf, seconds, tell };
+        let mut bench = Bench { shelf: &mut shelf, seconds, tell, stop: options.stop };
         bench.say(&experiment.name)?;
-        let outcome = experiment.runner.run(experiment, &mut bench)?;
+        let outcome = experiment.runner.run(experiment, &mut bench);
+        // Whatever came of it: it may have been cut short.
+        if (options.stop)() {
+            return Err(Error::interrupted());
+        }
+        let outcome = outcome?;
         let lines = experiment.lines(&outcome.measured)?;
         let data =
             experiment.data.iter().map(|set| shelf.checksums(*set)).collect::<Result<_>>()?;
@@ -128,6 +136,22 @@ fn write(
     }
     files.iter().try_for_each(|(file, text)| put(&folder.join(file), text))?;
     Ok(files.into_iter().map(|(file, _)| file).collect())
+}
+
+/// Refuses to write over a page that is another's.
+fn own(page: &Path) -> Result<()> {
+    let refused = |what: String| {
+        Err(Error::input("unwritable", format!("`{}` {what}", page.display()))
+            .hint("give another folder with `-o`, or move the file away"))
+    };
+    match fs::read(page) {
+        Ok(bytes) if page::is_one(&bytes) => Ok(()),
+        Ok(_) => refused("was not written by `efface reproduce`, and would be overwritten".into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        // The folder is a file: its own error follows.
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(()),
+        Err(error) => refused(format!("would be overwritten, and cannot be read: {error}")),
+    }
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

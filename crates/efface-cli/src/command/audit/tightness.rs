@@ -98,8 +98,8 @@ fn conclusion(honest: &[Verdict], planted: &[Verdict], runs: u64) -> (Outcome, S
     }
     if open + missed > 0 {
         let words = format!(
-            "undecided: {runs} runs leave {open} honest claims open and {missed} of {} false claims \
-             unrefuted; {ENOUGH} or more are enough",
+            "undecided at `--runs {runs}`: of honest claims {open} are open, of {} false claims {missed} \
+             are not refuted; {ENOUGH} runs or more are enough",
             planted.len()
         );
         return (Outcome::Undecided, words);
@@ -121,6 +121,6 @@ mod tests {
         assert_eq!(code(&[Consistent], &[Refuted, Consistent], ENOUGH), Outcome::DoesNotHold);
         assert_eq!(code(&[Refuted, Undecided], &[Undecided], 1), Outcome::DoesNotHold);
         let (_, words) = conclusion(&[Consistent], &[Refuted, Consistent], 100);
-        assert!(words.contains("1 of 2 false claims unrefuted; 20000 or more"), "{words}");
+        assert!(words.contains("of 2 false claims 1 are not refuted; 20000 runs"), "{words}");
     }
 }

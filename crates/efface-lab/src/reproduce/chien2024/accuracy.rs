@@ -52,7 +52,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     let lambda = grid.lambda_per_record * split.train.len() as f64;
     let constants = memory::constants(&split.train, loss, lambda)?;
     bench.say("the optimum")?;
-    let optimum = memory::optimum(&constants, &split.train.dataset()?, 1e-6, None)?;
+    let optimum = memory::optimum(&constants, &split.train.dataset()?, 1e-6, None, bench.stop)?;
     let best = split.test.accuracy(loss, &optimum)?;
     let problem =
         Problem { experiment, grid, split: &split, loss, constants: &constants, optimum: &optimum };
@@ -185,12 +185,13 @@ impl Problem<'_> {
             let mut measured = Vec::new();
             for &seed in &self.experiment.seeds {
                 let mut rng = generator(seed, 1);
-                let first = Noisy::learn(self.constants, &data, &plan, &mut rng)?;
+                let first = Noisy::learn(self.constants, &data, &plan, &mut rng, bench.stop)?;
                 let gone = self.split.train.picked(seed as usize + 1)[seed as usize];
                 let classes = self.grid.classes as u64;
                 let after = memory::replaced(&self.split.train, &[gone], classes, &mut rng)?;
                 let data = after.dataset()?;
-                let second = first.request(self.constants, &data, &plan, 1, &mut rng)?;
+                let second =
+                    first.request(self.constants, &data, &plan, 1, &mut rng, bench.stop)?;
                 measured.push(self.accuracy(&second.weights)?);
             }
             let (mean, deviation) = moments(&measured);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::tight;
 use crate::figure::{Axis, Figure, Panel, Series};
-use crate::reproduce::bench::Bench;
+use crate::reproduce::bench::{Bench, Stop};
 use crate::reproduce::data::Rows;
 use crate::reproduce::memory::{self, Noisy, generator, moments};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
@@ -51,8 +51,15 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         ["sigma", "S", "epsilon", "bound", "K", "accuracy before", "accuracy after", "retrained"];
     let mut sheet = Sheet::new("", &columns);
 
-    let setting =
-        Setting { experiment, grid, rows: &rows, data: &data, constants: &constants, eta };
+    let setting = Setting {
+        experiment,
+        grid,
+        rows: &rows,
+        data: &data,
+        constants: &constants,
+        eta,
+        stop: bench.stop,
+    };
     let mut serve = |batches: &[Batch], outcome: &mut Outcome| -> Result<Vec<[f64; 2]>> {
         let mut accuracies = Vec::new();
         // The model of one noise is learnt once for all its batches.
@@ -155,16 +162,16 @@ struct Setting<'a> {
     data: &'a Dataset,
     constants: &'a Constants,
     eta: f64,
+    stop: Stop,
 }
 
 impl Setting<'_> {
     /// The first model of each seed.
     fn first(&self, sigma: f64) -> Result<Vec<Noisy>> {
         let plan = memory::noisy_plan(self.constants, self.eta, sigma, self.grid.learning, 1)?;
-        let learnt =
-            self.experiment.seeds.iter().map(|&seed| {
-                Noisy::learn(self.constants, self.data, &plan, &mut generator(seed, 3))
-            });
+        let learnt = self.experiment.seeds.iter().map(|&seed| {
+            Noisy::learn(self.constants, self.data, &plan, &mut generator(seed, 3), self.stop)
+        });
         learnt.collect()
     }
 
@@ -186,8 +193,9 @@ impl Setting<'_> {
             memory::noisy_plan(self.constants, self.eta, batch.sigma, self.grid.learning, steps)?;
         let gone = self.rows.picked(batch.group as usize);
         let rest = memory::replaced(self.rows, &gone, 2, &mut rng)?.dataset()?;
-        let second = first.request(self.constants, &rest, &plan, batch.group, &mut rng)?;
-        let other = Noisy::learn(self.constants, &rest, &plan, &mut rng)?;
+        let second =
+            first.request(self.constants, &rest, &plan, batch.group, &mut rng, self.stop)?;
+        let other = Noisy::learn(self.constants, &rest, &plan, &mut rng, self.stop)?;
         Ok((second, other))
     }
 }

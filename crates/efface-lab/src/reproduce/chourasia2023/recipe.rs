@@ -34,7 +34,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     let (n, d, data) = (rows.len(), rows.x.cols(), rows.dataset()?);
     let constants = memory::constants(&rows, Loss::Logistic, grid.lambda)?;
     let objective = Objective::new(&constants, &data).map_err(failed)?;
-    let best = memory::optimum(&constants, &data, 1e-6, None)?;
+    let best = memory::optimum(&constants, &data, 1e-6, None, bench.stop)?;
     let value = |weights: &[f64]| -> Result<f64> {
         let squares: f64 = weights.iter().map(|w| w * w).sum();
         Ok(rows.log_loss(weights)? + 0.5 * grid.lambda * squares)
@@ -89,13 +89,15 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
             let (mut risk, mut accuracy, mut made) = (0.0_f64, 0.0, 0.0);
             for &seed in &experiment.seeds {
                 let mut rng = generator(seed, 7);
-                let mut model = Noisy::learn(&constants, &data, &plan, &mut rng)?;
+                let mut model = Noisy::learn(&constants, &data, &plan, &mut rng, bench.stop)?;
                 for request in 0..grid.requests {
                     let gone = rows.picked(request + 1)[request];
                     let changed = memory::replaced(&rows, &[gone], 2, &mut rng)?.dataset()?;
                     // One record of the first data set at a time, so that every request is alike.
                     model = Noisy {
-                        weights: model.request(&constants, &changed, &plan, 1, &mut rng)?.weights,
+                        weights: model
+                            .request(&constants, &changed, &plan, 1, &mut rng, bench.stop)?
+                            .weights,
                         event: model.event,
                     };
                     risk += value(&model.weights)? - floor;

@@ -66,6 +66,18 @@ impl DataSet {
         }
     }
 
+    /// How many rows it is learnt from and measured on.
+    fn sizes(self) -> (usize, usize) {
+        match self {
+            Self::Mnist3v8 => (11_982, 1_984),
+            Self::Mnist => (60_000, 10_000),
+            Self::Sst => (6_920, 1_821),
+            Self::A9a => (32_561, 16_281),
+            // 5875 visits, every fifth held out.
+            Self::Parkinsons => (4_700, 1_175),
+        }
+    }
+
     /// Its files: training rows, training labels, test rows, test labels, where they are apart.
     fn files(self) -> &'static [&'static str] {
         match self {
@@ -127,7 +139,26 @@ impl Shelf {
         if let Some(split) = self.read.get(&set) {
             return Ok(Rc::clone(split));
         }
-        let split = Rc::new(read::split(set, &self.paths(set)?)?);
+        let paths = self.paths(set)?;
+        let split = Rc::new(read::split(set, &paths)?);
+        let (train, test) = set.sizes();
+        // The training rows are in the first file; the test rows, where they are apart, in the
+        // second, or in the third where labels are apart, too.
+        let other = if paths.len() == 4 { 2 } else { paths.len() - 1 };
+        for (part, got, whole, path) in [
+            ("training", split.train.len(), train, &paths[0]),
+            ("test", split.test.len(), test, &paths[other]),
+        ] {
+            if got != whole {
+                let message = format!(
+                    "`{}` has {whole} {part} rows, got {got} from `{}`",
+                    set.name(),
+                    path.display()
+                );
+                return Err(Error::input("data", message)
+                    .hint("the experiments repeat papers: they need the whole public data set"));
+            }
+        }
         self.read.insert(set, Rc::clone(&split));
         Ok(split)
     }

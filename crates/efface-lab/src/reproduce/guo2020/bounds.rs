@@ -3,7 +3,7 @@
 use efface::Result;
 use efface::below::learn::mechanism::objective_perturbation::{self, Changed};
 use efface::below::learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
-use efface::below::learn::solver::{Solver, unwatched};
+use efface::below::learn::solver::Solver;
 use efface::below::learn::{Constants, Dataset, Objective};
 use efface::below::matrix::{Matrix, margins};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::perturbed::{DISTANCE, constants, tilted};
 use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use crate::reproduce::Experiment;
-use crate::reproduce::bench::Bench;
+use crate::reproduce::bench::{Bench, until};
 use crate::reproduce::data::Rows;
 use crate::reproduce::memory::{failed, generator, on_grid};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
@@ -117,8 +117,9 @@ fn remove(
     let plan = plan.check(constants, data.rows()).map_err(failed)?;
     let mut rng = generator(experiment.seeds.first().copied().unwrap_or(1), 5);
     let objective = Objective::new(constants, &data).map_err(failed)?;
-    let mut model = objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut unwatched)
-        .map_err(failed)?;
+    let mut model =
+        objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(bench.stop))
+            .map_err(failed)?;
     let picked = rows.picked(grid.removals);
     let mut left: Vec<usize> = (0..rows.len()).collect();
     let mut sums = Sums::default();
@@ -143,7 +144,7 @@ fn remove(
             changed,
             releases,
             &mut rng,
-            &mut unwatched,
+            &mut until(bench.stop),
         )
         .map_err(failed)?;
         let Evidence::Perturbed { step: Some((share, worst)), .. } = next.evidence else {

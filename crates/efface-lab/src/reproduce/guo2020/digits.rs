@@ -32,7 +32,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     let constants = constants(&rows, grid.lambda)?;
     bench.say("training")?;
     let seed = experiment.seeds.first().copied().unwrap_or(1);
-    let (weights, b) = train(&constants, &data, grid.sigma, seed)?;
+    let (weights, b) = train(&constants, &data, grid.sigma, seed, bench.stop)?;
     let objective = tilted(&constants, &data, &b)?;
     bench.say("the influence of every record")?;
     let everyone: Vec<usize> = (0..rows.len()).collect();

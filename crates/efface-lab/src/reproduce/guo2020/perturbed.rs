@@ -1,10 +1,11 @@
 //! Logistic regression with the paper's random linear term.
 
 use efface::Result;
-use efface::below::learn::solver::{Solver, Start, Stopping, solve, unwatched};
+use efface::below::learn::solver::{Solver, Start, Stopping, solve};
 use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
 use efface::below::privacy::event::Normalizer;
 
+use crate::reproduce::bench::{Stop, until};
 use crate::reproduce::data::Rows;
 use crate::reproduce::memory::{failed, generator, normal};
 
@@ -37,6 +38,7 @@ pub(super) fn train(
     data: &Dataset,
     sigma: f64,
     seed: u64,
+    stop: Stop,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut rng = generator(seed, 4);
     let b: Vec<f64> = (0..constants.parameters()).map(|_| sigma * normal(&mut rng)).collect();
@@ -48,7 +50,7 @@ pub(super) fn train(
     let distance = 1e-5 * (1.0 + reach / constants.strong_convexity());
     let stopping = Stopping { distance };
     let found =
-        solve(&objective, Solver::Lbfgs, stopping, start, &mut unwatched).map_err(failed)?;
+        solve(&objective, Solver::Lbfgs, stopping, start, &mut until(stop)).map_err(failed)?;
     Ok((found.weights, b))
 }
 

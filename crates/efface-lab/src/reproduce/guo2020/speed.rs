@@ -4,14 +4,14 @@ use efface::Result;
 use efface::below::learn::mechanism::PerturbationPlan;
 use efface::below::learn::mechanism::objective_perturbation::{self, Changed};
 use efface::below::learn::newton::Memory;
-use efface::below::learn::solver::{Solver, Start, Stopping, solve, unwatched};
+use efface::below::learn::solver::{Solver, Start, Stopping, solve};
 use efface::below::learn::{Dataset, Objective};
 use efface::below::matrix::Matrix;
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants};
 use crate::reproduce::Experiment;
-use crate::reproduce::bench::Bench;
+use crate::reproduce::bench::{Bench, until};
 use crate::reproduce::memory::{failed, generator, on_grid};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 
@@ -55,14 +55,14 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         for _ in 0..TRAININGS {
             let begin = (bench.seconds)();
             let start = Start { weights: &zeros, factor: None };
-            optimum = solve(&objective, Solver::Lbfgs, stopping, start, &mut unwatched)
+            optimum = solve(&objective, Solver::Lbfgs, stopping, start, &mut until(bench.stop))
                 .map_err(failed)?
                 .weights;
             trainings.push((bench.seconds)() - begin);
         }
         let training = median(trainings);
         let mut model =
-            objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut unwatched)
+            objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(bench.stop))
                 .map_err(failed)?;
         let mut memory = Memory::new(&objective, &optimum).map_err(failed)?;
         let mut warm = optimum;
@@ -88,7 +88,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
                 changed,
                 index as u64 + 2,
                 &mut rng,
-                &mut unwatched,
+                &mut until(bench.stop),
             )
             .map_err(failed)?;
             published.push((bench.seconds)() - begin);
@@ -97,7 +97,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
             remembered.push((bench.seconds)() - begin);
             let begin = (bench.seconds)();
             let start = Start { weights: &warm, factor: None };
-            warm = solve(&objective, Solver::Lbfgs, stopping, start, &mut unwatched)
+            warm = solve(&objective, Solver::Lbfgs, stopping, start, &mut until(bench.stop))
                 .map_err(failed)?
                 .weights;
             refits.push((bench.seconds)() - begin);

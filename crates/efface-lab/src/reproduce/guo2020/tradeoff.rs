@@ -8,7 +8,7 @@ use super::influence;
 use super::perturbed::{constants, tail, tilted, train};
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::Experiment;
-use crate::reproduce::bench::Bench;
+use crate::reproduce::bench::{Bench, Stop};
 use crate::reproduce::data::Split;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 
@@ -40,6 +40,7 @@ struct Problem<'a> {
     split: &'a Split,
     data: &'a Dataset,
     seeds: &'a [u64],
+    stop: Stop,
 }
 
 impl Problem<'_> {
@@ -48,7 +49,7 @@ impl Problem<'_> {
         let positions = self.split.train.picked(self.grid.sample);
         let (mut accuracy, mut share) = (0.0, 0.0);
         for &seed in self.seeds {
-            let (weights, b) = train(constants, self.data, sigma, seed)?;
+            let (weights, b) = train(constants, self.data, sigma, seed, self.stop)?;
             accuracy += self.split.test.accuracy(Loss::Logistic, &weights)?;
             let objective = tilted(constants, self.data, &b)?;
             let found = influence::of(&objective, self.data, &weights, &positions)?;
@@ -65,7 +66,8 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     let all = bench.shelf.load(set)?;
     let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
     let data = split.train.dataset()?;
-    let problem = Problem { grid, split: &split, data: &data, seeds: &experiment.seeds };
+    let (seeds, stop) = (&experiment.seeds, bench.stop);
+    let problem = Problem { grid, split: &split, data: &data, seeds, stop };
     let c = tail(grid.delta);
     let columns = ["lambda", "sigma", "epsilon", "accuracy", "mean bound", "removals"];
     let mut sheet = Sheet::new("", &columns);
