@@ -124,6 +124,8 @@ fn a_given_start_is_public_or_composed() {
     assert_eq!(last["event"]["kind"], "noisy-gd");
     let assumed = last["assumptions"].as_array().unwrap();
     assert!(assumed.iter().any(|a| a["name"] == "start" && a["evidence"] == "declared"));
+    let audited = w.efface("audit m.efface --runs 60 --json").done().json();
+    assert!(audited["notes"].to_string().contains("both worlds start from zeros"), "{audited:#}");
 
     let w2 = workshop();
     w2.write("start.npz", w.read("start.npz"));

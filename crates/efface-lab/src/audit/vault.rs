@@ -56,6 +56,11 @@ pub fn audit(
             "NOT FOR RELEASE: the model's own noise came from a seed that a user gave".into(),
         );
     }
+    if plan.assumptions.iter().any(|assumption| assumption.name == "start") {
+        notes.push(
+            "both worlds start from zeros, where the vault's model was given its start".into(),
+        );
+    }
     if (data.rows() as u64) < in_vault {
         notes.push(format!(
             "the fresh model is of {} of the vault's {in_vault} records, evenly spread, under the same \

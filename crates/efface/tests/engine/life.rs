@@ -180,29 +180,6 @@ fn secret_state_lives() {
     live(Settings { state: Some("secret".into()), releases: Some(9), ..Settings::default() });
 }
 
-/// Where the number of records is private, the report states it no more than certificates do.
-#[test]
-fn a_report_keeps_private_counts() {
-    let world = World::new();
-    let mut source = world.table("train.csv", 0, 113, 2);
-    source.classes = Some(vec!["no".into(), "yes".into()]);
-    let settings = Settings {
-        notion: Some("differential-privacy".into()),
-        public_n: Some(100),
-        capacity: Some(150),
-        delta: Some(1e-6),
-        max_group: Some(3),
-        releases: Some(2),
-        ..Settings::default()
-    };
-    let vault = world.path("model.efface");
-    world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
-    world.run(|s| delete(&vault, &by_id(&["id-3"]), s)).unwrap();
-    let html = report(&vault, &[]).unwrap();
-    assert!(html.contains("rests on a number of records that is private"));
-    assert!(html.contains("not stated: it is private") && !html.contains("112 records"));
-}
-
 #[test]
 fn distributed_descent_lives() {
     let settings = |accountant: &str| Settings {
