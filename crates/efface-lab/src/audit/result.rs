@@ -228,7 +228,8 @@ impl AuditResult {
         let (mu, epsilon) = (down(self.mu_lower), down(self.epsilon_lower));
         match self.verdict {
             Verdict::Consistent if self.mu_lower <= 0.0 && self.epsilon_lower <= 0.0 => format!(
-                "on so many runs no test could be shown to tell {told} any better than guessing; a                  certificate of this deletion would say {would}"
+                "on so many runs no test could be shown to tell {told} any better than guessing; a \
+                 certificate of this deletion would say {would}"
             ),
             Verdict::Consistent => format!(
                 "the tests tell {told} by at least mu {mu}, epsilon {epsilon}, {confidence}; a \
