@@ -964,7 +964,7 @@ LIMITS = (
     "choosing settings, thresholds or models by looking at results on private data",
     "other records about the same person, and copies of a record under another id",
     "other models trained on the same data",
-    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "keyed hashes of deleted ids and their number, kept to answer repeated requests",
     "names of classes and schema values read from the data, which outlive their records",
     "time taken, failures and refusals, which may depend on the data",
 )
@@ -1499,48 +1499,48 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
         (order, order) if delta is None else (delta * ulps, delta * four_digits),
         (min(chance, Decimal(100)) * ulps, chance + Decimal("0.011")),  # two decimals
     ]
-    sure = (
-        "whoever must tell the two apart from what is published is right at most #% of the time "
-        "(guessing: 50%)"
-    )
     when = {"any": "", "non-adaptive": "for requests chosen without looking at releases, "}
     who = (
         f"even if the requester saw {requests['p-adaptive']} releases, "
         if isinstance(requests, dict)
         else when[requests]
     )
-    which = "the published model"
-    if claim["releases"] > 1:
-        which += f", together with the next ones up to {claim['releases']} in all,"
+    many = claim["releases"]
+    models, seen = "the published model is", "the published model"
+    if many > 1:
+        models = f"the published model and the next ones, {many} in all, are"
+        seen = "these models"
+    retrained = "a model retrained from scratch on the remaining data"
     if notion == RETRAINING:
-        text = (
-            f"{who}{which} is (#, #)-indistinguishable from one retrained on the data as they are "
-            "now: "
-        )
+        text = f"{models} (#, #)-indistinguishable from {retrained}"
     elif notion == RENYI:
-        text = (
-            f"{who}{which} is within Rényi divergence # (order #) of one retrained on the data as "
-            "they are now, in both directions: "
-        )
+        text = f"{models} within Rényi divergence # (order #) of {retrained}, in both directions"
     elif notion == DELETION:
-        many = "" if claim["group"] == "any" else f" (up to {claim['group']} of one person)"
+        person = "" if claim["group"] == "any" else f" (up to {claim['group']} of one person)"
+        seen = "what is kept"
         text = (
-            f"{who}what is kept is within Rényi divergence # (order #) of a world that never had "
-            f"the deleted records{many}: "
+            "what is kept is within Rényi divergence # (order #) of what would be kept had the "
+            f"deleted records{person} never been there"
         )
     else:
-        how = "with other contents" if claim["adjacency"] == "replace" else "being absent"
-        weak = " (a weak promise)" if epsilon > 10 else ""
-        several = f"all {claim['releases']} releases together differ"
-        one, group = claim["releases"] == 1, claim["group"]
-        records = "one" if group == "1" else group
-        text = (
-            f"{'this release differs' if one else several} by at most (#, #) from what {records} "
-            f"of the remaining records {how} would give{weak}: "
+        change = "replaced" if claim["adjacency"] == "replace" else "removed"
+        group = claim["group"]
+        records = f"one {change} record" if group == "1" else f"{group} {change} records"
+        releases = "this release is" if many == 1 else f"the {many} releases together are"
+        seen = "all that is published"
+        text = f"{releases} (#, #)-differentially private for {records}"
+    if notion == PRIVACY and epsilon > 10:
+        text += ": no meaningful protection"
+        del numbers[2]
+    else:
+        text += (
+            f": an attacker who must decide between the two from {seen} succeeds with probability "
+            "at most #% (random guessing: 50%)"
         )
+    text = who + text
     if claim["accountant"] == "objective":
         text = "NOT SOUND, only as published: " + text
-    return text + sure, numbers
+    return text, numbers
 
 
 def check_words(claim: Fields) -> None:

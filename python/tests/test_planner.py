@@ -36,7 +36,7 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
     assert solve.settings == {"mechanism": "solve", "lambda": 0.05, "epsilon": 2.0}
     assert solve.parameters == {"mechanism": "solve", "lambda_": 0.05, "epsilon": 2.0}
     assert solve.state == "perfect"
-    assert (solve.lasts, solve.requests) == ("without end", None)
+    assert (solve.lasts, solve.requests) == ("unlimited requests", None)
     assert solve.request.passes_usually <= solve.request.passes_at_most
     assert solve.seconds_per_request == solve.seconds_per_month / 20
     claim = solve.claims[0]

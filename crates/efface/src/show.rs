@@ -64,12 +64,12 @@ pub fn show(text: &str) -> Result<String> {
         }
     }
     line(
-        "\nPublic constants (u: given by the user, default: fixed by rule, data: from the data)"
+        "\nPublic constants (user: given by the user, default: fixed by rule, data: from the data)"
             .into(),
     );
     for constant in &c.constants {
         let origin = match constant.origin {
-            Origin::User => "u",
+            Origin::User => "user",
             Origin::Default => "default",
             Origin::Data => "data",
         };
@@ -101,8 +101,10 @@ fn conditions(claim: &Claim) -> String {
         State::Secret => "secret",
     };
     let worlds = match claim.adjacency {
-        Some(Adjacency::Remove) => "; worlds differ by records being absent",
-        Some(Adjacency::Replace) => "; worlds differ by records' contents, their number is public",
+        Some(Adjacency::Remove) => "; adjacency: records removed",
+        Some(Adjacency::Replace) => {
+            "; adjacency: records replaced; the number of records is public"
+        }
         None => "",
     };
     format!("holds for {requests}; group: {}; state: {state}{worlds}", claim.group)

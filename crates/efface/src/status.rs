@@ -117,12 +117,12 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
         let note = match (claim, wanted) {
             (Some(claim), true) => {
                 format!(
-                    "promised: epsilon at most {}; now {:.4}",
+                    "guaranteed: epsilon at most {}; currently {:.4}",
                     plan.target.epsilon, claim.epsilon.0
                 )
             }
             (Some(claim), false) => {
-                format!("comes along: epsilon {:.4} now, no promise", claim.epsilon.0)
+                format!("not guaranteed; currently epsilon {:.4}", claim.epsilon.0)
             }
             (None, _) => match notion {
                 _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),

@@ -477,7 +477,7 @@ def _sizes(
 
 def _lasts(lasts: Any) -> tuple[str, int | None]:
     if lasts == "always":
-        return "without end", None
+        return "unlimited requests", None
     if "at-least" in lasts:
         return f"tried for {lasts['at-least']['requests']} requests, all served", None
     until = lasts["until"]

@@ -196,7 +196,7 @@ fn risk(value: f64, within: bool) -> String {
 
 fn details(choice: &Choice) -> Vec<String> {
     let lasts = match choice.lasts {
-        Lasts::Always => "lasts without end".to_owned(),
+        Lasts::Always => "unlimited requests".to_owned(),
         Lasts::AtLeast { requests } => format!("tried for {requests} requests, all served"),
         Lasts::Until { requests, months, refresh } => format!(
             "{requests} requests ({months:.1} months) until {}",
@@ -279,7 +279,7 @@ fn with_hessians(request: &Count) -> String {
         return String::new();
     }
     format!(
-        "; with its other arithmetic a request is usually worth {} passes",
+        "; including other work a request usually costs as much as {} passes",
         about(request.work_usually)
     )
 }

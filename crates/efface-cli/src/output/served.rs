@@ -43,9 +43,12 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     if let Some(path) = written {
         lines.push(format!("certificate written to {}", path.display()));
     }
-    lines.push(format!("ledger head, to be kept elsewhere: {} {}", served.head_index, served.head));
+    lines.push(format!(
+        "ledger head (keep a copy outside this machine): {} {}",
+        served.head_index, served.head
+    ));
     if let Some(work) = served.work.as_ref().and_then(private) {
-        lines.push(format!("private, not to be published: {work}"));
+        lines.push(format!("diagnostics (depend on private data; do not publish): {work}"));
     }
     if !served.replayed {
         lines.extend(served.notices.iter().map(|notice| format!("note: {notice}")));
@@ -74,7 +77,7 @@ fn missing_dp(claims: &[Claim]) -> Option<String> {
     let has = claims.iter().any(|claim| claim.notion == Notion::DifferentialPrivacy);
     (!has).then(|| {
         let name = Notion::DifferentialPrivacy.name();
-        paragraph(name, "nothing is promised to the records that remain")
+        paragraph(name, "no guarantee for the records that remain")
     })
 }
 
@@ -112,7 +115,10 @@ fn private(work: &Work) -> Option<String> {
         parts.push(format!("solver {solver}"));
     }
     if let Some(clipped) = work.clipped.filter(|clipped| *clipped > 0) {
-        parts.push(format!("{} rescaled", counted(clipped, "row")));
+        parts.push(format!(
+            "{} longer than the row norm and scaled down to it",
+            counted(clipped, "row")
+        ));
     }
     if let Some(residual) = &work.residual {
         parts.push(format!("residual {:.3e} of {:.3e}", residual.bound, residual.budget));
@@ -155,6 +161,6 @@ mod tests {
 
     #[test]
     fn absent_differential_privacy_is_said() {
-        assert!(missing_dp(&[]).unwrap().contains("nothing is promised"));
+        assert!(missing_dp(&[]).unwrap().contains("no guarantee"));
     }
 }

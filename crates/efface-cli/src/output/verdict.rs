@@ -18,9 +18,9 @@ impl Output {
                 self.text(&format!("{word:<9}  {}: {}", check.name, check.reason))?;
             }
             self.text(match standing {
-                Standing::Holds => "all of it holds",
-                Standing::Fails => "it does not hold",
-                Standing::Undecided => "undecided: nothing is wrong, but not all could be checked",
+                Standing::Holds => "VALID: every check passed",
+                Standing::Fails => "INVALID: a check failed",
+                Standing::Undecided => "INCOMPLETE: no check failed, but some could not be run",
             })?;
         }
         Ok(match standing {

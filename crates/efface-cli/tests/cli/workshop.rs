@@ -179,10 +179,10 @@ impl Ran {
 pub(crate) fn steady(text: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {
-        match line.split_once("private, not to be published: ") {
+        match line.split_once("diagnostics (depend on private data; do not publish): ") {
             Some((before, _)) => {
                 steady.push_str(before);
-                steady.push_str("private, not to be published: [work]");
+                steady.push_str("diagnostics (depend on private data; do not publish): [work]");
             }
             None => steady.push_str(&steady_words(line)),
         }
@@ -227,9 +227,9 @@ fn steady_words(line: &str) -> String {
 #[test]
 fn what_differs_is_replaced() {
     let text = "train-0123456789abcdef at 2026-01-02T03:04:05Z, 3 records\n\
-                private, not to be published: 7 passes";
+                diagnostics (depend on private data; do not publish): 7 passes";
     assert_eq!(
         steady(text),
-        "train-[hex] at [time], 3 records\nprivate, not to be published: [work]\n"
+        "train-[hex] at [time], 3 records\ndiagnostics (depend on private data; do not publish): [work]\n"
     );
 }

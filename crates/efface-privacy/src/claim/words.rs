@@ -4,78 +4,92 @@ use super::{Claim, Notion, Requests};
 use crate::accountant::Accountant;
 use crate::event::{Adjacency, Event, State};
 
+/// From this epsilon on, differential privacy says next to nothing.
+const MEANINGLESS: f64 = 10.0;
+
 /// The claim in one sentence.
 #[must_use]
 pub fn in_words(claim: &Claim) -> String {
-    let sure = format!(
-        "whoever must tell the two apart from what is published is right at most {}% of the time \
-         (guessing: 50%)",
-        percent_up(0.5 + claim.advantage.0 / 2.0)
-    );
-    let epsilon = short_up(claim.epsilon.0);
-    let when = match claim.requests {
-        Requests::Any => String::new(),
-        Requests::NonAdaptive => "for requests chosen without looking at releases, ".to_owned(),
-        Requests::PAdaptive(p) => format!("even if the requester saw {p} releases, "),
-    };
-    let which = match claim.releases {
-        0 | 1 => "the published model".to_owned(),
-        n => format!("the published model, together with the next ones up to {n} in all,"),
-    };
-    let text = match claim.notion {
-        Notion::IndistinguishableFromRetraining => {
-            format!(
-                "{when}{which} is ({epsilon}, {})-indistinguishable from one retrained on the data \
-                 as they are now: {sure}",
-                claim.delta.map_or(String::new(), |d| short_up(d.0))
-            )
-        }
-        Notion::RenyiUnlearning => format!(
-            "{when}{which} is within Rényi divergence {epsilon} (order {}) of one retrained \
-             on the data as they are now, in both directions: {sure}",
-            claim.order.map_or(String::new(), |d| d.to_string())
-        ),
-        Notion::DeletionPrivacy => {
-            format!(
-                "{when}what is kept is within Rényi divergence {epsilon} (order {}) of a world \
-                 that never had the deleted records{}: {sure}",
-                claim.order.map_or(String::new(), |d| d.to_string()),
-                if claim.group == "any" {
-                    String::new()
-                } else {
-                    format!(" (up to {} of one person)", claim.group)
-                }
-            )
-        }
-        Notion::ExactRemoval => format!(
-            "{when}{which} and what is kept are bit for bit what they would be had the deleted \
-             records never been seen, given the same public constants"
-        ),
-        Notion::DifferentialPrivacy => {
-            let how = match claim.adjacency {
-                Some(Adjacency::Replace) => "with other contents",
-                _ => "being absent",
-            };
-            let weak = if claim.epsilon.0 > 10.0 { " (a weak promise)" } else { "" };
-            let releases = match claim.releases {
-                1 => "this release differs".to_owned(),
-                n => format!("all {n} releases together differ"),
-            };
-            let records = match claim.group.as_str() {
-                "1" => "one of the remaining records".to_owned(),
-                n => format!("{n} of the remaining records"),
-            };
-            format!(
-                "{releases} by at most ({epsilon}, {}) from what {records} {how} would give\
-                 {weak}: {sure}",
-                claim.delta.map_or(String::new(), |d| short_up(d.0)),
-            )
-        }
-    };
+    let text = format!("{}{}", requester(claim.requests), statement(claim));
     if claim.accountant == Accountant::Objective {
         return format!("NOT SOUND, only as published: {text}");
     }
     text
+}
+
+fn requester(requests: Requests) -> String {
+    match requests {
+        Requests::Any => String::new(),
+        Requests::NonAdaptive => "for requests chosen without looking at releases, ".to_owned(),
+        Requests::PAdaptive(p) => format!("even if the requester saw {p} releases, "),
+    }
+}
+
+fn statement(claim: &Claim) -> String {
+    let epsilon = short_up(claim.epsilon.0);
+    let delta = claim.delta.map_or(String::new(), |delta| short_up(delta.0));
+    let order = claim.order.map_or(String::new(), |order| order.to_string());
+    let (models, seen) = match claim.releases {
+        0 | 1 => ("the published model is".to_owned(), "the published model"),
+        n => (format!("the published model and the next ones, {n} in all, are"), "these models"),
+    };
+    let retrained = "a model retrained from scratch on the remaining data";
+    match claim.notion {
+        Notion::IndistinguishableFromRetraining => format!(
+            "{models} ({epsilon}, {delta})-indistinguishable from {retrained}: {}",
+            success(claim, seen)
+        ),
+        Notion::RenyiUnlearning => format!(
+            "{models} within Rényi divergence {epsilon} (order {order}) of {retrained}, in both \
+             directions: {}",
+            success(claim, seen)
+        ),
+        Notion::DeletionPrivacy => {
+            let person = match claim.group.as_str() {
+                "any" => String::new(),
+                group => format!(" (up to {group} of one person)"),
+            };
+            format!(
+                "what is kept is within Rényi divergence {epsilon} (order {order}) of what would be \
+                 kept had the deleted records{person} never been there: {}",
+                success(claim, "what is kept")
+            )
+        }
+        Notion::ExactRemoval => "the published model and what is kept are bit for bit what they \
+             would be had the deleted records never been seen, given the same public constants"
+            .to_owned(),
+        Notion::DifferentialPrivacy => {
+            let releases = match claim.releases {
+                1 => "this release is".to_owned(),
+                n => format!("the {n} releases together are"),
+            };
+            let change = match claim.adjacency {
+                Some(Adjacency::Replace) => "replaced",
+                _ => "removed",
+            };
+            let records = match claim.group.as_str() {
+                "1" => format!("one {change} record"),
+                group => format!("{group} {change} records"),
+            };
+            let protection = if claim.epsilon.0 > MEANINGLESS {
+                "no meaningful protection".to_owned()
+            } else {
+                success(claim, "all that is published")
+            };
+            format!(
+                "{releases} ({epsilon}, {delta})-differentially private for {records}: {protection}"
+            )
+        }
+    }
+}
+
+/// What the advantage means to whoever sees `seen`.
+fn success(claim: &Claim, seen: &str) -> String {
+    format!(
+        "an attacker who must decide between the two from {seen} succeeds with probability at most \
+         {}% (random guessing: 50%)",
+        percent_up(0.5 + claim.advantage.0 / 2.0)
+    )
 }
 
 /// What is left open where nothing random is released.
@@ -118,7 +132,7 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "choosing settings, thresholds or models by looking at results on private data",
         "other records about the same person, and copies of a record under another id",
         "other models trained on the same data",
-        "keyed marks and the number of deleted records, which the vault keeps to answer again",
+        "keyed hashes of deleted ids and their number, kept to answer repeated requests",
         "names of classes and schema values read from the data, which outlive their records",
         "time taken, failures and refusals, which may depend on the data",
     ];

@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::surroundings::random;
 
-/// Try to tell a deletion from a world that never saw the record
+/// Audit a deletion: try to distinguish the model from one trained without the record
 ///
 /// Trains and deletes many times in memory, on the vault's records and under its plan, with fresh
 /// noise each time, and as often runs the reference that the certificate names. Tests along several
