@@ -85,7 +85,10 @@ impl Rows {
     /// The engine's ids of the rows at these indices: their positions in the file.
     #[must_use]
     pub fn ids(&self, at: &[usize]) -> Vec<String> {
-        at.iter().filter_map(|&i| self.positions.get(i)).map(u64::to_string).collect()
+        at.iter()
+            .filter_map(|&i| self.positions.get(i))
+            .map(|from_1| efface::row_id(from_1 - 1))
+            .collect()
     }
 
     /// `count` indices that no other `first` within reach repeats: 7919 (i + 1) modulo the number
@@ -96,7 +99,7 @@ impl Rows {
     }
 
     /// Writes the rows of two classes as a table with the number -1 or 1 in its column `y`, so that
-    /// a regression can learn them; their ids there are 1, 2, ...
+    /// a regression can learn them; the row at index i is the record `row:i`.
     ///
     /// # Errors
     /// A file that cannot be written.

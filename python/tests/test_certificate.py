@@ -62,7 +62,7 @@ def test_requests_that_looked_at_releases_are_counted(people: People, tmp_path: 
     vault = efface.Vault.train(
         tmp_path / "p.efface", people.X, people.y, settings=settings, classes=[0, 1]
     )
-    claim = vault.delete(ids=["1"]).certificate.claim("deletion-privacy")
+    claim = vault.delete(ids=["row:1"]).certificate.claim("deletion-privacy")
     assert claim is not None
     assert claim.requests == "p-adaptive 3"
 

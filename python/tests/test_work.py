@@ -69,7 +69,7 @@ def test_ctrl_c_stops_a_deletion_and_the_vault_is_as_before(
     before = vault.status()
     timer = interrupt_soon()
     with pytest.raises(KeyboardInterrupt):
-        vault.delete(ids=["17"])
+        vault.delete(ids=["row:17"])
     timer.join()
     assert vault.status() == before
     assert vault.verify(key=vault.public_key)
@@ -94,7 +94,7 @@ def test_requests_on_one_vault_from_threads_are_served_or_told_to_wait(
 
     def delete(number: int) -> bool:
         try:
-            vault.delete(ids=[number])
+            vault.delete(ids=[f"row:{number}"])
         except efface.VaultBusy as busy:
             assert busy.code == "in-use"
             return False
@@ -111,7 +111,7 @@ def test_requests_on_one_vault_from_threads_are_served_or_told_to_wait(
 def test_a_forked_child_can_work(many: tuple[Any, Any], tmp_path: Path) -> None:
     def digest(name: str) -> str:
         vault = efface.Vault.train(tmp_path / name, *many, settings={"seed": 5})
-        vault.delete(ids=["1"])
+        vault.delete(ids=["row:1"])
         return vault.certificate(0).digest
 
     def works_in_a_child(name: str, also: Callable[[], bool] | None = None) -> bool:

@@ -92,7 +92,7 @@ fn cases(shop: &Shop) -> Result<Vec<Case>, Failure> {
 
 /// `count` ids by position, a stride apart.
 fn ids(first: usize, count: usize) -> Which {
-    Which::Ids((0..count).map(|i| (first + 37 * i).to_string()).collect())
+    Which::Ids((0..count).map(|i| efface::row_id((first + 37 * i) as u64)).collect())
 }
 
 fn serve(shop: &Shop, case: Case) -> Result<(), Failure> {

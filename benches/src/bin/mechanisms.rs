@@ -203,7 +203,7 @@ fn serve(
     };
     let picked = train.pick(0, case.deletions);
     let picked = if case.numbers {
-        picked.iter().map(|row| (row + 1).to_string()).collect()
+        picked.iter().map(|row| efface::row_id(*row as u64)).collect()
     } else {
         train.ids(&picked)
     };

@@ -102,7 +102,7 @@ fn one(step: &str, folder: &Path) -> Result<String, Failure> {
             let count: usize = delete.trim_start_matches("delete ").parse()?;
             // Rows that an earlier step deleted are passed over by a stride that differs.
             let already = 1_000_000 - Vault::open_read_only(&path)?.counts()?.records as usize;
-            let ids = (0..count).map(|i| (1 + already + 997 * i).to_string()).collect();
+            let ids = (0..count).map(|i| efface::row_id((already + 997 * i) as u64)).collect();
             let request = Delete { what: Which::Ids(ids), request_id: None };
             served(&observed(&keyring, |around| efface::delete(&path, &request, around))?)
         }

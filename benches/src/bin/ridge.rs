@@ -60,12 +60,12 @@ fn row(
         None => String::new(),
     };
     let (mut total, mut storing) = (Vec::new(), Vec::new());
-    for id in 1..=DELETIONS {
-        let phases = shop.delete(name, Which::Ids(vec![(7 * id).to_string()]))?.phases;
+    for id in 1..=DELETIONS as u64 {
+        let phases = shop.delete(name, Which::Ids(vec![efface::row_id(7 * id)]))?.phases;
         total.push(phases.total());
         storing.push(phases.storing);
     }
-    let many = (100..200).map(|id| (7 * id).to_string()).collect();
+    let many = (100..200).map(|id| efface::row_id(7 * id)).collect();
     let many = shop.delete(name, Which::Ids(many))?.phases.total();
     let times = [trained.phases.total(), median(&total), median(&storing), many];
     let cells = std::iter::once(name.to_owned()).chain(times.map(ms));

@@ -57,6 +57,7 @@ mod keyring;
 mod ledger;
 mod lock;
 mod model;
+mod position;
 mod raw_file;
 mod record;
 mod request;

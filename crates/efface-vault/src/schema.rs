@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 11] = [
+const STATEMENTS: [(&str, &str); 12] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -38,6 +38,12 @@ const STATEMENTS: [(&str, &str); 11] = [
          target REAL NOT NULL, \
          added_version INTEGER NOT NULL, \
          features BLOB NOT NULL) STRICT",
+    ),
+    (
+        "position",
+        "CREATE TABLE position (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         next INTEGER NOT NULL) STRICT",
     ),
     ("record_id", "CREATE UNIQUE INDEX record_id ON record (id)"),
     ("record_subject", "CREATE INDEX record_subject ON record (subject) WHERE subject IS NOT NULL"),

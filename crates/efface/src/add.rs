@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::held::check_held;
+use crate::naming::{check_convention, row_id};
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan, SampleWeights, Task};
 use crate::rows::{Keyed, encode};
@@ -19,7 +20,8 @@ use crate::train::{check_ids, insert_rows_as};
 
 /// Adds the records of a table and certifies the new model.
 ///
-/// Without an id column, new ids are `vV:P`: the model's version and the position in the table.
+/// Without an id column, records are numbered on: row K of this table is `row:` and K plus the rows of
+/// all tables before.
 ///
 /// # Errors
 /// Rows that break the plan's rules, ids that are in use or were deleted, more records than the
@@ -84,8 +86,8 @@ fn bring(
         return Ok(served);
     }
     check_naming(kind, plan, table.ids.is_some())?;
+    check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
     let version = current.version + 1;
-    let prefix = format!("v{version}:");
     let mut notices = Vec::new();
     if table.left_out > 0 {
         notices.push(format!("{} rows of other classes were left out", table.left_out));
@@ -94,6 +96,7 @@ fn bring(
     let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
     let mut removed = Keyed::none(plan)?;
+    let mut first = 0;
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
             withdraw(&mut transaction, plan, ids, &mut removed)?
@@ -103,11 +106,13 @@ fn bring(
             Vec::new()
         }
         None => {
-            notices.push(format!("new ids are `{prefix}1` and so on, by position in the table"));
+            first = transaction.take_positions(table.read)?;
+            notices
+                .push(format!("row 0 of this table is the record `{}`, and so on", row_id(first)));
             Vec::new()
         }
     };
-    let keys = insert_rows_as(&mut transaction, &table, version, &prefix)?;
+    let keys = insert_rows_as(&mut transaction, &table, version, first)?;
     if let Some(limit) = plan.group_limit() {
         let largest = transaction.largest_subject()?;
         if largest > limit {

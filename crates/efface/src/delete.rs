@@ -11,6 +11,7 @@ use crate::certify;
 use crate::error::{Error, Result};
 use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
+use crate::naming::{check_convention, hint_on_unknown};
 use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps};
@@ -231,9 +232,17 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
     let records = resolved.live.len() as u64;
     let remaining = vault.counts()?.records.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
+    let dry = DryRun {
+        named_by: plan.ids,
+        records,
+        ids: Vec::new(),
+        remaining,
+        already_deleted,
+        steps: None,
+        claims: Vec::new(),
+    };
     if records == 0 {
-        let none = DryRun { records, remaining, already_deleted, steps: None, claims: Vec::new() };
-        return Ok(none);
+        return Ok(dry);
     }
     check_releases(plan, &current, false, kept(&vault, plan)?.map(|kept| kept.releases))?;
     let identities = vault.identities(&resolved.live)?;
@@ -244,8 +253,8 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
     let event = planned_event(plan, &current.event, &change, steps, rows)?;
     let claims = certify::claims(plan, &event, RequestKind::Delete, records)?;
     certify::within_target(plan, &claims)?;
-    let steps = steps_of(&event);
-    Ok(DryRun { records, remaining, already_deleted, steps, claims })
+    let ids = identities.into_iter().map(|identity| identity.id).collect();
+    Ok(DryRun { ids, steps: steps_of(&event), claims, ..dry })
 }
 
 fn check_names(which: &Which) -> Result<()> {
@@ -272,6 +281,7 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
     let (live, missing) = match which {
         Which::Ids(names) => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            check_convention(&current.plan, names.iter().copied())?;
             let lookup = vault.find_ids(&names)?;
             (lookup.found, lookup.missing)
         }
@@ -317,6 +327,7 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
         Which::Subjects(_) if !current.plan.subjects => {
             "the records of this model name no subjects: delete by their ids"
         }
+        _ if let Some(hint) = hint_on_unknown(&current.plan, &unknown) => hint,
         _ => "correct or leave out the unknown ones and ask again",
     }))
 }

@@ -18,6 +18,7 @@ mod export;
 mod held;
 mod issue;
 mod margins;
+mod naming;
 mod outcome;
 mod plan;
 pub mod planner;
@@ -55,11 +56,12 @@ pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use held::{Held, Names, Part, Place, Shape};
 pub use margins::{Linear, margins};
+pub use naming::{row_id, row_position};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
     Served, Status, Work,
 };
-pub use plan::{MechanismName, Plan, Published, SampleWeights, Schedule, Target};
+pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, predict};
 pub use rehearsal::{Reference, Rehearsal, World};
 pub use report::{AUDIT_BYTES, report};

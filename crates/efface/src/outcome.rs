@@ -5,6 +5,8 @@ use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
 use serde::Serialize;
 
+use crate::plan::Ids;
+
 /// A served request (or the first training).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Served {
@@ -110,8 +112,12 @@ pub struct Residual {
 /// What a delete request would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DryRun {
+    /// Where the ids of records come from.
+    pub named_by: Ids,
     /// Records it would delete.
     pub records: u64,
+    /// Their ids.
+    pub ids: Vec<String>,
     /// Records that would remain.
     pub remaining: u64,
     /// Ids that were deleted before.
@@ -139,6 +145,8 @@ pub struct Status {
     pub not_for_release: bool,
     /// Records in the model now.
     pub records: u64,
+    /// Where the ids of records come from.
+    pub named_by: Ids,
     /// Distinct subjects now.
     pub subjects: u64,
     /// The most records it may have.
@@ -234,7 +242,7 @@ impl Entry {
 /// One prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
-    /// 1-based position in the input.
+    /// Position in the input, counted from 0.
     pub position: u64,
     /// The id, where the input has one.
     pub id: Option<String>,

@@ -191,13 +191,15 @@ pub(crate) struct Table {
     pub(crate) ids: Option<Vec<Box<str>>>,
     /// One for each row, or none at all.
     pub(crate) subjects: Option<Vec<Box<str>>>,
-    /// Position of each row in the input, 1-based.
+    /// Position of each row in the input, counted from 0.
     pub(crate) positions: Vec<u64>,
     pub(crate) features: u64,
     pub(crate) sparse: bool,
     pub(crate) classes: Option<ClassTable>,
     pub(crate) schema: Schema,
     pub(crate) private: PrivateEvidence,
+    /// Rows of the input, with those that were left out.
+    pub(crate) read: u64,
     pub(crate) left_out: u64,
 }
 
@@ -262,6 +264,7 @@ pub(crate) fn read_table(
         classes: summary.classes,
         schema: summary.schema,
         private: summary.private,
+        read: summary.rows_read,
         left_out: summary.rows_left_out,
     })
 }
@@ -321,7 +324,8 @@ impl Sink for Collector<'_> {
             x.push(row).map_err(SinkError::new)?;
         }
         self.y.push(target);
-        self.positions.push(record.position);
+        // The readers count from 1.
+        self.positions.push(record.position.saturating_sub(1));
         self.ids.extend(record.id.map(Box::from));
         self.subjects.extend(record.subject.map(Box::from));
         self.weights.extend(record.weight);

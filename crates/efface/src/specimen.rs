@@ -5,6 +5,7 @@ use std::path::Path;
 use efface_learn::Dataset;
 
 use crate::error::{Error, Result};
+use crate::naming::check_convention;
 use crate::plan::Plan;
 use crate::rows::Keyed;
 use crate::store::{Current, latest_certificate, open_for_reading};
@@ -36,6 +37,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
     let current = Current::of(&vault)?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
+    check_convention(&current.plan, wanted.iter().copied())?;
     let lookup = vault.find_ids(&wanted)?;
     if !lookup.missing.is_empty() {
         let shown: Vec<String> =

@@ -55,6 +55,7 @@ pub fn status(path: &Path) -> Result<Status> {
         .to_owned(),
         not_for_release: plan.not_for_release,
         records: counts.records,
+        named_by: plan.ids,
         subjects: counts.subjects,
         capacity: plan.capacity(),
         version: current.version,

@@ -10,6 +10,7 @@ use crate::certify;
 use crate::error::{Error, Result};
 use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
+use crate::naming::row_id;
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
 use crate::planner::Chosen;
@@ -271,12 +272,12 @@ pub(crate) fn check_groups(subjects: Option<&[Box<str>]>, plan: &Plan) -> Result
     Ok(())
 }
 
-/// Writes the rows of a table. Without ids, a row's id is its position, after `prefix`.
+/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
 pub(crate) fn insert_rows_as(
     transaction: &mut Transaction<'_>,
     table: &Table,
     version: u64,
-    prefix: &str,
+    first: u64,
 ) -> Result<Vec<i64>> {
     let mut features = Vec::new();
     let mut keys = Vec::with_capacity(table.data.rows());
@@ -286,7 +287,7 @@ pub(crate) fn insert_rows_as(
         let id = match &table.ids {
             Some(ids) => ids[row].as_ref(),
             None => {
-                position = format!("{prefix}{}", table.positions[row]);
+                position = row_id(first.saturating_add(table.positions[row]));
                 &position
             }
         };
@@ -304,7 +305,11 @@ pub(crate) fn insert_rows_as(
 
 /// Writes the rows of the first training, whose numbers are 1, 2, ... in their order.
 fn insert_rows(creation: &mut Creation, table: &Table, version: u64) -> Result<()> {
-    let keys = insert_rows_as(creation, table, version, "")?;
+    let first = match table.ids {
+        Some(_) => 0,
+        None => creation.take_positions(table.read)?,
+    };
+    let keys = insert_rows_as(creation, table, version, first)?;
     if keys.iter().zip(1..).all(|(key, expected)| *key == expected) {
         return Ok(());
     }

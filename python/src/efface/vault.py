@@ -123,7 +123,7 @@ class Vault:
         y : array (rows,)
             Classes, or numbers for ``loss="squared"``.
         ids : iterable of str or int, optional
-            What names each record; by default its position counted from 1.
+            What names each record; by default its position, ``row:0``, ``row:1``, ...
         subjects : iterable of str or int, optional
             Whom each record belongs to.
         sample_weight : array (rows,), optional

@@ -44,7 +44,7 @@ pub(crate) struct RoleArguments {
     label: Option<String>,
 
     /// The column that names each record; without one, records are named by their position in
-    /// the input, counted from 1
+    /// the input: `row:0`, `row:1`, ...
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     id: Option<String>,
 

@@ -25,6 +25,7 @@ use crate::output::Output;
 Examples:
   efface delete model.efface --subject alice --certificate alice.json
   efface delete model.efface --record 17 --record 99
+  efface delete model.efface --record row:0
   efface delete model.efface --ids leavers.txt --request-id 2026-11-leavers
   efface delete model.efface --subject alice --dry-run"
 )]
@@ -33,7 +34,7 @@ pub(crate) struct Delete {
     #[arg(value_name = "VAULT")]
     vault: PathBuf,
 
-    /// A record: its value in the id column, else its position in the input counted from 1
+    /// A record: its value in the id column, or `row:K` where there was none, K counted from 0
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     record: Vec<String>,
 

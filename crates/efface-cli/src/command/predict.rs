@@ -12,7 +12,7 @@ use crate::output::Output;
 
 /// Predict the label of each row
 ///
-/// Writes CSV with a header: position, id, prediction, and for classes the probability of each, in
+/// Writes CSV with a header: position (counted from 0), id, prediction, and for classes the probability of each, in
 /// the order of the model's classes. With `--json`, an object a line.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -2,7 +2,7 @@
 
 use efface::DryRun;
 
-use super::{Output, counted, promises, to_value};
+use super::{Output, counted, listed, naming, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -17,8 +17,11 @@ impl Output {
             counted(dry.records, "record"),
             dry.remaining
         )];
+        if dry.records > 0 {
+            lines.push(format!("records: {} ({})", listed(&dry.ids), naming(dry.named_by)));
+        }
         if !dry.already_deleted.is_empty() {
-            lines.push(format!("deleted before: {}", dry.already_deleted.join(", ")));
+            lines.push(format!("deleted before: {}", listed(&dry.already_deleted)));
         }
         if let Some(steps) = dry.steps {
             lines.push(format!("would take {}", counted(steps, "noisy step")));

@@ -17,7 +17,7 @@ mod verdict;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use efface::Claim;
+use efface::{Claim, Ids};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
@@ -125,6 +125,24 @@ fn paragraph(heading: &str, text: &str) -> String {
 /// What is promised, a paragraph for each notion.
 fn promises(claims: &[Claim]) -> impl Iterator<Item = String> {
     claims.iter().map(|claim| paragraph(claim.notion.name(), &claim.words))
+}
+
+/// How records are named, in words.
+fn naming(ids: Ids) -> &'static str {
+    match ids {
+        Ids::Column => "by the ids that the table gave them",
+        Ids::Position => "by position: `row:0` is the first row of the first table",
+    }
+}
+
+/// The first few of a list of names, and how many there are besides.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// `1 record`, `2 records`, `2 passes`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use efface::Status;
 
-use super::{Output, counted, promises, to_value};
+use super::{Output, counted, naming, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -34,6 +34,7 @@ fn in_text(path: &Path, status: &Status) -> String {
             status.capacity.map_or_else(String::new, |most| format!(" of at most {most}")),
             counted(status.subjects, "subject")
         ),
+        format!("named      {}", naming(status.named_by)),
     ];
     if status.not_for_release {
         lines.push("NOT FOR RELEASE: the noise comes from a seed".into());

@@ -107,7 +107,7 @@ fn threes_and_eights_of_mnist() {
         let trained = w.efface(&line).done().json();
         assert_eq!(trained["records"], 11_982);
         let known =
-            w.efface("delete m.efface --record 8 --certificate c1.json --json").done().json();
+            w.efface("delete m.efface --record row:7 --certificate c1.json --json").done().json();
         assert_eq!(known["remaining"], 11_981);
         assert!(epsilon(&known, "gdp") <= 1.0);
         both_hold(&w, "c1.json", "m.efface", &w.public_key());

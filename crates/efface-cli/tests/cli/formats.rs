@@ -60,7 +60,7 @@ fn numpy_arrays_with_labels_apart() {
         values.chunks(3).flat_map(|row| i64::from(row[0] > row[1]).to_le_bytes()).collect();
     w.write("x.npy", npy("<f4", "(50, 3)", &x));
     w.write("y.npy", npy("<i8", "(50,)", &y));
-    life(&w, "x.npy --labels y.npy", "50", "x.npy", 50);
+    life(&w, "x.npy --labels y.npy", "row:49", "x.npy", 50);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn images_in_idx_with_two_classes() {
     w.write("images.gz", gzipped(&[&header[..], &pixels].concat()));
     w.write("labels.gz", gzipped(&[&[0, 0, 8, 1, 0, 0, 0, count][..], &labels].concat()));
     let kept = labels.iter().filter(|label| matches!(label, 3 | 8)).count() as u64;
-    let first = labels.iter().position(|label| matches!(label, 3 | 8)).unwrap() + 1;
+    let first = labels.iter().position(|label| matches!(label, 3 | 8)).unwrap();
     let line = "images.gz --labels labels.gz --classes 3,8 --row-map unit --no-intercept";
-    life(&w, line, &first.to_string(), "images.gz", 60);
+    life(&w, line, &format!("row:{first}"), "images.gz", 60);
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], kept - 1);
-    let other = labels.iter().position(|label| !matches!(label, 3 | 8)).unwrap() + 1;
-    w.efface(&format!("delete m.efface --record {other}")).fails(1, &["unknown"]);
+    let other = labels.iter().position(|label| !matches!(label, 3 | 8)).unwrap();
+    w.efface(&format!("delete m.efface --record row:{other}")).fails(1, &["unknown"]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn sparse_rows_in_libsvm() {
         writeln!(text, "{label} {first}:{:.3} {second}:0.5", draws.unit()).unwrap();
     }
     w.write("rows.libsvm", &text);
-    life(&w, "rows.libsvm --width 90", "3", "rows.libsvm", 80);
+    life(&w, "rows.libsvm --width 90", "row:3", "rows.libsvm", 80);
     let parameters = w.efface("status m.efface --json").done().json()["parameters"].clone();
     assert_eq!(parameters, 91);
     w.efface("add m.efface rows.libsvm").fails(1, &["`capacity` is 100"]);

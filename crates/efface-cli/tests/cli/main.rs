@@ -29,6 +29,8 @@ mod lab;
 #[cfg(test)]
 mod main_job;
 #[cfg(test)]
+mod naming;
+#[cfg(test)]
 mod noisy;
 #[cfg(test)]
 mod output;

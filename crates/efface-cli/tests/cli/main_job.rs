@@ -64,7 +64,7 @@ fn whole_job(label: Label, settings: &str) {
     assert!(evaluation[quality].as_f64().is_some_and(f64::is_finite), "{evaluation}");
     let predicted = w.efface("predict m.efface more.csv").done().stdout;
     assert_eq!(predicted.lines().count(), 11);
-    assert!(predicted.lines().nth(1).unwrap().starts_with("1,r200,"), "{predicted}");
+    assert!(predicted.lines().nth(1).unwrap().starts_with("0,r200,"), "{predicted}");
     let page = w.efface("report m.efface").done().stdout;
     assert!(page.contains("<html") && page.contains("</html>") && !page.contains("http"));
     exports(&w);

@@ -103,20 +103,3 @@ fn an_id_never_comes_back() {
     w.efface("update m.efface unknown.csv").fails(1, &["`r900`", "efface add"]);
     assert!(w.read("m.efface") == vault, "the vault was changed");
 }
-
-#[test]
-fn without_an_id_column_records_are_positions() {
-    let w = Workshop::new();
-    let text = table(Label::Two, 0, 30);
-    let rows: Vec<&str> = text.lines().map(|line| line.splitn(3, ',').nth(2).unwrap()).collect();
-    w.write("data.csv", rows.join("\n"));
-    w.write("more.csv", rows[..4].join("\n"));
-    w.efface("train data.csv --label y -o m.efface").done();
-    w.efface("delete m.efface --record 30").done();
-    w.efface("delete m.efface --record 31").fails(1, &["`31`"]);
-    w.efface("delete m.efface --record 0").fails(1, &["`0`"]);
-    let added = w.efface("add m.efface more.csv --json").done().json();
-    assert!(added["notices"][0].as_str().unwrap().contains("v3:1"), "{added}");
-    w.efface("delete m.efface --record v3:1").done();
-    w.efface("delete m.efface --subject u1").fails(1, &["`u1`"]);
-}

@@ -22,7 +22,8 @@ use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::naming::row_id;
+use crate::plan::{Ids, Plan};
 use crate::rows::Stopped;
 use crate::train::check_groups;
 
@@ -102,6 +103,9 @@ pub(crate) fn check_names(held: &dyn Held, plan: &Plan) -> Result<()> {
         if names.subjects.is_some() != plan.subjects && names.count() > 0 {
             return Err(failed(format!("part {part} does not name subjects as the others do")));
         }
+        if names.ids.is_some() != (plan.ids == Ids::Column) && names.count() > 0 {
+            return Err(failed(format!("part {part} does not have ids as the others do")));
+        }
         count += names.count();
         if let Some(twice) = names.ids.iter().flatten().find(|id| !seen.insert(digest(id))) {
             return Err(Error::refused(
@@ -127,13 +131,13 @@ fn digest(id: &str) -> u128 {
 }
 
 /// Writes names and places of all records. Without ids a record is named by its position among all
-/// records, from 0.
+/// records: `row:K`, K from 0.
 pub(crate) fn insert_places(
     transaction: &mut Transaction<'_>,
     held: &dyn Held,
     version: u64,
 ) -> Result<()> {
-    let mut position = 0_u64;
+    let mut position = transaction.take_positions(held.records() as u64)?;
     for part in 0..held.count() {
         let names = held.names(part).map_err(failed)?;
         for row in 0..names.count() {
@@ -141,7 +145,7 @@ pub(crate) fn insert_places(
             let id = match &names.ids {
                 Some(ids) => ids[row].as_ref(),
                 None => {
-                    number = position.to_string();
+                    number = row_id(position);
                     &number
                 }
             };

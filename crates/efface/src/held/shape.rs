@@ -23,6 +23,8 @@ pub struct Shape {
     pub classes: Vec<String>,
     /// Whether the user listed them; else they were read off the records.
     pub classes_given: bool,
+    /// Whether every record has an id; else they are named by their position among all.
+    pub ids: bool,
     /// Whether every record names its subject.
     pub subjects: bool,
     /// About the weights of the records, where they have some.
@@ -66,7 +68,7 @@ impl Shape {
             schema: schema.canonical(),
             schema_given: false,
             schema_from_data: Vec::new(),
-            ids: Ids::Column,
+            ids: if self.ids { Ids::Column } else { Ids::Position },
             subjects: self.subjects,
             weights: self.weights,
             parts: Some(self.parts),

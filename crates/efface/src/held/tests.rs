@@ -19,6 +19,7 @@ fn plan(weights: Option<SampleWeights>) -> String {
         names: None,
         classes: vec!["0".into(), "1".into()],
         classes_given: true,
+        ids: false,
         subjects: false,
         weights,
     };

@@ -164,7 +164,7 @@ pub struct Rows {
 pub enum Ids {
     /// A column of the data.
     Column,
-    /// The position in the input; additions of version V are `vV:1`, `vV:2`, ...
+    /// The position in the input: `row:K`, K counted from 0 and on over later tables.
     Position,
 }
 

@@ -89,6 +89,7 @@ impl Cluster {
             names: None,
             classes: vec!["0".into(), "1".into()],
             classes_given: true,
+            ids: true,
             subjects: true,
             weights: None,
         }

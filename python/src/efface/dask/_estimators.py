@@ -128,6 +128,7 @@ class _OnWorkers(Unlearner, ABC):
             "names": collections.names,
             "classes": [] if classes is None else [class_name(label) for label in classes],
             "classes_given": declared is not None,
+            "ids": ids is not None,
             "subjects": subjects is not None,
             "weights": weights,
         }
@@ -137,6 +138,7 @@ class _OnWorkers(Unlearner, ABC):
             self.feature_names_in_ = np.array(collections.names, dtype=object)
         # Positions are what names records by default, and nothing is added.
         self._next_label = None
+        self._by_position = ids is None
         reach: Reach = client.reach() if isinstance(client, InProcess) else Cluster(client)
         parts = Parts(reach, collections.blocks, collections.names, classes)
         del collections
@@ -208,6 +210,8 @@ class _OnWorkers(Unlearner, ABC):
         if held is None:
             raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
         home = self._present()
+        if self._by_position and "ids" in names:
+            names["ids"] = [f"row:{i}" if i.isdecimal() else i for i in names["ids"]]
 
         def version() -> int:
             return int(json.loads(_engine.certificate(home.path))["model"]["version"])

@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
 use crate::surroundings::{Progress, Surroundings};
-use crate::{Delete, Served, Which, delete, train_as_planned};
+use crate::{Delete, Served, Which, delete, row_id, train_as_planned};
 
 /// A temporary folder with a key.
 pub(super) struct Bench {
@@ -77,9 +77,9 @@ impl Bench {
         Ok((vault, served))
     }
 
-    /// Deletes records by position, counted from 1.
+    /// Deletes records by position, counted from 0.
     pub(super) fn delete(&self, vault: &std::path::Path, positions: &[u64]) -> Result<Served> {
-        let ids = positions.iter().map(u64::to_string).collect();
+        let ids = positions.iter().copied().map(row_id).collect();
         let request = Delete { what: Which::Ids(ids), request_id: None };
         self.run(1000 + positions[0], |s| delete(vault, &request, s))
     }

@@ -1,0 +1,35 @@
+//! Numbers for rows that bring no ids of their own.
+
+use crate::column::{at_most_one, unsigned};
+use crate::{ReadError, Transaction, Vault, WriteError};
+
+impl Vault {
+    /// The number that the next row without an id gets: how many were given out, from 0.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn next_position(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT next FROM position";
+        Ok(at_most_one(&self.connection, sql, [], |row| unsigned(row, 0))?.unwrap_or(0))
+    }
+}
+
+impl Transaction<'_> {
+    /// Gives out `count` numbers in a row and returns the first. No number is given out twice, also
+    /// when the record that had it is deleted.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn take_positions(&mut self, count: u64) -> Result<u64, WriteError> {
+        self.refuse_if_failed()?;
+        let first = match self.next_position() {
+            Ok(first) => first,
+            Err(error) => return self.give_up(error),
+        };
+        let next = self.number("position", first.saturating_add(count))?;
+        let sql = "INSERT INTO position (one, next) VALUES (1, ?1) \
+                   ON CONFLICT (one) DO UPDATE SET next = excluded.next";
+        self.execute(sql, [next])?;
+        Ok(first)
+    }
+}

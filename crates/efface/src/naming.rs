@@ -1,0 +1,75 @@
+//! How records are named: by ids of the user's, or by their position as `row:K`.
+//!
+//! A model has one convention for its whole life. Where the first table had an id column, ids are
+//! what that column says, whatever they look like. Where it had none, row K of the table, counted from
+//! 0, is the record `row:K`; rows of later tables are numbered on, and no number is used twice. A
+//! whole number by itself is never taken for a position.
+
+use crate::error::{Error, Result};
+use crate::plan::{Ids, Plan};
+
+const PREFIX: &str = "row:";
+
+/// The id of a record that is named by its position, counted from 0.
+#[must_use]
+pub fn row_id(position: u64) -> String {
+    format!("{PREFIX}{position}")
+}
+
+/// The position in an id that [`row_id`] wrote; none for any other text.
+#[must_use]
+pub fn row_position(id: &str) -> Option<u64> {
+    let position = id.strip_prefix(PREFIX)?.parse().ok()?;
+    (row_id(position) == id).then_some(position)
+}
+
+/// Refuses ids that no record of the model can have, because its records are named by position.
+pub(crate) fn check_convention<'a>(
+    plan: &Plan,
+    ids: impl IntoIterator<Item = &'a str>,
+) -> Result<()> {
+    if plan.ids == Ids::Column {
+        return Ok(());
+    }
+    let Some(id) = ids.into_iter().find(|id| row_position(id).is_none()) else { return Ok(()) };
+    let shown: String = id.chars().take(60).collect();
+    let error = Error::refused(
+        "row-id",
+        format!(
+            "`{shown}` names no record: this model was trained without ids, so that its records are \
+             named by position, `row:K` with K counted from 0"
+        ),
+    );
+    Err(error.hint(match id.parse::<u64>() {
+        Ok(number @ 1..) => format!(
+            "counted from 0 it is `{}`, counted from 1 it is `{}`",
+            row_id(number),
+            row_id(number - 1)
+        ),
+        _ => "`row:0` is the first row of the table, `row:1` the second".to_owned(),
+    }))
+}
+
+/// What to add to the refusal of unknown ids, where one of them is written like a position in a
+/// model whose records have ids of their own.
+pub(crate) fn hint_on_unknown(plan: &Plan, unknown: &[String]) -> Option<&'static str> {
+    (plan.ids == Ids::Column && unknown.iter().any(|id| row_position(id).is_some())).then_some(
+        "records of this model have the ids that the table gave them; positions name none of them",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_have_one_spelling() {
+        for position in [0, 1, 17, u64::MAX] {
+            assert_eq!(row_position(&row_id(position)), Some(position));
+        }
+        for other in ["", "1", "row:", "row:01", "row:+1", "row: 1", "Row:1", "row:1 ", "row:-1"] {
+            assert_eq!(row_position(other), None, "{other}");
+        }
+        assert_eq!(row_position("row:18446744073709551616"), None);
+    }
+}
