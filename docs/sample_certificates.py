@@ -256,7 +256,6 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
             ],
             "noise": {"sampler": "exact-grid", "generator": "chacha20", "grid": event["grid"]},
             "scope": {"covers": [], "does_not_cover": [*verify.LIMITS, "é\u2028"]},
-            "annex": "22",
             "chain": {"index": 4, "previous": "33" * 32},
         }
     )

@@ -41,7 +41,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-SCHEMA = "efface.certificate/0"
+SCHEMA = "efface.certificate/0.2"
+EARLIER = ("efface.certificate/0",)  # of development versions, which nothing reads any more
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
@@ -212,7 +213,7 @@ NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY, EXACT)
 FORMS = """
 certificate: schema=text id=text vault=text issued_at=text not_for_release=flag request=request
     model=model claims=[claim] event=event constants=[constant] assumptions=[assumption]
-    noise=drawn scope=scope annex=text chain=chain signature=signature
+    noise=drawn scope=scope chain=chain signature=signature
 request: id=text kind=train|delete|add|update|refresh records=text subject?=text received_at=text
 model: digest_before?=text digest_after=text version=count
 claim: notion=notion epsilon=number delta?=number mu?=number order?=number group=text
@@ -966,7 +967,15 @@ LIMITS = (
     "other models trained on the same data",
     "keyed hashes of deleted ids and their number, kept to answer repeated requests",
     "names of classes and schema values read from the data, which outlive their records",
-    "time taken, failures and refusals, which may depend on the data",
+    (
+        "what was printed while a request was served (passes, distance, seconds), which follows "
+        "from the model before it"
+    ),
+    (
+        "the size of the vault's file and the places of rows in it, which tell how much room "
+        "deleted records took"
+    ),
+    "time taken (the file's own times too), failures and refusals, which may depend on the data",
 )
 
 
@@ -1883,7 +1892,10 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
     """All checks of one certificate, as (standing, name, reason)."""
     try:
         raw = read_json(data)
-        if raw.get("schema") != SCHEMA:
+        if (schema := raw.get("schema")) in EARLIER:
+            made = f"made by an earlier development version (`schema` is `{schema}`)"
+            raise Refused(f"{made}; this program reads `{SCHEMA}`")
+        if schema != SCHEMA:
             raise Refused(f"`schema` must be `{SCHEMA}`")
         document = fit(raw, "certificate", "certificate")
     except Refused as refusal:

@@ -187,7 +187,8 @@ def test_rows_that_are_clipped_are_warned_about_where_they_are_most(people: Peop
         warnings.simplefilter("error")
         # The first tenth is too long; and whoever asks for unit rows knows what happens to them.
         few = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
-        assert UnlearningClassifier().fit(few, people.y).status()["work"]["clipped"] == 12
+        work = UnlearningClassifier().fit(few, people.y).receipt_.work
+        assert work is not None and work["clipped"] == 12
         UnlearningClassifier(row_map="unit").fit(20 * people.X, people.y)
         # Rows of length 1 up to a rounding.
         lengths = np.linalg.norm(people.X, axis=1, keepdims=True)

@@ -93,11 +93,12 @@ def test_arrays_of_any_layout_give_the_same_model(people: People, tmp_path: Path
         "list": narrow.tolist(),
         "big-endian": narrow.astype(">f4"),
     }
-    digests = set()
+    learnt = set()
     for name, X in layouts.items():
         efface.Vault.train(tmp_path / name, X, people.y, settings=SEED)
-        digests.add(efface.Vault(tmp_path / name).certificate().digest)
-    assert len(digests) == 1
+        coef, intercept, _ = efface.Vault(tmp_path / name).weights()
+        learnt.add(coef.tobytes() + intercept.tobytes())
+    assert len(learnt) == 1
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])

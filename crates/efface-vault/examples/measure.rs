@@ -79,7 +79,7 @@ fn costs(place: &Path, records: u64, size: usize) {
                     })
                     .collect();
                 change.delete_records(&rows).unwrap();
-                change.replace_model(round, &[1; 6272], &[1; 32]).unwrap();
+                change.replace_model(round, &[1; 6272], &[1; 32], &[1; 32]).unwrap();
                 change.append_ledger("certificate", &"x".repeat(4000), &[0; 32]).unwrap();
                 change.commit().unwrap();
                 clock.elapsed().as_secs_f64() * 1e3

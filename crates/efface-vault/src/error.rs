@@ -126,12 +126,6 @@ pub enum WriteError {
         /// The request id given.
         request_id: String,
     },
-    /// The ledger has no entry with this index.
-    #[error("`index` must be that of a ledger entry, got {index}")]
-    UnknownEntry {
-        /// The index given.
-        index: u64,
-    },
     /// The vault was opened for reading.
     #[error("vault was opened for reading only")]
     OpenedForReading,

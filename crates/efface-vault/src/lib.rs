@@ -35,7 +35,7 @@
 //!         added_version: 1,
 //!     })?;
 //! }
-//! creation.replace_model(1, b"weights", &[7; 32])?;
+//! creation.replace_model(1, b"weights", &[5; 32], &[7; 32])?;
 //! let mut vault = creation.commit()?;
 //!
 //! let rows = vault.find_subject("alice")?;
@@ -48,7 +48,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod annex;
 mod column;
 mod creation;
 mod error;

@@ -10,7 +10,9 @@ pub struct StoredModel {
     pub version: u64,
     /// Encoded weights; the vault does not look inside.
     pub weights: Vec<u8>,
-    /// Digest of the weights, as certificates name it.
+    /// What the digest is salted with: random, drawn for this version, gone when it is replaced.
+    pub salt: [u8; 32],
+    /// Salted digest of the weights, as certificates name it.
     pub digest: [u8; 32],
 }
 
@@ -20,12 +22,13 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn model(&self) -> Result<Option<StoredModel>, ReadError> {
-        let sql = "SELECT version, weights, digest FROM model";
+        let sql = "SELECT version, weights, salt, digest FROM model";
         at_most_one(&self.connection, sql, [], |row| {
             Ok(StoredModel {
                 version: unsigned(row, 0)?,
                 weights: row.get(1)?,
-                digest: row.get(2)?,
+                salt: row.get(2)?,
+                digest: row.get(3)?,
             })
         })
     }
@@ -41,7 +44,8 @@ impl Vault {
 }
 
 impl Transaction<'_> {
-    /// Puts a new model in the place of the current one, whose bytes are erased at the commit.
+    /// Puts a new model in the place of the current one, whose bytes, salt included, are erased at
+    /// the commit.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -49,13 +53,15 @@ impl Transaction<'_> {
         &mut self,
         version: u64,
         weights: &[u8],
+        salt: &[u8; 32],
         digest: &[u8; 32],
     ) -> Result<(), WriteError> {
         self.refuse_if_failed()?;
         let version = self.number("version", version)?;
         self.execute("DELETE FROM model", [])?;
-        let sql = "INSERT INTO model (one, version, digest, weights) VALUES (1, ?1, ?2, ?3)";
-        self.execute(sql, (version, digest, weights))?;
+        let sql = "INSERT INTO model (one, version, salt, digest, weights) \
+                   VALUES (1, ?1, ?2, ?3, ?4)";
+        self.execute(sql, (version, salt, digest, weights))?;
         Ok(())
     }
 

@@ -216,7 +216,7 @@ impl Transaction<'_> {
     }
 
     /// Deletes records. Their bytes are gone from the file when the change is committed. What the
-    /// caller computed from them (caches, annexes, its own copies) is the caller's to erase.
+    /// caller computed from them (caches, its own copies) is the caller's to erase.
     ///
     /// # Errors
     /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice.

@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 12] = [
+const STATEMENTS: [(&str, &str); 11] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -52,6 +52,7 @@ const STATEMENTS: [(&str, &str); 12] = [
         "CREATE TABLE model (\
          one INTEGER PRIMARY KEY CHECK (one = 1), \
          version INTEGER NOT NULL, \
+         salt BLOB NOT NULL, \
          digest BLOB NOT NULL, \
          weights BLOB NOT NULL) STRICT",
     ),
@@ -76,12 +77,6 @@ const STATEMENTS: [(&str, &str); 12] = [
          entry INTEGER PRIMARY KEY, \
          kind TEXT NOT NULL, \
          hash BLOB NOT NULL, \
-         body TEXT NOT NULL) STRICT",
-    ),
-    (
-        "annex",
-        "CREATE TABLE annex (\
-         entry INTEGER PRIMARY KEY, \
          body TEXT NOT NULL) STRICT",
     ),
     (

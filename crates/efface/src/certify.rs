@@ -9,7 +9,6 @@ use efface_privacy::claim::{Claim, Notion, Question, Requests, WEIGHTS, evaluate
 use efface_privacy::event::{Event, State};
 use efface_privacy::quantity::Decimal;
 use efface_vault::Keyring;
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::plan::{Plan, private_notion};
@@ -132,14 +131,12 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
     ))
 }
 
-/// Builds and seals a certificate of weights with the digest given; `annex` is the commitment to
-/// the private annex.
+/// Builds and seals a certificate of weights with the digest given.
 pub(crate) fn certificate(
     plan: &Plan,
     event: Event,
     facts: Facts<'_>,
     digest: &[u8; 32],
-    annex: String,
     keyring: &Keyring,
 ) -> Result<Sealed> {
     let claims = claims(plan, &event, facts.kind, facts.records)?;
@@ -185,7 +182,6 @@ pub(crate) fn certificate(
         constants: plan.constants.clone(),
         assumptions: plan.assumptions.clone(),
         scope: Scope { covers, does_not_cover },
-        annex,
         chain: Chain {
             index: facts.index,
             previous: facts.previous.unwrap_or_else(|| GENESIS.to_owned()),
@@ -223,9 +219,4 @@ pub(crate) fn hash_bytes(hash: &str) -> Result<[u8; 32]> {
     hex::decode_to_slice(hash, &mut bytes)
         .map_err(|error| Error::storage("certificate", error.to_string()))?;
     Ok(bytes)
-}
-
-/// SHA-256 of the bytes of the weights (little-endian f64).
-pub(crate) fn digest_bytes(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
 }

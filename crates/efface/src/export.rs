@@ -120,6 +120,7 @@ fn json_bytes(current: &Current, weights: &Parts) -> Result<Vec<u8>> {
         "vault": current.genesis.vault_id,
         "version": current.version,
         "digest": hex::encode(current.digest),
+        "salt": hex::encode(current.salt),
         "not_for_release": plan.not_for_release,
         "loss": plan.loss,
         "task": task,
@@ -156,6 +157,8 @@ fn safetensors(current: &Current, weights: &Parts) -> Vec<u8> {
         "__metadata__": {
             "vault": current.genesis.vault_id,
             "version": current.version.to_string(),
+            "digest": hex::encode(current.digest),
+            "salt": hex::encode(current.salt),
             "loss": current.plan.loss,
             "not_for_release": current.plan.not_for_release.to_string(),
         },

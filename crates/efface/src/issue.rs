@@ -5,8 +5,8 @@ use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{RequestState, Transaction};
 
-use crate::annex::Annex;
-use crate::certify::{Facts, Sealed, certificate, digest_bytes};
+use crate::certify::{Facts, Sealed, certificate};
+use crate::digest::digest_of;
 use crate::error::Result;
 use crate::outcome::{Served, Work};
 use crate::plan::Plan;
@@ -24,10 +24,11 @@ pub(crate) struct Named {
 /// A certified release that is not yet stored.
 pub(crate) struct Issued {
     sealed: Sealed,
-    annex: String,
     weights: Vec<u8>,
+    salt: [u8; 32],
     digest: [u8; 32],
     kept: Option<Vec<u8>>,
+    /// Told once and stored nowhere: it follows from the model before.
     work: Work,
     kind: RequestKind,
     version: u64,
@@ -48,23 +49,21 @@ impl Issued {
     ) -> Result<Self> {
         surroundings.tell(Progress::Storing)?;
         let work = Work::of(&released.evidence, clipped);
-        let (annex, commitment) = Annex::seal(&work, surroundings)?;
         let weights = weight_bytes(&released.weights);
-        let digest = digest_bytes(&weights);
+        let salt = surroundings.random()?;
+        let digest = digest_of(&salt, &weights);
         let (kind, version, records) = (facts.kind, facts.version, facts.records);
-        let sealed =
-            certificate(plan, released.event, facts, &digest, commitment, surroundings.keyring)?;
+        let sealed = certificate(plan, released.event, facts, &digest, surroundings.keyring)?;
         let kept = released.kept.map(|kept| kept.to_bytes());
-        Ok(Self { sealed, annex, weights, digest, kept, work, kind, version, records })
+        Ok(Self { sealed, weights, salt, digest, kept, work, kind, version, records })
     }
 
     /// Stores it as the outcome of the request; its position in the ledger.
     pub(crate) fn store(&self, transaction: &mut Transaction<'_>, named: &Named) -> Result<u64> {
-        transaction.replace_model(self.version, &self.weights, &self.digest)?;
+        transaction.replace_model(self.version, &self.weights, &self.salt, &self.digest)?;
         transaction.set_caches(self.kept.as_deref())?;
         let Sealed { text, hash_bytes, .. } = &self.sealed;
         let index = transaction.append_ledger(CERTIFICATE, text, hash_bytes)?;
-        transaction.set_annex(index, &self.annex)?;
         transaction.insert_request(
             &named.id,
             &named.digest,

@@ -9,10 +9,10 @@
 
 mod account;
 mod add;
-mod annex;
 mod bounds;
 mod certify;
 mod delete;
+mod digest;
 mod error;
 mod export;
 mod held;

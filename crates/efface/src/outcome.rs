@@ -33,14 +33,15 @@ pub struct Served {
     /// The certificate, canonical JSON.
     #[serde(skip)]
     pub certificate: String,
-    /// Private: work done and what was measured. Not part of the public certificate.
+    /// Private: work done and what was measured. It follows from the model before, is told once to
+    /// whoever asked for the request and stored nowhere; none for a request served before.
     pub work: Option<Work>,
     /// Things the user should know.
     pub notices: Vec<String>,
 }
 
 /// What a request cost and reached; private, since it depends on the data.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Work {
     /// Passes over the data for gradients.
     pub passes: u64,
@@ -57,7 +58,6 @@ pub struct Work {
     /// Rows whose norm was above the bound and was shortened.
     pub clipped: Option<u64>,
     /// The residual of `objective-perturbation`.
-    #[serde(default)]
     pub residual: Option<Residual>,
 }
 
@@ -98,7 +98,7 @@ impl Work {
 }
 
 /// How much of the residual budget of `objective-perturbation` is spent; private.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Residual {
     /// Accumulated bound on the gradient of the sum.
     pub bound: f64,

@@ -31,7 +31,7 @@ pub(crate) struct Effect {
     pub(crate) tombstones: Vec<[u8; 32]>,
     /// Keyed HMAC of the subjects, for the certificate.
     pub(crate) subject: Option<String>,
-    /// Rows shortened, for the annex.
+    /// Rows shortened; told once.
     pub(crate) clipped: Option<u64>,
     pub(crate) notices: Vec<String>,
     /// The records taken out and put in, where the plan asks for them.
@@ -276,10 +276,6 @@ pub(crate) fn serve(
         holders,
     };
     let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
-    // Earlier annexes were computed while deleted records were present.
-    if deleted > 0 {
-        transaction.erase_all_annexes()?;
-    }
     let index = issued.store(&mut transaction, &named)?;
     for tombstone in effect.tombstones {
         transaction.set_tombstone(tombstone, index)?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use efface_learn::mechanism::Kept;
-use efface_privacy::certificate::{Certificate, document_hash, signature_holds};
+use efface_privacy::certificate::{Certificate, ParseError, document_hash, signature_holds};
 use efface_privacy::event::{Event, State};
 use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, StoreFault, Vault};
 
-use crate::certify::digest_bytes;
+use crate::digest::digest_now;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::rows::weights_of;
@@ -37,6 +37,7 @@ pub(crate) struct Current {
     pub(crate) genesis: Genesis,
     pub(crate) plan: Plan,
     pub(crate) version: u64,
+    pub(crate) salt: [u8; 32],
     pub(crate) digest: [u8; 32],
     pub(crate) weights: Vec<f64>,
     /// The event of the latest certificate.
@@ -54,7 +55,7 @@ impl Current {
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
         let weights = weights_of(&model.weights, &plan)?;
         let latest = latest_certificate(vault, &genesis, head.index)?;
-        let digest = digest_bytes(&model.weights);
+        let digest = digest_now(&model);
         let certified = hex::encode(digest) == latest.model.digest_after
             && digest == model.digest
             && model.version == latest.model.version;
@@ -73,6 +74,7 @@ impl Current {
             genesis,
             plan,
             version: model.version,
+            salt: model.salt,
             digest: model.digest,
             weights,
             event: latest.event,
@@ -113,7 +115,11 @@ pub(crate) fn latest_certificate(
             let damaged = |what: &dyn std::fmt::Display| {
                 Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
             };
-            let certificate = Certificate::parse(&text).map_err(|error| damaged(&error))?;
+            let certificate = Certificate::parse(&text).map_err(|error| match error {
+                ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
+                    .hint("train the model again with this version"),
+                _ => damaged(&error),
+            })?;
             let document = serde_json::from_str(&text).map_err(|error| damaged(&error))?;
             let hash = document_hash(&document).map_err(|error| damaged(&error))?;
             let signature = &certificate.signature.value;

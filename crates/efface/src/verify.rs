@@ -10,7 +10,7 @@ use efface_privacy::event::{Event, Phase, State};
 use efface_vault::Vault;
 use serde_json::Value;
 
-use crate::certify::digest_bytes;
+use crate::digest::digest_now;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::run::ridge;
@@ -74,7 +74,7 @@ fn against_vault(
         verdict.push("model", Standing::Fails, "the vault has no model");
         return Ok(());
     };
-    let digest = hex::encode(digest_bytes(&model.weights));
+    let digest = hex::encode(digest_now(&model));
     let version = certificate.model.version;
     let newest = newest_certificate(&vault)?;
     let (standing, reason) = if model.version == version && digest == certificate.model.digest_after
@@ -398,7 +398,7 @@ fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Re
     let certified = model.is_some_and(|model| {
         model.version == certificate.model.version
             && hex::encode(model.digest) == certificate.model.digest_after
-            && hex::encode(digest_bytes(&model.weights)) == certificate.model.digest_after
+            && hex::encode(digest_now(&model)) == certificate.model.digest_after
     });
     if certified {
         verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");

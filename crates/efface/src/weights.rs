@@ -20,8 +20,10 @@ pub struct Weights {
     pub version: u64,
     /// Records the model is about.
     pub records: u64,
-    /// SHA-256 of the weights, as certificates state it.
+    /// Salted digest of the weights, as certificates state it.
     pub digest: String,
+    /// The salt of that digest, hexadecimal; it goes with the weights.
+    pub salt: String,
     /// True when a seed was given.
     pub not_for_release: bool,
     /// The loss.
@@ -79,6 +81,7 @@ pub fn weights(path: &Path) -> Result<Weights> {
         version: current.version,
         records: vault.counts()?.records,
         digest: hex::encode(current.digest),
+        salt: hex::encode(current.salt),
         not_for_release: plan.not_for_release,
         loss: plan.loss.clone(),
         classes,

@@ -276,14 +276,11 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         -------
         dict
             What :meth:`Vault.status` returns, and beside it ``path`` and ``private`` (whether the
-            vault is removed with the estimator), and ``work``: what the latest request of this
-            estimator cost and reached. The work depends on the data: it is for the operator.
+            vault is removed with the estimator).
         """
         check_is_fitted(self)
         status = json.loads(_engine.status(self._present().path))
-        receipt = getattr(self, "receipt_", None)
-        work = None if receipt is None else receipt.work
-        return {**status, "path": self._home.path, "private": self._home.private, "work": work}
+        return {**status, "path": self._home.path, "private": self._home.private}
 
     def save(self, path: Any) -> Self:
         """Move the vault to a place of your choice, where the command line finds it.

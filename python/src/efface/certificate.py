@@ -208,7 +208,10 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the model's weights after the request."""
+        """Salted digest (HMAC-SHA256) of the model's weights after the request.
+
+        The salt is kept with the weights and goes with them.
+        """
         return str(self._document["model"]["digest_after"])
 
     @cached_property

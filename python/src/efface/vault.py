@@ -42,7 +42,8 @@ class Receipt:
     notices : tuple of str
         What you should know.
     work : dict or None
-        What the request cost and reached. Private: it depends on the data.
+        What the request cost and reached. Private: it follows from the model before the request,
+        and is told here once; the vault does not keep it.
     """
 
     certificate: Certificate

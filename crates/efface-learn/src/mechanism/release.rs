@@ -12,7 +12,8 @@ pub struct Released {
     pub weights: Vec<f64>,
     /// What was released, for the accountants.
     pub event: Event,
-    /// How it was reached: depends on the data, belongs to the private annex.
+    /// How it was reached: follows from the data and from where it started; told once, stored
+    /// nowhere.
     pub evidence: Evidence,
     /// What the next request may start from beside the weights; secret in `secret` state.
     pub kept: Option<Kept>,

@@ -75,7 +75,7 @@ pub struct Start<'a> {
 
 /// Weights within the distance asked for of the exact optimum, with the evidence.
 ///
-/// Everything but `distance`'s bound depends on the data and belongs to the private annex.
+/// Everything but `distance`'s bound depends on the data and is stored nowhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     /// The accepted weights, unperturbed: never to be published.

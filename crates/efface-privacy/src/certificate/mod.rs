@@ -17,7 +17,10 @@ use crate::claim::Claim;
 use crate::event::Event;
 
 /// The schema this build writes and reads.
-pub const SCHEMA: &str = "efface.certificate/0";
+pub const SCHEMA: &str = "efface.certificate/0.2";
+
+/// The schemas of development versions, which nothing reads any more.
+const EARLIER: [&str; 1] = ["efface.certificate/0"];
 
 /// The most bytes a certificate may have.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -52,8 +55,6 @@ pub struct Certificate {
     pub noise: Noise,
     /// What is covered and what is not.
     pub scope: Scope,
-    /// Salted SHA-256 of the private annex, hexadecimal.
-    pub annex: String,
     /// Position in the ledger.
     pub chain: Chain,
     /// Signature over the hash.
@@ -106,7 +107,10 @@ impl RequestKind {
     }
 }
 
-/// Digests of the weights before and after (SHA-256, hexadecimal), and the version.
+/// Digests of the weights before and after, and the version.
+///
+/// A digest is HMAC-SHA256 (hexadecimal) of the weights, keyed by 32 random bytes drawn for that
+/// version, which are kept with the weights and go with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRef {
@@ -233,6 +237,12 @@ pub enum ParseError {
     /// Too large.
     #[error("a certificate has at most {MAX_BYTES} bytes, got {0}")]
     TooLarge(usize),
+    /// The schema of a version before the first release.
+    #[error(
+        "the certificate was made by an earlier development version (`schema` is `{0}`); this \
+         build reads `{SCHEMA}`"
+    )]
+    Earlier(String),
     /// Another schema.
     #[error("`schema` must be `{SCHEMA}`, got `{0}`")]
     Schema(String),
@@ -252,6 +262,9 @@ impl Certificate {
         }
         let value: serde_json::Value = serde_json::from_str(text)?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("");
+        if EARLIER.contains(&schema) {
+            return Err(ParseError::Earlier(schema.to_owned()));
+        }
         if schema != SCHEMA {
             return Err(ParseError::Schema(schema.chars().take(60).collect()));
         }

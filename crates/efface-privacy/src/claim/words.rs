@@ -134,7 +134,11 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "other models trained on the same data",
         "keyed hashes of deleted ids and their number, kept to answer repeated requests",
         "names of classes and schema values read from the data, which outlive their records",
-        "time taken, failures and refusals, which may depend on the data",
+        "what was printed while a request was served (passes, distance, seconds), which follows \
+         from the model before it",
+        "the size of the vault's file and the places of rows in it, which tell how much room deleted \
+         records took",
+        "time taken (the file's own times too), failures and refusals, which may depend on the data",
     ];
     if let Event::Composed(_) = event {
         does_not.push("whether what was given is as private as declared");

@@ -207,12 +207,13 @@ fn the_model_and_the_caches_are_replaced_whole() {
     let (_folder, path, mut vault) = fresh();
     assert_eq!(vault.model().unwrap(), None);
     let mut change = vault.begin().unwrap();
-    change.replace_model(1, &[1; 100], &[1; 32]).unwrap();
-    change.replace_model(2, &[2; 10_000], &[2; 32]).unwrap();
+    change.replace_model(1, &[1; 100], &[3; 32], &[1; 32]).unwrap();
+    change.replace_model(2, &[2; 10_000], &[4; 32], &[2; 32]).unwrap();
     change.set_caches(Some(b"first")).unwrap();
     change.set_caches(Some(b"second")).unwrap();
     change.commit().unwrap();
-    let expected = StoredModel { version: 2, weights: vec![2; 10_000], digest: [2; 32] };
+    let expected =
+        StoredModel { version: 2, weights: vec![2; 10_000], salt: [4; 32], digest: [2; 32] };
     assert_eq!(vault.model().unwrap(), Some(expected.clone()));
     assert_eq!(vault.caches().unwrap().as_deref(), Some(&b"second"[..]));
     let mut change = vault.begin().unwrap();
@@ -294,28 +295,6 @@ fn the_ledger_counts_from_zero_and_keeps_its_order() {
 }
 
 #[test]
-fn annexes_are_erased_up_to_an_entry_or_all() {
-    let (_folder, _path, mut vault) = fresh();
-    let mut change = vault.begin().unwrap();
-    for i in 0..4 {
-        change.append_ledger("certificate", "{}", &[0; 32]).unwrap();
-        change.set_annex(i, &format!("annex {i}")).unwrap();
-    }
-    change.set_annex(3, "newer").unwrap();
-    assert_eq!(change.erase_annexes_up_to(1).unwrap(), 2);
-    change.commit().unwrap();
-    assert_eq!(vault.annex(1).unwrap(), None);
-    assert_eq!(vault.annex(3).unwrap().as_deref(), Some("newer"));
-    let mut change = vault.begin().unwrap();
-    assert_eq!(change.erase_all_annexes().unwrap(), 2);
-    change.commit().unwrap();
-    assert_eq!(vault.annex(3).unwrap(), None);
-    let mut change = vault.begin().unwrap();
-    let refused = change.set_annex(4, "{}").unwrap_err();
-    assert!(matches!(refused, WriteError::UnknownEntry { index: 4 }), "{refused}");
-}
-
-#[test]
 fn tombstones_lead_to_their_certificate() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();
@@ -333,7 +312,7 @@ fn tombstones_lead_to_their_certificate() {
 fn numbers_beyond_the_store_are_refused() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();
-    let refused = change.replace_model(u64::MAX, b"", &[0; 32]).unwrap_err();
+    let refused = change.replace_model(u64::MAX, b"", &[0; 32], &[0; 32]).unwrap_err();
     assert!(matches!(refused, WriteError::OutOfRange { name: "version", .. }), "{refused}");
 }
 

@@ -72,13 +72,13 @@ impl Expected {
         assert_eq!(place, self.rows.len(), "after {} changes", self.changes);
         let number = self.changes;
         let model = vault.model().unwrap().unwrap();
-        assert_eq!((model.version, model.weights), (number, weights(number)));
+        let kept = (model.version, model.weights, model.salt);
+        assert_eq!(kept, (number, weights(number), salt(number)));
         assert_eq!(vault.head().unwrap().map_or(0, |head| head.index + 1), number);
         for earlier in 1..=number {
             let request = vault.request(&format!("r{earlier}")).unwrap().unwrap();
             assert_eq!((request.state, request.version), (RequestState::Certified, Some(earlier)));
             assert_eq!(vault.tombstone(&digest(earlier)).unwrap(), Some(earlier - 1));
-            assert_eq!(vault.annex(earlier - 1).unwrap().is_some(), earlier == number);
         }
         assert_eq!(vault.request(&format!("r{}", number + 1)).unwrap(), None);
     }
@@ -100,6 +100,10 @@ fn digest(number: u64) -> [u8; 32] {
     digest
 }
 
+fn salt(number: u64) -> [u8; 32] {
+    digest(u64::MAX - number)
+}
+
 fn vault_in(folder: &Path) -> PathBuf {
     folder.join("m.efface")
 }
@@ -109,7 +113,7 @@ fn create(folder: &Path, start: &Expected) {
     for row in &start.rows {
         row.insert(&mut creation);
     }
-    creation.replace_model(0, &weights(0), &digest(0)).unwrap();
+    creation.replace_model(0, &weights(0), &salt(0), &digest(0)).unwrap();
     creation.commit().unwrap();
 }
 
@@ -131,10 +135,8 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
     for row in &plan.added {
         row.insert(&mut change);
     }
-    change.replace_model(number, &weights(number), &digest(number))?;
+    change.replace_model(number, &weights(number), &salt(number), &digest(number))?;
     let entry = change.append_ledger("certificate", "{\"ok\":true}", &digest(number))?;
-    change.erase_all_annexes()?;
-    change.set_annex(entry, "{\"passes\":3}")?;
     change.set_tombstone(digest(number), entry)?;
     change.update_request(&request, RequestState::Certified, Some(number), Some(entry))?;
     change.commit()

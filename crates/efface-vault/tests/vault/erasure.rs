@@ -175,27 +175,27 @@ fn rows_on_overflow_chains() {
 }
 
 #[test]
-fn replaced_models_caches_and_annexes_are_erased_too() {
+fn replaced_models_salts_and_caches_are_erased_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut vault =
         Vault::create(&folder.path().join("m.efface"), &genesis()).unwrap().commit().unwrap();
     let mut gone = Needles::new();
-    let mut earlier: Option<[Planted; 3]> = None;
+    let mut earlier: Option<([Planted; 2], [u8; 32])> = None;
     for round in 0..30u64 {
         // Sizes go up and down, within a page and over many.
         let size = [64, 9000, 700, 30_000, 3000][round as usize % 5];
-        let now = [0, 1, 2].map(|part| Planted::new(round * 3 + part, size, None));
+        let now = [0, 1].map(|part| Planted::new(round * 2 + part, size, None));
+        let mut salt = [0; 32];
+        salt.copy_from_slice(&Planted::new(1000 + round, 32, None).features[..32]);
         let mut change = vault.begin().unwrap();
-        change.replace_model(round, &now[0].features, &[0; 32]).unwrap();
+        change.replace_model(round, &now[0].features, &salt, &[0; 32]).unwrap();
         change.set_caches(Some(&now[1].features)).unwrap();
         change.append_ledger("certificate", "{}", &[0; 32]).unwrap();
-        change.erase_all_annexes().unwrap();
-        change.set_annex(round, &now[2].id.repeat(1 + size / 100)).unwrap();
         change.commit().unwrap();
-        if let Some([model, caches, annex]) = earlier.replace(now) {
+        if let Some(([model, caches], salt)) = earlier.replace((now, salt)) {
             gone.bytes(&model.features);
             gone.bytes(&caches.features);
-            gone.text(&annex.id);
+            gone.bytes(&salt);
         }
         gone.assert_gone(folder.path(), &format!("round {round}"));
         assert_clean(&mut vault, &format!("round {round}"));

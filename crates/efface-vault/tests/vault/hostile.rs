@@ -16,7 +16,7 @@ fn small_vault(folder: &Path) -> PathBuf {
         let size = [40, 900, 9000][seed as usize % 3];
         Planted::new(seed, size, Some(seed % 7)).insert(&mut creation);
     }
-    creation.replace_model(1, &[7; 5000], &[7; 32]).unwrap();
+    creation.replace_model(1, &[7; 5000], &[7; 32], &[7; 32]).unwrap();
     creation.append_ledger("certificate", "{}", &[1; 32]).unwrap();
     let mut vault = creation.commit().unwrap();
     let rows = vault.find_subject(Planted::new(3, 40, Some(3)).subject.as_deref().unwrap());
@@ -130,8 +130,8 @@ fn a_vault_of_a_newer_format() {
 #[test]
 fn tables_that_are_missing_changed_or_added() {
     for (sql, word) in [
-        ("DROP TABLE annex", "a table is missing"),
-        ("ALTER TABLE annex ADD COLUMN more TEXT", "`annex` is not as this format has it"),
+        ("DROP TABLE caches", "a table is missing"),
+        ("ALTER TABLE caches ADD COLUMN more TEXT", "`caches` is not as this format has it"),
         ("CREATE TABLE copy AS SELECT * FROM record", "`copy` is not part of a vault"),
         ("ANALYZE", "`sqlite_stat1` is not part of a vault"),
         (

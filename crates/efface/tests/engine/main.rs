@@ -5,6 +5,7 @@ mod claims;
 mod held;
 mod histories;
 mod in_memory;
+mod kept;
 mod life;
 mod memory;
 mod perturbed;

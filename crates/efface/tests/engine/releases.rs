@@ -1,7 +1,6 @@
 //! What one release has to do with those before it.
 
-use efface::below::vault::Vault;
-use efface::{Delete, Settings, Which, delete, plan, refresh, status, weights};
+use efface::{Settings, plan, refresh, weights};
 
 use crate::world::World;
 
@@ -32,17 +31,4 @@ fn fresh_noise_in_every_release() {
         before = now;
     }
     assert!(moved.iter().any(|m| *m > 4.0 * distance.0), "{moved:?} {distance}");
-}
-
-#[test]
-fn annexes_before_a_deletion_are_erased() {
-    let world = World::new();
-    let (path, _) = world.trained(Settings::default()).unwrap();
-    let annex = |index| Vault::open_read_only(&path).unwrap().annex(index).unwrap();
-    assert!(annex(0).is_some());
-    let one = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
-    world.run(|s| delete(&path, &one, s)).unwrap();
-    assert_eq!(annex(0), None, "it was measured while the record was there");
-    assert!(annex(1).is_some());
-    assert_eq!(status(&path).unwrap().records, 119);
 }

@@ -535,7 +535,6 @@ fn certificate(
             grid,
         },
         scope: Scope { covers, does_not_cover },
-        annex: "00".to_owned(),
         chain: Chain {
             index,
             previous: if first { GENESIS.to_owned() } else { "ab".repeat(32) },
