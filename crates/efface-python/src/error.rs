@@ -15,7 +15,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Kind::Storage => "storage",
         Kind::Interrupted => "interrupted",
     };
-    let parts = (kind, error.code(), error.message(), error.what_to_do());
+    let parts = (kind, error.code(), error.message(), error.what_to_do(), error.names().to_vec());
     let exception = py.import("efface._errors")?.call_method1("of_engine", parts)?;
     Ok(PyErr::from_value(exception))
 }

@@ -314,7 +314,7 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
     let count = unknown.len();
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
     let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
-    Err(Error::refused(
+    let error = Error::refused(
         which.unknown(),
         format!(
             "{count} of {} {}s are unknown: {}{more}; nothing was deleted",
@@ -322,12 +322,13 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
             which.label(),
             shown.join(", ")
         ),
-    )
-    .hint(match which {
+    );
+    let hint = match which {
         Which::Subjects(_) if !current.plan.subjects => {
             "the records of this model name no subjects: delete by their ids"
         }
         _ if let Some(hint) = hint_on_unknown(&current.plan, &unknown) => hint,
         _ => "correct or leave out the unknown ones and ask again",
-    }))
+    };
+    Err(error.hint(hint).about(unknown))
 }

@@ -22,42 +22,50 @@ pub struct Error {
     code: &'static str,
     message: String,
     hint: Option<String>,
+    names: Vec<String>,
 }
 
 impl Error {
     /// A refusal: the request was understood and will not be served.
     #[must_use]
     pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind: Kind::Refused, code, message: message.into(), hint: None }
+        Self::of(Kind::Refused, code, message.into())
     }
 
     /// Wrong usage or input.
     #[must_use]
     pub fn input(code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind: Kind::Input, code, message: message.into(), hint: None }
+        Self::of(Kind::Input, code, message.into())
     }
 
     /// A failure of disk or vault.
     #[must_use]
     pub fn storage(code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind: Kind::Storage, code, message: message.into(), hint: None }
+        Self::of(Kind::Storage, code, message.into())
     }
 
     /// The user interrupted.
     #[must_use]
     pub fn interrupted() -> Self {
-        Self {
-            kind: Kind::Interrupted,
-            code: "interrupted",
-            message: "interrupted; nothing was changed".into(),
-            hint: None,
-        }
+        let message = "interrupted; nothing was changed".into();
+        Self::of(Kind::Interrupted, "interrupted", message)
+    }
+
+    fn of(kind: Kind, code: &'static str, message: String) -> Self {
+        Self { kind, code, message, hint: None, names: Vec::new() }
     }
 
     /// The same error with what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error with the names that it is about, all of them.
+    #[must_use]
+    pub fn about(mut self, names: Vec<String>) -> Self {
+        self.names = names;
         self
     }
 
@@ -77,6 +85,13 @@ impl Error {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The ids or subjects that are unknown, all of them and in the order of the request; none where
+    /// the error is about something else. They are as private as the request.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// What to do, where something can be done.

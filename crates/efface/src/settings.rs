@@ -96,6 +96,11 @@ pub struct Settings {
     /// What else certificates must say they do not cover, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
+    /// What a face of the engine wants back with the model, in its own words: how it spells classes,
+    /// and what it was called with. No certificate says anything of it; it must hold nothing that
+    /// is not public.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub face: Option<String>,
     /// A seed: for tests; marks everything `not for release`.
     pub seed: Option<u64>,
 }

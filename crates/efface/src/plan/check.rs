@@ -190,6 +190,10 @@ impl Choices {
             return Err(Error::input("target-range", "a range read off the data must be given"));
         }
         not_covered(&s.not_covered)?;
+        if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
+            let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
+            return Err(Error::input("range", message));
+        }
         if let Some((low, high)) = s.target_range
             && !(low < high && low.is_finite() && high.is_finite())
         {
@@ -398,6 +402,9 @@ impl Choices {
         Ok(())
     }
 }
+
+/// The most bytes that a face may keep with a model.
+const MOST_FACE: usize = 1 << 20;
 
 /// The most lines, and the most characters of one.
 const MOST_LINES: (usize, usize) = (64, 200);

@@ -124,6 +124,11 @@ pub struct Plan {
     /// What every certificate says it does not cover, beyond what none does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
+    /// What the face that trained the model wants back with it; see [`Settings::face`].
+    ///
+    /// [`Settings::face`]: crate::Settings::face
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub face: Option<String>,
     /// Every constant with its origin, as certificates list them.
     pub constants: Vec<Constant>,
     /// What claims rest on beyond mathematics.

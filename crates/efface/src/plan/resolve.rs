@@ -126,6 +126,7 @@ impl Plan {
             in_parts: facts.parts.is_some(),
             not_for_release: s.seed.is_some(),
             not_covered: s.not_covered.clone(),
+            face: s.face.clone(),
             constants: listed,
             assumptions,
         };

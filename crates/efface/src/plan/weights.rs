@@ -26,9 +26,9 @@ impl SampleWeights {
         Self { largest, sum: weights.iter().sum() }
     }
 
-    /// The sum as a whole number.
+    /// The sum as a whole number, at least 1.
     fn whole(&self) -> Result<u64> {
-        let nearest = self.sum.round();
+        let nearest = if self.sum > 0.0 { self.sum.round().max(1.0) } else { 0.0 };
         if (1.0..=(1_u64 << 48) as f64).contains(&nearest) {
             return Ok(nearest as u64);
         }
