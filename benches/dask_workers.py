@@ -101,7 +101,7 @@ def run(client: Any, table: tuple[Any, Any], gone: list[int], killer: Killer, ki
     learnt = np.append(model.coef_.ravel(), model.intercept_)
     ready(2)
     killer.at = 1 if kill else 0
-    forget = timed(lambda: model.forget(ids=gone))
+    forget = timed(lambda: model.forget(ids=[f"row:{row}" for row in gone]))
     parts = model._parts
 
     def a_pass() -> None:

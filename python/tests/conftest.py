@@ -51,7 +51,9 @@ def ctrl_c() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def own_scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep private vaults, also those that pickles keep alive, among the tests' folders."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
+    scratch = str(tmp_path_factory.mktemp("scratch"))
+    monkeypatch.setattr(tempfile, "tempdir", scratch)
+    monkeypatch.setenv("EFFACE_SCRATCH", scratch)
 
 
 @pytest.fixture(autouse=True)

@@ -124,7 +124,11 @@ def test_bounds_of_every_accountant(vault: efface.Vault) -> None:
 def test_texts(vault: efface.Vault) -> None:
     certificate = vault.certificate()
     assert repr(certificate) == "<efface.Certificate 1: delete of 3 records, model version 2>"
-    assert "What is NOT covered" in str(certificate)
+    assert "What is NOT covered" in certificate.page()
+    lines = str(certificate).splitlines()
+    assert lines[0] == "efface.Certificate 1: delete of 3 records, model version 2"
+    assert 3 <= len(lines) <= 8
+    assert certificate.claims[0].words in str(certificate)
 
 
 class Outline(HTMLParser):

@@ -120,7 +120,7 @@ def test_workers_give_the_bits_of_one_process(workers: Client, settings: dict[st
     assert np.array_equal(far.intercept_, here.intercept_)
     assert outcome(far) == outcome(here)
     for model in (far, here):
-        assert model.forget(ids=[0, 149, 449]).records == 3
+        assert model.forget(ids=["row:0", "row:149", "row:449"]).records == 3
     assert outcome(far) == outcome(here)
 
 
@@ -143,12 +143,12 @@ def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
     workers.wait_for_workers(2)
     far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
     for model in (far, here):
-        model.forget(ids=[3, 160])
+        model.forget(ids=["row:3", "row:160"])
     # Both go on from the same weights.
     far._home, far._published = here._home, here._published
     before = here.vault_.path.read_bytes()
     killed = killing(monkeypatch, at=1)
-    certificate = far.forget(ids=[4, 448])
+    certificate = far.forget(ids=["row:4", "row:448"])
     after = (far.receipt_.work, far.status()["records"])
     assert len(killed) == 1
     # One release, drawn once: one entry of the ledger, and one more in the count of the event.
@@ -157,14 +157,14 @@ def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
     assert certificate.event["releases"] == 3
     # The same request of the same vault in one process.
     here.vault_.path.write_bytes(before)
-    here.forget(ids=[4, 448])
+    here.forget(ids=["row:4", "row:448"])
     assert (here.receipt_.work, here.status()["records"]) == after
 
 
 def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers: Client) -> None:
     workers.wait_for_workers(2)
     model = fitted(workers)
-    model.forget(ids=range(100))
+    model.forget(ids=[f"row:{k}" for k in range(100)])
     first = cast("Any", model._parts._reach)._parts[0]
     (worker,) = workers.who_has([first])[first.key]
     pid = workers.run(os.getpid)[worker]
@@ -178,7 +178,7 @@ def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers:
         return counts.result()
 
     assert sizes() == (150, 50)
-    model.forget(ids=[100])
+    model.forget(ids=["row:100"])
     assert sizes() == (150, 49)
     assert model.status()["records"] == ROWS - 101
 
@@ -204,8 +204,8 @@ def test_a_copy_keeps_its_parts_when_the_other_fits_anew() -> None:
     model = fitted(InProcess())
     other = copy.deepcopy(model)
     model.fit(*table())
-    assert other.forget(ids=[3]).records == 1
-    assert model.forget(ids=[3]).records == 1
+    assert other.forget(ids=["row:3"]).records == 1
+    assert model.forget(ids=["row:3"]).records == 1
 
 
 def test_parts_that_come_back_with_other_rows_are_refused() -> None:
@@ -213,15 +213,15 @@ def test_parts_that_come_back_with_other_rows_are_refused() -> None:
     held = cast("Any", model._parts._reach)._parts
     held[0], held[3] = held[3], held[0]
     with pytest.raises(efface.StorageError, match="other rows than before"):
-        model.forget(ids=[200])
+        model.forget(ids=["row:200"])
     assert model.status()["records"] == ROWS
     held[0], held[3] = held[3], held[0]
-    assert model.forget(ids=[200]).records == 1
+    assert model.forget(ids=["row:200"]).records == 1
 
 
 def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Path) -> None:
     model = fitted(workers)
-    certificate = model.forget(ids=[7])
+    certificate = model.forget(ids=["row:7"])
     vault = model.vault_
     assert certificate.verify(key=vault.public_key, vault=vault.path)
     assert vault.verify(key=vault.public_key)
@@ -289,7 +289,7 @@ def test_regression(workers: Client) -> None:
         for client in (workers, InProcess())
     )
     assert np.array_equal(far.coef_, here.coef_)
-    assert far.forget(ids=[9]).records == here.forget(ids=[9]).records == 1
+    assert far.forget(ids=["row:9"]).records == here.forget(ids=["row:9"]).records == 1
     predicted = far.predict(X)
     assert np.allclose(predicted.compute(), far.to_local().predict(numbers()))
     assert far.to_local().score(numbers(), y.compute()) > 0.95
@@ -334,7 +334,7 @@ def test_neither_memory_nor_spill_hold_a_trace_of_an_erased_row(tmp_path: Path) 
         (pid,) = client.run(os.getpid).values()
         assert list(client.run(spilled).values()) == [[]]
         assert found(pid) == list(marks)
-        model.forget(ids=list(marks))
+        model.forget(ids=[f"row:{row}" for row in marks])
         assert found(pid) == []
         files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
         assert not any(mark in file for mark in marks.values() for file in files)
@@ -363,9 +363,9 @@ def test_a_failed_request_brings_back_what_it_withdrew(monkeypatch: pytest.Monke
     with monkeypatch.context() as broken:
         broken.setattr(_reach._Here, "take", fail)
         with pytest.raises(RuntimeError, match="the network is down"):
-            model.forget(ids=[0, 449])
+            model.forget(ids=["row:0", "row:449"])
     assert (model._parts.sizes(), model.certificate_.version) == (sizes, version)
-    assert model.forget(ids=[0, 449]).records == 2
+    assert model.forget(ids=["row:0", "row:449"]).records == 2
     assert model._parts.sizes() == [149, 90, 0, 209]
     assert [c.version for c in model.certificates_] == [1, 2]
 
@@ -430,6 +430,43 @@ def _no_client() -> Any:
     raise ValueError("No clients found")
 
 
+def test_a_closed_client_is_named(tmp_path: Path) -> None:
+    with cluster(tmp_path, 1) as one, Client(one) as client:
+        model = fitted(client)
+    with pytest.raises(efface.InputError, match="Dask client of this estimator is closed"):
+        model.fit(*table())
+
+
+def test_an_index_names_the_records_unless_it_counts_in_each_partition() -> None:
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    numbers_of = np.random.default_rng(3).permutation(ROWS)
+    frame = pd.DataFrame(numbers(), columns=list("abcd"), index=pd.Index(numbers_of, name="id"))
+    y = pd.Series(labels(), index=frame.index)
+    far = dd.from_pandas(frame, npartitions=3, sort=False)
+    model = DaskUnlearningClassifier(client=InProcess(), random_state=0)
+    model.fit(far, dd.from_pandas(y, npartitions=3, sort=False))
+    one = efface.UnlearningClassifier(random_state=0).fit(frame, y)
+    for model_of in (model, one):
+        assert model_of.forget(ids=int(numbers_of[7])).records == 1
+        with pytest.raises(efface.UnknownRecord):
+            model_of.forget(ids="row:7")
+    model.fit(
+        da.from_array(numbers(), chunks=(150, 4)), dd.from_pandas(y, npartitions=3, sort=False)
+    )
+    assert model.forget(ids=int(numbers_of[7])).records == 1
+    counting = [frame[at : at + 150].reset_index(drop=True) for at in range(0, ROWS, 150)]
+    pieces = dd.from_map(lambda at: counting[at], range(3), meta=counting[0])
+    model.fit(pieces, da.from_array(labels(), chunks=150))
+    with pytest.raises(efface.Refused, match="row:7"):
+        model.forget(ids=7)
+    assert model.forget(ids="row:7").records == 1
+    twice = dd.from_pandas(frame.set_index(numbers_of // 2), npartitions=3, sort=False)
+    with pytest.raises(efface.DuplicateRecord, match="the index of `X` cannot name") as refused:
+        model.fit(twice, da.from_array(labels(), chunks=150))
+    assert "reset_index(drop=True)" in str(refused.value)
+
+
 def test_what_needs_rows_is_refused_by_name() -> None:
     refused: list[dict[str, Any]] = [
         {"mechanism": "objective-perturbation"},
@@ -447,9 +484,9 @@ def test_what_needs_rows_is_refused_by_name() -> None:
         with pytest.raises(efface.Refused, match="held in parts"):
             request(*table())
     with pytest.raises(efface.Refused, match="not in its vault"):
-        model.to_local().forget(ids=[1])
+        model.to_local().forget(ids=["row:1"])
     with pytest.raises(efface.Refused, match="not in its vault"):
-        model.vault_.delete(ids=[1])
+        model.vault_.delete(ids=["row:1"])
 
 
 def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None:
@@ -464,18 +501,18 @@ def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None
     loaded = pickle.loads(data)
     assert np.array_equal(loaded.coef_, model.coef_)
     with pytest.raises(efface.Refused, match="does not reach them"):
-        loaded.forget(ids=[1])
+        loaded.forget(ids=["row:1"])
 
 
 def test_secret_states_are_refreshed_from_the_parts() -> None:
     model = fitted(
         InProcess(), mechanism="descent-to-delete", variant="secret", releases=2, lambda_=0.1
     )
-    model.forget(ids=[1])
+    model.forget(ids=["row:1"])
     with pytest.raises(efface.ReleasesExhausted):
-        model.forget(ids=[2])
+        model.forget(ids=["row:2"])
     assert model.refresh().kind == "refresh"
-    assert model.forget(ids=[2]).records == 1
+    assert model.forget(ids=["row:2"]).records == 1
 
 
 def test_persisted_collections_are_taken_as_they_are(workers: Client) -> None:
@@ -492,7 +529,7 @@ def test_weights_are_those_of_the_rows() -> None:
     model = DaskUnlearningClassifier(client=InProcess(), **fine)
     model.fit(x, y, sample_weight=weights)
     one = efface.UnlearningClassifier(**fine).fit(numbers(), labels(), sample_weight=turns)
-    for heavy in ([], [2, 151, 449]):
+    for heavy in ([], ["row:2", "row:151", "row:449"]):
         if heavy:
             assert model.forget(ids=heavy).records == one.forget(ids=heavy).records == 3
         assert np.allclose(model.coef_, one.coef_, atol=1e-6)

@@ -36,6 +36,15 @@ def test_kinds_and_codes(kind: str, code: str, expected: type[efface.Error]) -> 
     assert (again.code, again.hint, str(again)) == (error.code, error.hint, str(error))
 
 
+def test_errors_survive_pickles_with_all_they_say() -> None:
+    unknown = efface.UnknownSubject("who", hint="ask", names=("a", "b"))
+    again = pickle.loads(pickle.dumps(unknown))
+    assert type(again) is efface.UnknownSubject
+    assert again.names == ("a", "b")
+    partly = efface.PartlyForgotten("half", failures={"[0]": unknown})
+    assert pickle.loads(pickle.dumps(partly)).failures["[0]"].names == ("a", "b")
+
+
 def test_tracebacks_name_errors_as_they_are_imported() -> None:
     for name in efface.__all__:
         value = getattr(efface, name)
@@ -63,7 +72,9 @@ def test_the_tree_fits_what_python_programmers_catch() -> None:
         ("run `efface refresh`", "run `refresh()`"),
         ("the `efface schema` command", "the `efface schema` command"),
         ("give `--record`, `--subject` or `--ids`", "give `ids` or `subjects`"),
-        ("X, row 3, column `y`: no", "X[2], column `y`: no"),
+        ("X, row 3, column `y`: no", "y[2]: no"),
+        ("X, row 3, column `a`: no", "X[2], column `a`: no"),
+        ("`row-map` and `max-weight 3`, `solve`", "`row_map` and `max_weight 3`, `solve`"),
     ],
 )
 def test_the_command_line_is_spoken_as_python(hint: str, expected: str) -> None:

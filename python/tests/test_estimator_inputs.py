@@ -45,11 +45,20 @@ def test_the_index_of_y_names_the_records_that_a_transformer_unnamed(people: Peo
 def test_an_index_that_does_not_tell_records_apart_is_refused(people: People) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(people.X, index=[0, 1] * 60)
-    with pytest.raises(efface.DuplicateRecord, match="stands twice"):
-        UnlearningClassifier().fit(frame, people.y)
-    frame.index = pd.MultiIndex.from_product([range(60), ["a", "b"]])
-    with pytest.raises(efface.InputError, match="strings or whole numbers"):
-        UnlearningClassifier().fit(frame, people.y)
+    refused: list[tuple[Any, type[efface.Error], str]] = [
+        ([0, 1] * 60, efface.DuplicateRecord, "the index of `X` holds 0 more than once"),
+        (pd.MultiIndex.from_product([range(60), ["a", "b"]]), efface.InputError, "several levels"),
+        (np.arange(120) / 2, efface.InputError, "the index of `X` has values of type float64"),
+    ]
+    for index, kind, message in refused:
+        frame.index = index
+        with pytest.raises(kind, match=message) as raised:
+            UnlearningClassifier().fit(frame, people.y)
+        assert "`X.reset_index(drop=True)`" in str(raised.value)
+        positions = UnlearningClassifier().fit(frame.reset_index(drop=True), people.y)
+        assert positions.forget(ids="row:7").records == 1
+    with pytest.raises(efface.DuplicateRecord, match="the index of `y` holds 'a'"):
+        UnlearningClassifier().fit(people.X, pd.Series(people.y, index=["a", "b"] * 60))
     frame.index = pd.date_range("2024-01-01", periods=120)
     model = UnlearningClassifier().fit(frame, people.y)
     assert model.forget(ids=[pd.Timestamp("2024-01-03"), "2024-01-04T00:00:00"]).records == 2
@@ -104,7 +113,7 @@ def test_sparse_lists_and_types(people: People) -> None:
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array):
         model = UnlearningClassifier(random_state=0).fit(kind(X), people.y)
         assert np.allclose(model.decision_function(X), model.decision_function(kind(X)))
-        assert model.forget(ids=[4]).records == 1
+        assert model.forget(ids="row:4").records == 1
         model.add(kind(X)[:3] if kind is scipy.sparse.csc_matrix else kind(X[:3]), people.y[:3])
 
 
@@ -137,8 +146,24 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
         UnlearningClassifier(epsilon=-1).fit(X, y)
     with pytest.raises(efface.InputError, match="`loss` must be one of logistic"):
         UnlearningClassifier(loss="hinge").fit(X, y)
+    with pytest.raises(efface.InputError, match=r"learns numbers.*use `UnlearningRegressor`"):
+        UnlearningClassifier(loss="squared").fit(X, y)
     with pytest.raises(ValueError, match="two numbers, low then high"):
         UnlearningRegressor(target_range=[1]).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_messages_speak_of_what_the_user_wrote(people: People) -> None:
+    X = people.X
+    with pytest.raises(efface.InputError, match=r"^y\[1\]: .*declared range"):
+        UnlearningRegressor(target_range=(-1, 1)).fit(X, np.where(np.arange(120) == 1, 7, 0.5))
+    with pytest.raises(efface.InputError, match="`row_map` must be") as spelt:
+        UnlearningClassifier(row_map="stretch").fit(X, people.y)
+    assert "row-map" not in str(spelt.value)
+    with pytest.raises(ValueError, match="max_weight") as refused:
+        UnlearningClassifier(max_weight=2).fit(X, people.y)
+    assert type(refused.value) is efface.FitRefused
+    assert isinstance(refused.value, efface.Refused)
+    assert "max-weight" not in str(refused.value)
 
 
 def test_columns_are_known_by_their_names(people: People) -> None:

@@ -40,12 +40,12 @@ def test_fit_forget_and_verify(people: People) -> None:
 
 def test_records_are_named_by_position_from_0(people: People) -> None:
     model = UnlearningClassifier().fit(people.X, people.y)
-    model.forget(ids=[0, 119])
-    with pytest.raises(efface.UnknownRecord, match="`120`"):
-        model.forget(ids=[5, 120])
+    model.forget(ids=["row:0", "row:119"])
+    with pytest.raises(efface.UnknownRecord, match="`row:120`"):
+        model.forget(ids=["row:5", "row:120"])
     assert model.status()["records"] == 118
     model.add(people.X[:2], people.y[:2])
-    model.forget(ids=np.array([121]))
+    model.forget(ids=np.array(["row:121"]))
     assert model.status()["records"] == 119
     assert [c.kind for c in model.certificates_] == ["train", "delete", "add", "delete"]
 
@@ -89,9 +89,29 @@ def test_before_fit_nothing_is_there() -> None:
     model = UnlearningClassifier()
     for name in ("coef_", "intercept_", "certificate_", "n_iter_", "classes_"):
         assert not hasattr(model, name), name
-    for call in (model.status, model.refresh, lambda: model.forget(ids=[1])):
+    for call in (model.status, model.refresh, lambda: model.forget(ids=["row:1"])):
         with pytest.raises(NotFittedError):
             call()
+
+
+def test_before_fit_the_name_that_was_asked_for_is_said_to_be_absent() -> None:
+    for model in (UnlearningClassifier(), UnlearningRegressor()):
+        for name in ("coef_", "intercept_", "n_iter_", "certificate_"):
+            with pytest.raises(AttributeError, match=f"has no attribute '{name}' before `fit`"):
+                getattr(model, name)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_logarithms_of_probabilities(people: People, loss: str) -> None:
+    model = fitted(people, loss=loss)
+    logarithms = model.predict_log_proba(people.X)
+    assert np.allclose(np.exp(logarithms), model.predict_proba(people.X))
+    sure = model._published.__class__(
+        1, 1e5 * model._published.coef, model._published.intercept, model._published.facts
+    )
+    model.__dict__["_published"] = sure
+    assert np.isfinite(model.predict_log_proba(people.X)).all()
+    assert not hasattr(UnlearningClassifier(loss="huber-hinge"), "predict_log_proba")
 
 
 def test_the_seed_marks_a_model_as_not_for_release(people: People) -> None:
@@ -161,7 +181,7 @@ def test_regression_is_in_units_of_y(people: People) -> None:
     assert np.allclose(model.predict(people.X), (outputs + 1) / 2 * 200, atol=1e-4)
     assert model.certificate_.verify(vault=model.vault_.path).standing == "undecided"
     assert abs(model.intercept_ - 100) < 20
-    model.forget(ids=[3])
+    model.forget(ids=["row:3"])
     with pytest.raises(efface.InputError, match="declared range"):
         model.add(people.X[:1], [201.0])
 
@@ -184,7 +204,7 @@ def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> N
 def test_ridge_removes_exactly(people: People) -> None:
     y = people.X[:, 0]
     model = UnlearningRegressor(mechanism="ridge", target_range=(-2, 2)).fit(people.X, y)
-    model.forget(ids=range(100, 120))
+    model.forget(ids=[f"row:{k}" for k in range(100, 120)])
     never = clone(model).set_params(public_n=120).fit(people.X[:100], y[:100])
     assert np.array_equal(model.coef_, never.coef_)
     assert model.certificate_.claims[0].notion == "exact-removal"
@@ -225,7 +245,7 @@ def test_declared_classes_are_public_knowledge(people: People) -> None:
 
 def test_forgetting_everything_leaves_noise(people: People) -> None:
     model = UnlearningClassifier().fit(people.X, people.y)
-    model.forget(ids=range(120))
+    model.forget(ids=[f"row:{k}" for k in range(120)])
     assert model.status()["records"] == 0
     with pytest.warns(UserWarning, match="noise"):
         model.predict(people.X)

@@ -25,6 +25,7 @@ from efface._vault import Home, default_key, key_of
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("EFFACE_SCRATCH", str(tmp_path))
 
 
 def trained(people: People) -> Home:
@@ -55,7 +56,7 @@ def test_the_last_reference_takes_the_folder_away(people: People) -> None:
 
 def test_the_end_of_the_process_takes_the_folder_away(tmp_path: Path) -> None:
     program = (
-        f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}\n"
+        f"import os; os.environ['EFFACE_SCRATCH'] = {str(tmp_path)!r}\n"
         "from efface._vault import Home\n"
         "home = Home.make_private()\n"
         "print(home.path.parent.exists())\n"
@@ -70,7 +71,7 @@ def test_a_forked_child_leaves_the_folder(people: People) -> None:
     home = trained(people)
     child = os.fork()
     if child == 0:
-        home._removal and home._removal()
+        home.discard()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     home.check()
@@ -78,9 +79,12 @@ def test_a_forked_child_leaves_the_folder(people: People) -> None:
 
 def test_pickling_keeps_the_vault_and_says_where(people: People) -> None:
     home = trained(people)
-    with pytest.warns(efface.VaultKeptWarning, match=str(home.path.parent)):
+    folder = home.path.parent
+    with pytest.warns(efface.VaultKeptWarning, match="efface-kept-") as told:
         text = pickle.dumps(home)
+    assert str(home.path) in str(told[0].message)
     assert not home.private
+    assert not folder.exists()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pickle.dumps(home)

@@ -32,7 +32,7 @@ def test_a_support_vector_classifier(cancer: Rows) -> None:
 def test_a_quick_one_forgets_without_reading_its_rows(cancer: Rows) -> None:
     X, y = cancer
     model = presets.quick_classifier(releases=3).fit(X, y)
-    certificate = model.forget(ids=[1])
+    certificate = model.forget(ids=["row:1"])
     assert certificate.claims[0].state == "secret"
     assert model.status()["releases_left"] == 1
 
@@ -42,7 +42,7 @@ def test_a_private_one_promises_it_for_all_its_releases(cancer: Rows) -> None:
     model = presets.private_classifier(
         classes=[0, 1], public_n=569, capacity=600, releases=3, epsilon=1.0, lambda_=1e-2
     ).fit(X, y)
-    claim = model.forget(ids=[1]).claims[0]
+    claim = model.forget(ids=["row:1"]).claims[0]
     assert (claim.notion, claim.releases) == ("differential-privacy", 2)
     assert claim.epsilon <= 1.0
 
@@ -51,7 +51,7 @@ def test_ridge_is_exact() -> None:
     X, y = load_diabetes(return_X_y=True)
     constants: dict[str, Any] = {"target_range": (0, 400), "public_n": len(y), "capacity": len(y)}
     model = presets.exact_ridge(**constants).fit(X, y)
-    assert model.forget(ids=[7]).claims[0].notion == "exact-removal"
+    assert model.forget(ids=["row:7"]).claims[0].notion == "exact-removal"
     rest = np.arange(len(y)) != 7
     never = presets.exact_ridge(**constants).fit(X[rest], y[rest])
     assert model.coef_.tobytes() == never.coef_.tobytes()

@@ -8,21 +8,19 @@ limits that every certificate states.
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._errors import NotCoveredWarning
+import numpy as np
+
+from ._errors import NotCoveredWarning, warn
 
 # The longest line that the engine takes, less the words around a list of names.
 _LONGEST = 110
 
-# Texts that were warned about in this process.
-_warned: set[str] = set()
-
 
 def limits_of_calls() -> list[str]:
-    """Return what certificates must say they do not cover, and warn about it once."""
+    """Return what certificates must say they do not cover, and warn about it."""
     fitted: list[str] = []
     choosers: list[str] = []
     for caller in _callers():
@@ -33,11 +31,12 @@ def limits_of_calls() -> list[str]:
     if fitted:
         names = _joined(fitted)
         lines.append(f"preprocessing: not covered; fitted on the records before the model: {names}")
-        _warn(
+        warn(
             f"{names} was fitted on the records before the model was: what it learnt from a record "
             "stays when the record is forgotten, and certificates say so; fit it on public data "
             "and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use a "
-            "transformer that learns nothing"
+            "transformer that learns nothing",
+            NotCoveredWarning,
         )
     if choosers:
         names = _joined(list(dict.fromkeys(choosers)))
@@ -45,16 +44,52 @@ def limits_of_calls() -> list[str]:
     return lines
 
 
+def source_of(x: Any, y: Any) -> Any:
+    """Return the table with an index that a pipeline in progress made the rows of `x` from.
+
+    None where there is none, or where rows may have come or gone on the way: the targets that the
+    pipeline was given must be those that arrive.
+    """
+    from sklearn.pipeline import Pipeline
+
+    for caller, given in _fits():
+        table, targets = given.get("X"), given.get("y")
+        if table is x:  # passed on, with the same targets or others made of them
+            y = targets
+        elif type(caller) is not Pipeline or len(y) != _length(table) or not _same(targets, y):
+            return None
+        elif type(table).__module__.startswith("pandas"):
+            return table
+        else:
+            x = table
+    return None
+
+
+def _length(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
+
+
 def _callers() -> Iterator[Any]:
     """The objects whose methods named `fit...` are at work, the nearest first."""
-    frame = sys._getframe(2)
     seen: set[int] = set()
+    for caller, _ in _fits():
+        if id(caller) not in seen:
+            seen.add(id(caller))
+            yield caller
+
+
+def _fits() -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Methods named `fit...` that are at work, the nearest first, each with its variables."""
+    frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_name.startswith("fit"):
-            caller = frame.f_locals.get("self")
-            if caller is not None and id(caller) not in seen:
-                seen.add(id(caller))
-                yield caller
+            given = frame.f_locals
+            if given.get("self") is not None:
+                yield given["self"], given
         frame = frame.f_back  # type: ignore[assignment]
 
 
@@ -98,9 +133,3 @@ def _joined(names: list[str]) -> str:
         shown.pop()
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _warn(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, NotCoveredWarning, stacklevel=4)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -42,16 +46,69 @@ class Refused(Error):
     """A request that was understood and will not be served; nothing was changed."""
 
 
+class FitRefused(Refused, ValueError):
+    """Parameters that do not go together, or not with the data; nothing was made."""
+
+
 class DuplicateRecord(Refused, ValueError):
     """An id that stands twice, or that a record has or had; nothing was changed."""
 
 
 class UnknownRecord(Refused, KeyError):
-    """An id that is not in the model; nothing was changed."""
+    """An id that is not in the model; nothing was changed.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All of the names that are unknown.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "unknown-record",
+        hint: str | None = None,
+        names: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.names = names
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.message, self.code, self.hint, {"names": self.names})
 
 
 class UnknownSubject(UnknownRecord):
     """A subject that is not in the model; nothing was changed."""
+
+
+class PartlyForgotten(Error):
+    """Some models inside an object served a request, and others failed.
+
+    Attributes
+    ----------
+    certificates : dict
+        The certificates of those that served it, by where they are in the object.
+    failures : dict
+        The errors of the others.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "partly-forgotten",
+        hint: str | None = None,
+        certificates: Mapping[str, Any] | None = None,
+        failures: Mapping[str, Error] | None = None,
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.certificates = dict(certificates or {})
+        self.failures = dict(failures or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rest = {"certificates": self.certificates, "failures": self.failures}
+        return _again, (type(self), self.message, self.code, self.hint, rest)
 
 
 class BudgetExhausted(Refused):
@@ -87,6 +144,10 @@ class VaultBusy(StorageError):
 
 class Interrupted(Error):
     """The work was interrupted; nothing was changed."""
+
+
+class StaleModelWarning(UserWarning):
+    """The vault holds a newer model than the estimator that is used: `sync()` loads it."""
 
 
 class VaultKeptWarning(UserWarning):
@@ -139,14 +200,23 @@ _PARAMETERS = {
 # A command of the command line that is a method here.
 _COMMAND = re.compile(r"`efface (add|refresh|status|update)`")
 
-# The engine counts the rows of a table from 1.
-_ROW = re.compile(r"^X, row ([0-9]+)")
+# The engine counts the rows of a table from 1, and has the targets as one of its columns.
+_ROW = re.compile(r"^X, row ([0-9]+)(, column `y`)?")
+
+# Settings whose name is written with hyphens there and with underscores here.
+_SETTING = re.compile(
+    "`((?:row-(?:norm|map)|public-n|max-(?:weight|group)|removal-steps|excess-risk|hinge-width"
+    "|target-range|start-(?:public|privacy)|extractor-privacy|not-covered)(?: [^`]*)?)`"
+)
 
 
-def of_engine(kind: str, code: str, message: str, hint: str | None) -> Error:
-    """The exception for an error of the engine."""
+def of_engine(
+    kind: str, code: str, message: str, hint: str | None, names: Sequence[str] = ()
+) -> Error:
+    """The exception for an error of the engine; `names` are those that are unknown."""
     exception = _BY_CODE.get(code, _BY_KIND[kind])
-    return exception(spoken(message), code=code, hint=hint and spoken(hint))
+    rest: dict[str, Any] = {"names": tuple(names)} if issubclass(exception, UnknownRecord) else {}
+    return exception(spoken(message), code=code, hint=hint and spoken(hint), **rest)
 
 
 def spoken(text: str) -> str:
@@ -156,10 +226,37 @@ def spoken(text: str) -> str:
         name = match[1]
         return f"`{_PARAMETERS.get(name, name.replace('-', '_'))}`"
 
-    text = _ROW.sub(lambda match: f"X[{int(match[1]) - 1}]", text)
+    def row(match: re.Match[str]) -> str:
+        return f"{'y' if match[2] else 'X'}[{int(match[1]) - 1}]"
+
+    text = _ROW.sub(row, text)
+    text = _SETTING.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
     text = _COMMAND.sub(r"`\1()`", text)
     # `--record` and `--ids` are one parameter here.
     return _FLAG.sub(parameter, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Raise refusals of a training as scikit-learn raises those of parameters, a `ValueError`."""
+    try:
+        yield
+    except Refused as error:
+        if isinstance(error, ValueError | BudgetExhausted):
+            raise
+        raise FitRefused(error.message, code=error.code, hint=error.hint) from None
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn, as if from the line of the user's that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _library(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
+
+
+def _library(module: str) -> bool:
+    return module.partition(".")[0] in ("contextlib", "efface", "joblib", "sklearn")
 
 
 # Tracebacks name them as they are imported.
@@ -168,5 +265,11 @@ for _kind in list(globals().values()):
         _kind.__module__ = "efface"
 
 
-def _again(kind: type[Error], message: str, code: str, hint: str | None) -> Error:
-    return kind(message, code=code, hint=hint)
+def _again(
+    kind: type[Error],
+    message: str,
+    code: str,
+    hint: str | None,
+    rest: Mapping[str, Any] | None = None,
+) -> Error:
+    return kind(message, code=code, hint=hint, **(rest or {}))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,16 +20,26 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from . import _engine, _rows
-from ._around import limits_of_calls
-from ._errors import Error, InputError, NotCoveredWarning, RowsClippedWarning
+from . import _engine, _face, _rows
+from ._around import limits_of_calls, source_of
+from ._errors import (
+    Error,
+    InputError,
+    NotCoveredWarning,
+    RowsClippedWarning,
+    StaleModelWarning,
+    UnknownRecord,
+    fitting,
+    warn,
+)
 from ._parameters import CONSTRAINTS, settings_of, start_of
 from ._progress import shown
 from ._published import Published
 from ._settings import to_json
 from ._table import table
 from ._vault import Home, Rows, key_of
-from .certificate import Certificate
+from ._watch import Watch
+from .certificate import Certificate, Check, Verdict
 from .vault import Receipt, Vault
 
 if TYPE_CHECKING:
@@ -60,7 +70,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             Targets.
         ids : iterable of str or int (rows,), optional
             What names each record for :meth:`forget`. By default the index of a pandas `X` or
-            `y`, and where there is none, or one that merely counts, positions from 0.
+            `y`, or of the frame that a pipeline made `X` from. Where there is none, or one that
+            merely counts from 0, row K of `X`, counted from 0, is ``"row:K"``.
         subjects : iterable of str or int (rows,), optional
             Whom each record belongs to; then all records of a person can be forgotten at once.
         sample_weight : array (rows,) or float, optional
@@ -90,15 +101,11 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         targets, declared, settings = self._learn_targets(y)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
-        # The next position, where positions name the records.
-        self._next_label: int | None = None
-        if labels is None:
-            labels = np.arange(x.shape[0], dtype=np.int64)
-            self._next_label = x.shape[0]
+        settings["face"] = _face.written(self, x.dtype)
         rows = self._table(x, targets, labels, subjects, weights, classes=declared)
-        home = Home.make_private()
+        home = Home.make_private(_rows.size_of(x))
         try:
-            with shown(self.verbose, "fit") as told:
+            with fitting(), shown(self.verbose, "fit") as told:
                 answer = _engine.train(
                     rows,
                     to_json(settings),
@@ -107,8 +114,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
                     start=start_of(self),
                     progress=told,
                 )
-            self._home = home
-            self._last = -1
+            self._home, self._watch, self._last = home, Watch(), -1
+            self._precision, self._weighted = x.dtype, weights is not None
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
             self._catch_up()
@@ -135,27 +142,30 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         return weights  # type: ignore[no-any-return]
 
     def _warn_of_weights(self, largest: float) -> None:
-        warnings.warn(
+        warn(
             f"the largest sample weight, {largest:g}, was read off the data: it stays when its "
             "record is forgotten, and certificates take it to be public; declare it with "
             "`max_weight`",
             NotCoveredWarning,
-            stacklevel=4,
         )
 
     def _warn_of_clipping(self, x: Any) -> None:
         # Rows of just that length may be longer by a rounding.
         if np.median(row_norms(x)) > 1.001 * self.row_norm:
-            warnings.warn(
+            warn(
                 f"most rows are longer than `row_norm` ({self.row_norm:g}) and were shortened to "
                 "it, so that the model learnt from their directions: bring the columns to ranges "
                 "that are public, or declare a larger `row_norm`",
                 RowsClippedWarning,
-                stacklevel=4,
             )
 
     def forget(
-        self, *, ids: Any = None, subjects: Any = None, request_id: str | None = None
+        self,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+        request_id: str | None = None,
+        skip_unknown: bool = False,
     ) -> Certificate:
         """Delete records, or all records of subjects, from the model and its vault.
 
@@ -169,6 +179,9 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         request_id : str, optional
             A name for the request, under which it is served once; it must not contain an id or a
             subject.
+        skip_unknown : bool, default=False
+            Whether to pass over names that the model does not know, unless it knows none. They are
+            in ``receipt_.skipped`` then.
 
         Returns
         -------
@@ -178,7 +191,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         UnknownRecord, UnknownSubject
-            If one of the names is not in the model; nothing is deleted then.
+            If one of the names is not in the model; nothing is deleted then. All of them are in
+            ``names`` of the exception.
         """
         if (ids is None) == (subjects is None):
             raise InputError("give either `ids` or `subjects`", code="usage")
@@ -186,7 +200,15 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             names = {"ids": _rows.texts("ids", ids)}
         else:
             names = {"subjects": _rows.texts("subjects", subjects)}
-        return self._serve("forget", _engine.delete, request_id, **names)
+        try:
+            return self._serve("forget", _engine.delete, request_id, **names)
+        except UnknownRecord as error:
+            known = _rows.without(names, error.names)
+            if not skip_unknown or not any(known.values()):
+                raise
+            certificate = self._serve("forget", _engine.delete, request_id, **known)
+            self.receipt_ = replace(self.receipt_, skipped=error.names)
+            return certificate
 
     def add(
         self,
@@ -205,7 +227,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             As for :meth:`fit`; `subjects` exactly if `fit` had some.
         ids : iterable of str or int, optional
             Names that no record has or had. By default the index of a pandas `X` or `y`. Where
-            records are named by their positions, those of new records go on from the last.
+            records are named by their positions, new rows are numbered on: after 100 records, the
+            first of them is ``"row:100"``.
         request_id : str, optional
             As for :meth:`forget`.
         sample_weight : array or float, optional
@@ -218,14 +241,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
-        first = self._next_label if labels is None else None
-        if first is not None:
-            labels = np.arange(first, first + x.shape[0], dtype=np.int64)
         rows = self._table(x, self._targets(y), labels, subjects, self._weights(sample_weight, x))
-        certificate = self._serve("add", _engine.add, request_id, rows)
-        if first is not None and not self.receipt_.replayed:
-            self._next_label = first + x.shape[0]
-        return certificate
+        return self._serve("add", _engine.add, request_id, rows)
 
     def update(
         self,
@@ -276,11 +293,65 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         -------
         dict
             What :meth:`Vault.status` returns, and beside it ``path`` and ``private`` (whether the
-            vault is removed with the estimator).
+            vault is removed with the estimator), and ``stale`` (whether the vault holds a newer
+            model than this estimator).
         """
         check_is_fitted(self)
         status = json.loads(_engine.status(self._present().path))
-        return {**status, "path": self._home.path, "private": self._home.private}
+        stale = self._warn_if_stale()
+        return {**status, "path": self._home.path, "private": self._home.private, "stale": stale}
+
+    def sync(self) -> Self:
+        """Take over the newest model of the vault, whoever made it.
+
+        Returns
+        -------
+        self
+            The estimator, with the weights and certificates that the vault has now.
+        """
+        check_is_fitted(self)
+        home = self._present()
+        with home.lock:
+            self._catch_up()
+        return self
+
+    def verify(self, *, key: str | None = None, head: str | None = None) -> Verdict:
+        """Check the weights of this object against their certificate, and that against the vault.
+
+        Parameters
+        ----------
+        key : str, optional
+            The public key you trust, 64 hexadecimal digits; by default that of the key file.
+        head : str, optional
+            A head of the ledger that you kept.
+
+        Returns
+        -------
+        Verdict
+            True exactly if all of it holds: what :meth:`Certificate.verify` checks, and that the
+            weights that this object predicts with are the certified ones.
+        """
+        check_is_fitted(self)
+        vault = self.vault_
+        latest = self.certificates_[-1]
+        verdict = latest.verify(key=key or vault.public_key, vault=vault.path, head=head)
+        return verdict.joined(self._check_weights(self._orient(Published.of(vault.path))))
+
+    def _check_weights(self, certified: Published) -> Check:
+        name, own = "weights of this object", self._published
+        if own.version != certified.version:
+            reason = (
+                f"they are version {own.version}, and the vault holds version {certified.version}: "
+                "`sync()` loads it"
+            )
+            return Check(name, "undecided", reason)
+        same = all(
+            one.shape == other.shape and one.tobytes() == other.tobytes()
+            for one, other in ((own.coef, certified.coef), (own.intercept, certified.intercept))
+        )
+        if same:
+            return Check(name, "holds", "they are the weights that the certificate is about")
+        return Check(name, "fails", f"they differ from the weights of version {own.version}")
 
     def save(self, path: Any) -> Self:
         """Move the vault to a place of your choice, where the command line finds it.
@@ -316,20 +387,27 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         estimator
-            Fitted; its parameters are the ones that were chosen for the model.
+            Fitted, with the parameters and the labels that it was fitted with; of a model of the
+            command line, those that were chosen for it, and labels as whole numbers or texts.
         """
         home = Home(path, key_of(path, key))
         plan = json.loads(_engine.plan_of(home.path))
-        estimator = cls(**cls._parameters_of(plan))
-        estimator._home = home
-        estimator._last = -1
-        estimator._next_label = None
+        face = _face.read(plan)
+        parameters = cls._parameters_of(plan)
+        if face is not None:
+            known = cls._parameter_constraints
+            given = _face.parameters_in(face).items()
+            parameters = {name: value for name, value in given if name in known}
+            precision = np.dtype(face["precision"])
+        estimator = cls(**parameters)
+        estimator._precision = precision if face is not None else np.dtype(np.float64)
+        estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.path)
         estimator.n_features_in_ = published.coef.shape[1]
         if published.facts["names"] is not None:
             estimator.feature_names_in_ = np.array(published.facts["names"], dtype=object)
-        estimator._adopt_targets(published)
+        estimator._adopt_targets(published, face)
         estimator._catch_up()
         return estimator
 
@@ -341,8 +419,10 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The latest certificate."""
-        return self._fitted("certificates_")[-1]  # type: ignore[no-any-return]
+        """The latest certificate of the model that this estimator has."""
+        latest = self._fitted("certificates_", "certificate_")[-1]
+        self._warn_if_stale()
+        return latest  # type: ignore[no-any-return]
 
     @property
     def n_iter_(self) -> int:
@@ -350,20 +430,43 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
 
         It depends on the data: it is for the operator, and pickles lack it.
         """
-        work = self._fitted("receipt_").work or {}
+        work = self._fitted("receipt_", "n_iter_").work or {}
         return int(work.get("steps") or work.get("passes") or 0)
 
-    def _fitted(self, name: str) -> Any:
-        """An attribute that there is after a fit; properties ask for it to be absent before."""
+    def _fitted(self, name: str, public: str) -> Any:
+        """An attribute that there is after a fit; before, the public name is said to be absent."""
         if name not in self.__dict__:
-            raise AttributeError(f"this {type(self).__name__} has no attribute behind {name!r} yet")
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {public!r} before `fit`",
+                name=public,
+                obj=self,
+            )
         return self.__dict__[name]
+
+    def _warn_if_stale(self) -> bool:
+        """Warn if the vault holds another model than this estimator, and say whether it does."""
+        home = self.__dict__.get("_home")
+        if home is None or not home.lock.acquire(blocking=False):
+            return False  # a request of this process is being served, and ends with a look
+        try:
+            own, newest = self._published.version, self._watch.version(home.path)
+        finally:
+            home.lock.release()
+        if newest is None or newest == own:
+            return False
+        warn(
+            f"this {type(self).__name__} has version {own} of its model, and the vault holds "
+            f"version {newest}: another process or copy served a request since, so that these "
+            "weights may still depend on forgotten records; `sync()` loads the newest",
+            StaleModelWarning,
+        )
+        return True
 
     def _read(
         self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
     ) -> tuple[Any, Any, Any, Any]:
         """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
-        labels = _rows.labels_of(X, y) if ids is None else ids
+        labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
         x, y = validate_data(
             self,
             _rows.as_table(X),
@@ -382,13 +485,14 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         return x, y, labels, subjects
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
-        """Margins (rows, outputs) of rows to predict."""
+        """Margins (rows, outputs) of rows to predict, in the precision of the rows."""
         check_is_fitted(self)
+        self._warn_if_stale()
         if self._records == 0:
-            warnings.warn(
+            warn(
                 f"This {type(self).__name__} has no records any more: its predictions are noise "
                 '(with `mechanism="ridge"`: the middle of the range)',
-                stacklevel=3,
+                UserWarning,
             )
         x = validate_data(
             self,
@@ -397,7 +501,9 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
         )
-        return self._published.margins(x)  # type: ignore[no-any-return]
+        margins = self._published.margins(x)
+        single = x.dtype == self.__dict__.get("_precision") == np.float32
+        return margins.astype(np.float32) if single else margins  # type: ignore[no-any-return]
 
     def _table(
         self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None

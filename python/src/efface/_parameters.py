@@ -54,7 +54,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "start_public": ["boolean"],
     "start_privacy": _PRIVACY,
     "extractor_privacy": _PRIVACY,
-    "not_covered": ["array-like"],
+    "not_covered": ["array-like", str],
     "pickle_rows": ["boolean"],
     "random_state": ["random_state"],
     "verbose": ["verbose"],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InputError
+from ._errors import DuplicateRecord, InputError
 from ._table import keys
 
 
@@ -48,19 +48,60 @@ def _lists_of_arrow(table: Any) -> Any:
     return numbers.reshape(len(column), column.type.list_size)
 
 
-def labels_of(x: Any, y: Any = None) -> Any:
+def labels_of(x: Any, y: Any = None, source: Any = None) -> Any:
     """Return the labels of the rows where a pandas index holds some, else None.
 
     An index that merely counts from 0 says nothing that positions do not.
+
+    Parameters
+    ----------
+    x, y : table and targets
+        As they were given.
+    source : table, optional
+        What a pipeline made `x` from, row by row: its index names the rows where a transformer
+        left out the names.
     """
-    given = [index for index in (_index(x), _index(y)) if index is not None]
-    if len(given) == 2 and not given[0].equals(given[1]):
+    given = {"X": _index(x), "y": _index(y), "the pipeline's X": _index(source)}
+    named = {name: index for name, index in given.items() if index is not None}
+    if source is not None and "X" in named and _counts(named["X"]) and len(named) > 1:
+        del named["X"]  # a transformer may make a frame without the names
+    if not named:
+        return None
+    first, *others = named
+    for other in others:
+        if not named[other].equals(named[first]):
+            raise InputError(
+                f"`{first}` and `{other}` have different indexes, so it is unclear which of them "
+                "names the records",
+                code="ids",
+                hint="give `ids`, or take one index for both",
+            )
+    if _counts(named[first]):
+        return None
+    _check_index(first, named[first])
+    return named[first]
+
+
+def _check_index(name: str, index: Any) -> None:
+    """Refuse an index that cannot name records, which nobody asked to do so."""
+    hint = f"give `ids`, or name them by position: `{name}.reset_index(drop=True)`"
+    try:
+        keys("ids", index.tolist())
+    except InputError:
+        kind = "several levels" if index.nlevels > 1 else f"values of type {index.dtype}"
         raise InputError(
-            "`X` and `y` have different indexes, so it is unclear which of them names the records",
+            f"the index of `{name}` has {kind}: names of records are strings, whole numbers, "
+            "dates or UUIDs",
             code="ids",
-            hint="give `ids`, or take one index for both",
+            hint=hint,
+        ) from None
+    if not index.is_unique:
+        twice = index[index.duplicated()].tolist()[0]
+        raise DuplicateRecord(
+            f"the index of `{name}` holds {twice!r} more than once: record names must be unique",
+            code="duplicate-id",
+            hint=hint,
         )
-    return None if not given or _counts(given[0]) else given[0]
 
 
 def _index(x: Any) -> Any:
@@ -70,6 +111,11 @@ def _index(x: Any) -> Any:
 
 def _counts(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def size_of(x: Any) -> int:
+    """Return roughly how many bytes the rows of a checked table have in a vault."""
+    return int(8 * x.nnz if hasattr(x, "nnz") else 4 * x.size)
 
 
 def column(what: str, values: Any) -> Any:
@@ -98,6 +144,12 @@ def column(what: str, values: Any) -> Any:
             f"`{what}` must be one value for each record, got {type(values).__name__}", code="ids"
         )
     return keys(what, values)
+
+
+def without(names: dict[str, list[str]], unknown: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the names of a request but for those that are unknown."""
+    gone = set(unknown)
+    return {what: [name for name in given if name not in gone] for what, given in names.items()}
 
 
 def texts(what: str, values: Any) -> list[str]:

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import shutil
-import tempfile
+import sys
 import threading
-import warnings
 import weakref
 from pathlib import Path
 from typing import Any
 
 from . import _engine
-from ._errors import InputError, RowsCopiedWarning, VaultExists, VaultKeptWarning, VaultMissing
+from ._errors import (
+    InputError,
+    RowsCopiedWarning,
+    VaultExists,
+    VaultKeptWarning,
+    VaultMissing,
+    warn,
+)
+from ._scratch import Folder, copy
+
+# The private vaults of this process, by their paths.
+_living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
+
+# Who pickles for another process of the same program: the results of workers, and their tasks. A
+# hash is no copy at all.
+_RESULTS = {
+    ("concurrent.futures.process", "_sendback_result"),
+    ("joblib.externals.loky.process_executor", "_sendback_result"),
+    ("multiprocessing.pool", "worker"),
+}
+_TASKS = {
+    ("joblib.externals.loky.backend.queues", "_feed"),
+    ("multiprocessing.pool", "_handle_tasks"),
+    ("multiprocessing.queues", "_feed"),
+}
+_HASHES = {("joblib.hashing", "hash")}
 
 
 def default_key() -> Path:
@@ -52,7 +76,8 @@ class Home:
     """The place of one vault and its key file, shared by all who refer to the vault.
 
     A private home is a folder that only its owner may enter. It goes when the last reference to
-    it goes, at the latest at the end of the process; a process that was killed leaves it behind.
+    it goes, at the latest at the end of the process; what a killed process left is removed by the
+    next one. What a worker process sends back with its result goes over to who receives it.
 
     Attributes
     ----------
@@ -65,7 +90,7 @@ class Home:
     def __init__(self, path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
         self.key = Path(key).absolute()
-        self._removal: weakref.finalize[Any, Any] | None = None
+        self._folder: Folder | None = None
         self._lock, self._process = threading.RLock(), os.getpid()
 
     @property
@@ -76,17 +101,28 @@ class Home:
         return self._lock
 
     @classmethod
-    def make_private(cls) -> Home:
-        """Make a private folder with a new key, and no vault yet."""
-        folder = Path(tempfile.mkdtemp(prefix="efface-"))
-        home = cls(folder / "model.efface", folder / "key.toml")
-        home._removal = weakref.finalize(home, _remove, folder, os.getpid())
+    def make_private(cls, size: int = 0) -> Home:
+        """Make a private folder with a new key, and no vault yet.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of the rows, roughly: the folder is in memory unless they are too many.
+        """
+        home = cls._in(Folder.make(size))
         _engine.create_key(home.key)
+        return home
+
+    @classmethod
+    def _in(cls, folder: Folder) -> Home:
+        home = cls(folder.path / "model.efface", folder.path / "key.toml")
+        home._folder = folder
+        _living[str(home.path)] = home
         return home
 
     @property
     def private(self) -> bool:
-        return self._removal is not None and self._removal.alive
+        return self._folder is not None
 
     def check(self) -> None:
         """Raise `VaultMissing` if the vault is not there."""
@@ -100,19 +136,23 @@ class Home:
 
     def discard(self) -> None:
         """Remove a private vault now."""
-        if self._removal is not None:
-            self._removal()
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
 
     def keep(self, why: str) -> None:
         """Take a private vault out of the automatic removal, and warn about it once."""
-        if self._removal is None or self._removal.detach() is None:
+        if self._folder is None:
             return
-        self._removal = None
-        warnings.warn(
+        with self.lock:
+            self._folder.keep()
+            kept, self._folder = self._folder.path, None
+            self.path, own = kept / self.path.name, kept / self.key.name
+            self.key = own if own.exists() else self.key
+        warn(
             f"{why}: its rows stay in {self.path} until you remove that folder; "
             "`save()` puts the vault where you want it",
             VaultKeptWarning,
-            stacklevel=3,
         )
 
     def move(self, path: str | os.PathLike[str]) -> None:
@@ -133,12 +173,12 @@ class Home:
         if not target.parent.is_dir():
             raise InputError(f"{target.parent} is not a folder", code="data")
         if self.private:
-            _copy(self.key, key)
-        _copy(self.path, target)
-        old, removal = self.path, self._removal
-        self.path, self.key, self._removal = target, key, None
-        if removal is not None:
-            removal()
+            copy(self.key, key)
+        copy(self.path, target)
+        old, folder = self.path, self._folder
+        self.path, self.key, self._folder = target, key, None
+        if folder is not None:
+            folder.remove()
         else:
             old.unlink()
 
@@ -146,8 +186,42 @@ class Home:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self.keep("the model was pickled")
-        return Home, (str(self.path), str(self.key))
+        carrier = _carrier() if self.private else None
+        if carrier == "result" and (folder := self._folder) is not None:
+            self._folder = None
+            folder.give_away()
+            return _adopted, (str(folder.path),)
+        if carrier is None:
+            self.keep("the model was pickled")
+        return _reached, (str(self.path), str(self.key))
+
+
+def _reached(path: str, key: str) -> Home:
+    """The home of a path: a private one's own object where it has come back to its process."""
+    home = _living.get(path)
+    return home if home is not None and home.private else Home(path, key)
+
+
+def _adopted(folder: str) -> Home:
+    try:
+        return Home._in(Folder.adopt(Path(folder)))
+    except FileNotFoundError:  # the worker was killed, or its result was read before
+        return Home(Path(folder) / "model.efface", Path(folder) / "key.toml")
+
+
+def _carrier() -> str | None:
+    """Who a pickle is made for: ``"result"`` of a worker, ``"task"`` for one, else unknown."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = (frame.f_globals.get("__name__"), frame.f_code.co_name)
+        if caller in _HASHES:
+            return "task"
+        if caller in _RESULTS:
+            return "result"
+        if caller in _TASKS:
+            return None if multiprocessing.parent_process() is not None else "task"
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
 
 
 class Rows:
@@ -163,11 +237,10 @@ class Rows:
     def __reduce__(self) -> tuple[Any, ...]:
         home = self._home
         home.check()
-        warnings.warn(
+        warn(
             "the pickle holds the rows of the model: no deletion reaches this copy, so delete from "
             "each copy, or destroy it",
             RowsCopiedWarning,
-            stacklevel=3,
         )
         with home.lock:
             vault = home.path.read_bytes()
@@ -189,18 +262,3 @@ def _unpacked(vault: bytes, key: bytes | str) -> Home:
 def _write(path: Path, content: bytes) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
         new.write(content)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, readable by its owner only, and wait until it is on the disk."""
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with source.open("rb") as old, os.fdopen(descriptor, "wb") as new:
-        shutil.copyfileobj(old, new, 1 << 20)
-        new.flush()
-        os.fsync(new.fileno())
-
-
-def _remove(folder: Path, process: int) -> None:
-    # A forked child must not take the vault of its parent.
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -120,6 +120,13 @@ class Verdict:
         )
         return cls(document["standing"], checks)
 
+    def joined(self, check: Check) -> Verdict:
+        """Return the verdict with one more check."""
+        checks = (*self.checks, check)
+        found = {self.standing, check.standing}
+        standing = next(word for word in ("fails", "undecided", "holds") if word in found)
+        return Verdict(standing, checks)
+
     def __bool__(self) -> bool:
         return self.standing == "holds"
 
@@ -311,8 +318,18 @@ class Certificate:
         """Return the certificate, byte for byte as it was signed."""
         return self._text
 
-    def __str__(self) -> str:
+    def page(self) -> str:
+        """Return all that the certificate says, as a page of plain text."""
         return self._page
+
+    def __str__(self) -> str:
+        lines = [repr(self).strip("<>")]
+        lines += [f"{claim.notion}: {claim.words}" for claim in self.claims]
+        lines.append(
+            f"not covered: {len(self.does_not_cover)} things, `does_not_cover` lists them; "
+            "`verify()` recomputes every number, `page()` shows all of them"
+        )
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         test = ", not for release" if self.not_for_release else ""

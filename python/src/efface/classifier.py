@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from . import _face
 from ._errors import InputError
 from ._estimator import Unlearner
 from ._parameters import CONSTRAINTS, chosen_in
@@ -129,7 +130,8 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     classes_ : array (classes,)
         The classes, sorted.
     coef_ : array (1, features) or (classes, features)
-        Weights of the features, for rows that obey `row_norm`.
+        Weights of the features, for rows that obey `row_norm`. Neither they nor `intercept_` can be
+        written to, since certificates are about them: change a copy.
     intercept_ : array (1,) or (classes,)
         What is added.
     n_features_in_ : int
@@ -331,18 +333,37 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         positive = expit(outputs[:, 0])
         return np.column_stack([1 - positive, positive])
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Return the logarithm of the probability of each class, also of those near 0.
+
+        Parameters
+        ----------
+        X : array, data frame, Arrow table or sparse matrix (rows, features)
+            As for :meth:`predict_proba`.
+
+        Returns
+        -------
+        array (rows, classes)
+            In the order of `classes_`.
+        """
+        outputs = self._outputs(X)
+        if outputs.shape[1] > 1:
+            return log_softmax(outputs, axis=1)  # type: ignore[no-any-return]
+        return np.column_stack([log_expit(-outputs[:, 0]), log_expit(outputs[:, 0])])
+
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features: (1, features) of two classes, else (classes, features).
 
         Rows are made to obey `row_norm` before they are multiplied with them.
         """
-        return self._fitted("_published").coef  # type: ignore[no-any-return]
+        return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """What is added to each output; zeros without an intercept."""
-        return self._fitted("_published").intercept  # type: ignore[no-any-return]
+        return self._fitted("_published", "intercept_").intercept  # type: ignore[no-any-return]
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         outputs = self._outputs(X)
@@ -362,6 +383,13 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
                 "`ridge` learns numbers, and a classifier classes",
                 code="settings",
                 hint="use `UnlearningRegressor`, with numbers that stand for the classes",
+            )
+        if self.loss == "squared":
+            raise InputError(
+                '`loss="squared"` learns numbers, and a classifier classes',
+                code="settings",
+                hint="use `UnlearningRegressor`, or one of the losses of a classifier: "
+                '"logistic", "huber-hinge" or "softmax"',
             )
         check_classification_targets(y)
         found = np.unique(y)
@@ -393,8 +421,9 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         """Targets as the engine takes them; all must be known."""
         return targets_of(y, self.classes_)
 
-    def _adopt_targets(self, published: Published) -> None:
-        self.classes_ = _natural(published.facts["classes"])
+    def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
+        found = _natural(published.facts["classes"]) if face is None else _face.classes_in(face)
+        self.classes_ = found
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""

@@ -137,7 +137,7 @@ def exact_ridge(*, target_range: tuple[float, float], **parameters: Any) -> Unle
     >>> from efface import presets
     >>> X = np.array([[0.1], [0.2], [0.3], [0.4]])
     >>> model = presets.exact_ridge(target_range=(0, 10)).fit(X, [1, 2, 3, 4])
-    >>> model.forget(ids=[3]).claims[0].notion
+    >>> model.forget(ids=["row:3"]).claims[0].notion
     'exact-removal'
     """
     return UnlearningRegressor(**{"mechanism": "ridge", "target_range": target_range, **parameters})

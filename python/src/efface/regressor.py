@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
-from ._errors import InputError, NotCoveredWarning
+from ._errors import InputError, NotCoveredWarning, warn
 from ._estimator import Unlearner
 from ._parameters import CONSTRAINTS, chosen_in
 from ._published import Published
@@ -121,7 +120,8 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     Attributes
     ----------
     coef_ : array (features,)
-        Weights of the features in units of `y`, for rows that obey `row_norm`.
+        Weights of the features in units of `y`, for rows that obey `row_norm`; not to be written
+        to, since certificates are about them: change a copy.
     intercept_ : float
         What is added, in units of `y`.
     n_features_in_ : int
@@ -161,7 +161,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     >>> model = UnlearningRegressor(target_range=(0, 40)).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
-    >>> model.forget(ids=[0, 7]).records
+    >>> model.forget(ids=["row:0", "row:7"]).records
     2
     """
 
@@ -282,12 +282,12 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
 
         Rows are made to obey `row_norm` before they are multiplied with them.
         """
-        return self._fitted("_published").coef[0]  # type: ignore[no-any-return]
+        return self._fitted("_published", "coef_").coef[0]  # type: ignore[no-any-return]
 
     @property
     def intercept_(self) -> float:
         """What is added, in units of `y`: also the middle of the range without an intercept."""
-        return float(self._fitted("_published").intercept[0])
+        return float(self._fitted("_published", "intercept_").intercept[0])
 
     def _checks_of_targets(self) -> dict[str, Any]:
         return {"y_numeric": True}
@@ -304,12 +304,11 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
                 code="target-range",
                 hint="declare the range of `y`: `target_range=(low, high)`",
             )
-        warnings.warn(
+        warn(
             f"the range of `y`, {low:g} to {high:g}, was read off the data: it stays when the "
             "records at its ends are forgotten, and certificates take it to be public; declare it "
             "with `target_range`",
             NotCoveredWarning,
-            stacklevel=4,
         )
         return y, None, {**settings, "target_range": (low, high), "target_range_from_data": True}
 
@@ -325,7 +324,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     def _targets(self, y: Any) -> Any:
         return y
 
-    def _adopt_targets(self, published: Published) -> None:
+    def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
         """Nothing beside the weights: the range is among the facts."""
 
     def _orient(self, published: Published) -> Published:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
-from ._errors import InputError, spoken
+from ._errors import InputError, UnknownRecord, spoken
+from ._rows import without
 from ._settings import to_json
 from ._vault import key_of
 from .certificate import Certificate, Verdict
@@ -44,6 +45,8 @@ class Receipt:
     work : dict or None
         What the request cost and reached. Private: it follows from the model before the request,
         and is told here once; the vault does not keep it.
+    skipped : tuple of str
+        Names that were unknown, where the request passed over them.
     """
 
     certificate: Certificate
@@ -53,6 +56,7 @@ class Receipt:
     head: str
     notices: tuple[str, ...]
     work: dict[str, Any] | None
+    skipped: tuple[str, ...] = ()
 
     @classmethod
     def _of(cls, answer: tuple[str, str]) -> Receipt:
@@ -124,7 +128,7 @@ class Vault:
         y : array (rows,)
             Classes, or numbers for ``loss="squared"``.
         ids : iterable of str or int, optional
-            What names each record; by default its position, ``row:0``, ``row:1``, ...
+            What names each record; by default row K of `X`, counted from 0, is ``row:K``.
         subjects : iterable of str or int, optional
             Whom each record belongs to.
         sample_weight : array (rows,), optional
@@ -190,6 +194,7 @@ class Vault:
         ids: Iterable[Any] | None = None,
         subjects: Iterable[Any] | None = None,
         request_id: str | None = None,
+        skip_unknown: bool = False,
         progress: Progress | None = None,
     ) -> Receipt:
         """Delete records, or all records of subjects, and certify it.
@@ -203,24 +208,57 @@ class Vault:
             One of them.
         request_id : str, optional
             A name for the request; it must not contain an id or a subject.
+        skip_unknown : bool, default=False
+            Whether to pass over names that the model does not know, unless it knows none. The
+            receipt lists them.
         progress : callable, optional
             As for :meth:`train`.
 
         Raises
         ------
         UnknownRecord, UnknownSubject
-            If one of the names is not in the model; nothing is deleted then.
+            If one of the names is not in the model; nothing is deleted then. All of them are in
+            ``names`` of the exception.
         """
         request = _named(ids, subjects)
-        answer = _engine.delete(
+        skipped: tuple[str, ...] = ()
+        try:
+            answer = self._delete(request, request_id, progress)
+        except UnknownRecord as error:
+            request, skipped = without(request, error.names), error.names
+            if not skip_unknown or not any(request.values()):
+                raise
+            answer = self._delete(request, request_id, progress)
+        return replace(Receipt._of(answer), skipped=skipped)
+
+    def _delete(
+        self, request: dict[str, list[str]], request_id: str | None, progress: Progress | None
+    ) -> tuple[str, str]:
+        return _engine.delete(
             self.path, self._key_file(), **request, request_id=request_id, progress=progress
         )
-        return Receipt._of(answer)
 
     def preview(
         self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None
     ) -> dict[str, Any]:
-        """Say what a deletion would do and promise, and change nothing."""
+        """Say what a deletion would do and promise, and change nothing.
+
+        Parameters
+        ----------
+        ids, subjects : iterable of str or int
+            One of them.
+
+        Returns
+        -------
+        dict
+            ``records`` and ``remaining`` (how many would go and stay), ``already_deleted`` (names
+            that went before), ``steps`` (of the mechanism, or None) and ``claims``.
+
+        Raises
+        ------
+        UnknownRecord, UnknownSubject
+            If one of the names is not in the model.
+        """
         request = _named(ids, subjects)
         answer: dict[str, Any] = json.loads(
             _engine.delete_dry_run(self.path, self._key_file(), **request)
@@ -239,7 +277,35 @@ class Vault:
         request_id: str | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
-        """Add records and certify the new model; parameters as for :meth:`train`."""
+        """Add records and certify the new model.
+
+        Parameters
+        ----------
+        X : array (rows, columns) or SciPy sparse matrix
+            Numbers, with the columns of the training.
+        y : array (rows,)
+            Classes among those of the training, or numbers in its range.
+        ids : iterable of str or int, optional
+            Names that no record has or had; exactly if the training had some. Otherwise rows are
+            numbered on: after 100 records, the first of these is ``row:100``.
+        subjects : iterable of str or int, optional
+            Whom each record belongs to; exactly if the training had some.
+        sample_weight : array (rows,), optional
+            How often each record counts; exactly if the training had some, and at most the largest
+            of then.
+        names : sequence of str, optional
+            Names of the columns.
+        request_id : str, optional
+            A name for the request, under which it is served once; it must not contain an id or a
+            subject.
+        progress : callable, optional
+            As for :meth:`train`.
+
+        Raises
+        ------
+        DuplicateRecord
+            If a record has or had one of the ids; nothing is added then.
+        """
         from ._table import table
 
         rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)
@@ -257,7 +323,25 @@ class Vault:
         request_id: str | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
-        """Give records new contents under the same ids, in one request."""
+        """Give records new contents under the same ids, in one request.
+
+        Parameters
+        ----------
+        X, y, subjects, sample_weight, names
+            The new contents, as for :meth:`add`.
+        ids : iterable of str or int
+            The records.
+        request_id : str, optional
+            A name for the request, under which it is served once; it must not contain an id or a
+            subject.
+        progress : callable, optional
+            As for :meth:`train`.
+
+        Raises
+        ------
+        UnknownRecord
+            If one of the ids is not in the model; nothing is changed then.
+        """
         from ._table import table
 
         rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)

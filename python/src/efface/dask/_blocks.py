@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 
-from .._errors import InputError
+from .._errors import DuplicateRecord, InputError
 from ._worker import Block
 
 
@@ -48,6 +50,45 @@ class Collections:
         given = {"y": y, "ids": ids, "subjects": subjects, "sample_weight": weights}
         columns = [_cut(name, column, self.sizes, len(parts)) for name, column in given.items()]
         self.blocks = [Block(*block) for block in zip(*_apart(parts, *columns), strict=True)]
+
+
+def index_of(X: Any, y: Any) -> tuple[str, Any] | None:
+    """Return the index that names the records, and whose it is; None if all merely count rows.
+
+    An index that counts in each partition anew, as readers of files make it, names none.
+    """
+    given = {"X": X, "y": y}
+    found = [name for name, table in given.items() if _names_records(table)]
+    if len(found) == 2 and X.known_divisions and y.known_divisions and X.divisions != y.divisions:
+        raise InputError(
+            "`X` and `y` have different indexes, so it is unclear which of them names the records",
+            code="ids",
+            hint="give `ids`, or take one index for both",
+        )
+    return (found[0], given[found[0]].index) if found else None
+
+
+def _names_records(table: Any) -> bool:
+    if not hasattr(table, "_meta") or not hasattr(table, "divisions"):
+        return False
+    if type(table._meta.index).__name__ != "RangeIndex":
+        return True
+    return bool(table.known_divisions and table.divisions[0] != 0)
+
+
+@contextmanager
+def naming_by(name: str) -> Iterator[None]:
+    """Say of refused ids, which nobody gave, that they are those of an index."""
+    try:
+        yield
+    except (DuplicateRecord, InputError) as error:
+        if error.code not in ("ids", "duplicate-id"):
+            raise
+        raise type(error)(
+            f"the index of `{name}` cannot name the records: {error.message}",
+            code=error.code,
+            hint=f"give `ids`, or name them by position: `{name}.reset_index(drop=True)`",
+        ) from None
 
 
 def _apart(*columns: list[Any]) -> list[list[Any]]:

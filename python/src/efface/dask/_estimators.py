@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import uuid
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,20 +17,21 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _engine
+from .. import _engine, _face
 from .._around import limits_of_calls
-from .._errors import InputError, Refused, RowsClippedWarning
+from .._errors import InputError, Refused, RowsClippedWarning, fitting, warn
 from .._estimator import Unlearner
 from .._parameters import settings_of, start_of
 from .._progress import shown
 from .._settings import to_json
 from .._table import class_name
 from .._vault import Home
+from .._watch import Watch
 from ..certificate import Certificate
 from ..classifier import UnlearningClassifier
 from ..regressor import UnlearningRegressor
 from ..vault import Receipt
-from ._blocks import Collections
+from ._blocks import Collections, index_of, naming_by
 from ._parts import Parts
 from ._reach import Cluster, InProcess, Reach
 from ._worker import survey, weigh
@@ -65,7 +66,8 @@ class _OnWorkers(Unlearner, ABC):
             computed once more for them.
         ids : Dask array, series or index (rows,), optional
             What names each record for :meth:`forget`, distinct over all partitions. By default
-            positions from 0, in the order of the partitions.
+            the index of a dataframe `X`, or series `y`, unless it merely counts rows; then, and
+            where there is none, row K in the order of the partitions, from 0, is ``row:K``.
         subjects : Dask array, series or index (rows,), optional
             Whom each record belongs to; then all records of a person can be forgotten at once.
         sample_weight : Dask array or series (rows,), optional
@@ -99,6 +101,13 @@ class _OnWorkers(Unlearner, ABC):
     def client_(self) -> Any:
         """The client in use: the parameter, else Dask's current one."""
         if self.client is not None:
+            if getattr(self.client, "status", None) == "closed":
+                raise InputError(
+                    "the Dask client of this estimator is closed",
+                    code="client",
+                    hint="give an open one (`set_params(client=...)`) and fit again: the rows went "
+                    "with the workers of the old one",
+                )
             return self.client
         from distributed import default_client
 
@@ -114,12 +123,16 @@ class _OnWorkers(Unlearner, ABC):
     def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
         self._validate_params()
         client = self.client_
+        index = None
+        if ids is None and (index := index_of(X, y)) is not None:
+            name, ids = index
         collections = Collections(X, y, ids, subjects, sample_weight)
         counts, targets = self._surveyed(client, collections)
         weights = None if sample_weight is None else self._weighed(client, collections)
         _, declared, settings = self._learn_targets(targets)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
+        settings["face"] = _face.written(self, np.float64)
         classes = getattr(self, "classes_", None)
         shape = {
             "records": sum(counts),
@@ -136,15 +149,13 @@ class _OnWorkers(Unlearner, ABC):
         self.__dict__.pop("feature_names_in_", None)
         if collections.names is not None:
             self.feature_names_in_ = np.array(collections.names, dtype=object)
-        # Positions are what names records by default, and nothing is added.
-        self._next_label = None
-        self._by_position = ids is None
         reach: Reach = client.reach() if isinstance(client, InProcess) else Cluster(client)
         parts = Parts(reach, collections.blocks, collections.names, classes)
         del collections
         home = Home.make_private()
         try:
-            with shown(self.verbose, "fit") as told:
+            named = nullcontext() if index is None else naming_by(name)
+            with fitting(), named, shown(self.verbose, "fit") as told:
                 answer = _engine.train_parts(
                     parts,
                     json.dumps(shape),
@@ -156,7 +167,7 @@ class _OnWorkers(Unlearner, ABC):
                 )
             parts.settle()
             # Former parts go with their last owner, which a copy of this estimator may be.
-            self._home, self._parts, self._last = home, parts, -1
+            self._home, self._watch, self._parts, self._last = home, Watch(), parts, -1
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
             self._catch_up()
@@ -166,12 +177,11 @@ class _OnWorkers(Unlearner, ABC):
             raise
         clipped = (self.receipt_.work or {}).get("clipped") or 0
         if self.row_map == "clip" and 2 * clipped > sum(counts):
-            warnings.warn(
+            warn(
                 f"most rows were shortened to `row_norm` ({self.row_norm:g}), so that the model "
                 "learnt from their directions: unless they were of that length but for rounding, "
                 "bring the columns to ranges that are public, or declare a larger `row_norm`",
                 RowsClippedWarning,
-                stacklevel=4,
             )
 
     def _surveyed(self, client: Any, collections: Collections) -> tuple[list[int], NDArray[Any]]:
@@ -210,8 +220,6 @@ class _OnWorkers(Unlearner, ABC):
         if held is None:
             raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
         home = self._present()
-        if self._by_position and "ids" in names:
-            names["ids"] = [f"row:{i}" if i.isdecimal() else i for i in names["ids"]]
 
         def version() -> int:
             return int(json.loads(_engine.certificate(home.path))["model"]["version"])
@@ -387,7 +395,7 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
     >>> X = da.random.default_rng(1).normal(size=(900, 3), chunks=(300, 3)) / 4
     >>> y = (X[:, 0] > X[:, 1]).astype(int)
     >>> model = DaskUnlearningClassifier(client=InProcess()).fit(X, y)
-    >>> model.forget(ids=[0, 450]).records
+    >>> model.forget(ids=["row:0", "row:450"]).records
     2
     >>> model.predict(X).compute().shape
     (900,)
@@ -420,7 +428,7 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
         """
         if not _promised(X):
             return super().predict(X)
-        return self._lazily("predict", X, self._fitted("classes_").dtype, None)
+        return self._lazily("predict", X, self._fitted("classes_", "classes_").dtype, None)
 
     def decision_function(self, X: Any) -> Any:
         """Return how far each row is on the side of a class: a promise for a Dask collection.
@@ -437,7 +445,7 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
         """
         if not _promised(X):
             return super().decision_function(X)
-        count = len(self._fitted("classes_"))
+        count = len(self._fitted("classes_", "classes_"))
         return self._lazily("decision_function", X, np.float64, None if count == 2 else count)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -456,7 +464,9 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
         """
         if not _promised(X):
             return super().predict_proba(X)
-        return self._lazily("predict_proba", X, np.float64, len(self._fitted("classes_")))
+        return self._lazily(
+            "predict_proba", X, np.float64, len(self._fitted("classes_", "classes_"))
+        )
 
     def _declared_targets(self) -> NDArray[Any] | None:
         return None if self.classes is None else np.unique(np.asarray(self.classes))
@@ -480,7 +490,7 @@ class DaskUnlearningRegressor(_OnWorkers, UnlearningRegressor):
     >>> from efface.dask import DaskUnlearningRegressor, InProcess
     >>> X = da.random.default_rng(1).uniform(-0.5, 0.5, size=(900, 3), chunks=(300, 3))
     >>> model = DaskUnlearningRegressor(client=InProcess(), target_range=(0, 40))
-    >>> model.fit(X, 20 + 40 * X[:, 0]).forget(ids=[7]).records
+    >>> model.fit(X, 20 + 40 * X[:, 0]).forget(ids=["row:7"]).records
     1
     """
 

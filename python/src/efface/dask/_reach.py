@@ -66,7 +66,7 @@ class InProcess:
     >>> from efface.dask import DaskUnlearningClassifier, InProcess
     >>> X = da.random.default_rng(0).normal(size=(600, 4), chunks=(200, 4)) / 4
     >>> model = DaskUnlearningClassifier(client=InProcess()).fit(X, (X[:, 0] > 0).astype(int))
-    >>> model.forget(ids=[3, 599]).records
+    >>> model.forget(ids=["row:3", "row:599"]).records
     2
     """
 

@@ -74,7 +74,7 @@ def removal_path(
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> vault = efface.Vault.train("m.efface", X, X[:, 0] > 0)
-    >>> receipts = [vault.delete(ids=[row]) for row in (3, 14, 15)]
+    >>> receipts = [vault.delete(ids=[f"row:{row}"]) for row in (3, 14, 15)]
     >>> axes = efface.plot.removal_path(vault, receipts=receipts)
     >>> [ax.get_ylabel() for ax in axes]
     ['epsilon claimed (nats)', 'records in the model', 'passes over the records']

@@ -1,0 +1,90 @@
+"""What an estimator keeps in its vault beside the model: how its classes are spelt, and parameters.
+
+The engine knows classes by their names alone. `load` is to give back what `fit` was given: the same
+parameters, and labels of the same type.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What is no parameter of the model: weights given as bytes may be anybody's, a client is a process.
+_LEFT_OUT = ("client",)
+
+
+def written(estimator: Any, precision: Any) -> str:
+    """Return what is to be kept, as JSON."""
+    parameters = {}
+    for name, value in estimator.get_params(deep=False).items():
+        if name not in _LEFT_OUT:
+            try:
+                parameters[name] = _plain(value)
+            except TypeError:
+                continue  # a generator, or bytes: `load` gives it its default
+    classes = getattr(estimator, "classes_", None)
+    face: dict[str, Any] = {
+        "estimator": type(estimator).__name__,
+        "parameters": parameters,
+        "precision": np.dtype(precision).name,
+    }
+    if classes is not None:
+        face["classes"] = {"type": classes.dtype.str, "values": _plain(classes.tolist())}
+    return json.dumps(face)
+
+
+def read(plan: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what an estimator kept in a plan; None where another face made the model."""
+    text = plan.get("face")
+    return None if text is None else dict(json.loads(text))
+
+
+def parameters_in(face: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the estimator, as they were given."""
+    return {name: _given(value) for name, value in face["parameters"].items()}
+
+
+def classes_in(face: dict[str, Any]) -> NDArray[Any]:
+    """Return the classes, in the type that they had."""
+    classes = face["classes"]
+    return np.array(_given(classes["values"]), dtype=np.dtype(classes["type"]))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: arrays become lists, tuples and numbers without bounds are marked."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if np.isfinite(number) else {"float": str(number)}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(one) for one in value]}
+    if isinstance(value, np.ndarray | list):
+        return [_plain(one) for one in (value.tolist() if hasattr(value, "tolist") else value)]
+    if isinstance(value, dict):
+        return {"dict": {str(key): _plain(one) for key, one in value.items()}}
+    raise TypeError(type(value).__name__)
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_given(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "float":
+        return float(inner)
+    if kind == "tuple":
+        return tuple(_given(one) for one in inner)
+    return {key: _given(one) for key, one in inner.items()}

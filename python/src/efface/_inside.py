@@ -1,0 +1,161 @@
+"""What is inside a fitted object: models that can forget, and what else learnt from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._estimator import Unlearner
+
+# Libraries whose objects hold no models.
+_LEAVES = frozenset(
+    {"builtins", "dask", "distributed", "logging", "numpy", "pandas", "polars", "pyarrow", "scipy"}
+    | {"threading", "weakref"}
+)
+
+# What is fitted in these learns from all rows, in their order, so that positions are the caller's.
+_SAME_ROWS = {
+    "FeatureUnion": "transformer_list",
+    "FrozenEstimator": "estimator",
+    "GridSearchCV": "best_estimator_",
+    "HalvingGridSearchCV": "best_estimator_",
+    "HalvingRandomSearchCV": "best_estimator_",
+    "MultiOutputClassifier": "estimators_",
+    "MultiOutputRegressor": "estimators_",
+    "OneVsRestClassifier": "estimators_",
+    "OutputCodeClassifier": "estimators_",
+    "Pipeline": "steps",
+    "RandomizedSearchCV": "best_estimator_",
+    "StackingClassifier": "estimators_",
+    "StackingRegressor": "estimators_",
+    "TransformedTargetRegressor": "regressor_",
+    "VotingClassifier": "estimators_",
+    "VotingRegressor": "estimators_",
+}
+
+# These as well, where they draw rows by giving them weights.
+_SAME_ROWS_WEIGHTED = {"BaggingClassifier": "estimators_", "BaggingRegressor": "estimators_"}
+
+# What learns nothing beside what is inside; names of classes are a constant of certificates.
+_LEARNS_NOTHING = (
+    _SAME_ROWS.keys()
+    | _SAME_ROWS_WEIGHTED.keys()
+    | {"CalibratedClassifierCV", "ColumnTransformer", "LabelBinarizer", "LabelEncoder"}
+    | {"OneVsOneClassifier", "TunedThresholdClassifierCV", "_ConstantPredictor"}
+)
+
+
+@dataclass
+class Inside:
+    """What was found.
+
+    Attributes
+    ----------
+    models : dict
+        The fitted models, by the path that leads to each.
+    elsewhere : set of str
+        Paths of models whose rows may be some of those that the object was given, or in another
+        order: positions there are not the caller's.
+    others : list of str
+        What else was fitted on the records, a line each.
+    """
+
+    models: dict[str, Unlearner] = field(default_factory=dict)
+    elsewhere: set[str] = field(default_factory=set)
+    others: list[str] = field(default_factory=list)
+
+
+def look_inside(fitted: Any) -> Inside:
+    """Find every model that can forget, through attributes and containers of any depth."""
+    found = Inside()
+    seen: set[int] = set()
+    _look(fitted, "", _Way(), found, seen)
+    return found
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What lies between the object and a part of it.
+
+    ``same`` says whether the part's rows are the object's, ``weighted`` whether they are if they
+    have weights, ``frozen`` whether the part was fitted before.
+    """
+
+    same: bool = True
+    weighted: bool = True
+    frozen: bool = False
+
+    def into(self, value: Any, part: str) -> _Way:
+        if not hasattr(value, "get_params"):
+            return self
+        name = type(value).__name__
+        same = _SAME_ROWS.get(name) == part
+        return _Way(
+            self.same and same,
+            self.weighted and (same or _SAME_ROWS_WEIGHTED.get(name) == part),
+            self.frozen or name == "FrozenEstimator",
+        )
+
+
+def _look(value: Any, path: str, way: _Way, found: Inside, seen: set[int]) -> None:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Unlearner):
+        if value.__sklearn_is_fitted__():
+            name = path.removeprefix(".") or type(value).__name__
+            found.models[name] = value
+            if not (way.same or (way.weighted and value._weighted)):
+                found.elsewhere.add(name)
+        return
+    if not way.frozen:
+        found.others += _learnt(path.removeprefix("."), value)
+    for part, content in _parts(value):
+        _look(content, path + part, way.into(value, part.lstrip(".")), found, seen)
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of a container or an object, with what leads to each."""
+    if isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", part) for key, part in value.items())
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from ((f"[{at}]", part) for at, part in enumerate(value))
+    elif isinstance(value, np.ndarray):
+        if value.dtype == object:
+            yield from ((f"[{at}]", part) for at, part in enumerate(value.ravel()))
+    elif _is_open(value):
+        yield from ((f".{name}", part) for name, part in vars(value).items())
+
+
+def _is_open(value: Any) -> bool:
+    """Whether the attributes of an object may hold models."""
+    if not hasattr(value, "__dict__") or isinstance(value, type) or callable(value):
+        return False
+    return type(value).__module__.partition(".")[0] not in _LEAVES
+
+
+def _learnt(path: str, value: Any) -> list[str]:
+    """What an object other than a model learnt from the records."""
+    if not hasattr(value, "get_params") or isinstance(value, type):
+        return []
+    name = type(value).__name__
+    place = f" (`{path}`)" if path else ""
+    lines = [
+        f"{name}{place} chose `{chosen}` by results on the records"
+        for chosen in ("best_params_", "best_threshold_")
+        if chosen in vars(value)
+    ]
+    if _fitted_itself(name, value):
+        lines.append(f"{name}{place} was fitted on the records")
+    return lines
+
+
+def _fitted_itself(name: str, value: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    if name in _LEARNS_NOTHING or not get_tags(value).requires_fit:
+        return False
+    return any(part.endswith("_") and not part.startswith("_") for part in vars(value))
