@@ -422,7 +422,7 @@ def test_inputs_that_do_not_fit_are_refused(workers: Client) -> None:
         with pytest.raises(efface.InputError, match="there is no Dask client"):
             DaskUnlearningClassifier().fit(X, y)
     assert not hasattr(model, "coef_")
-    with pytest.warns(efface.RowsClippedWarning, match="shortened to `row_norm`"):
+    with pytest.warns(efface.RowsClippedWarning, match="exceeded `row_norm` 1 and were scaled"):
         DaskUnlearningClassifier(client=InProcess()).fit(100 * X, y)
 
 

@@ -202,19 +202,52 @@ def test_what_names_a_record(people: People) -> None:
         model.forget(subjects=["who"])
 
 
-def test_rows_that_are_clipped_are_warned_about_where_they_are_most(people: People) -> None:
+def test_rows_that_are_clipped_are_warned_about_from_one_in_a_hundred(people: People) -> None:
     y = people.X[:, 0]
-    with pytest.warns(efface.RowsClippedWarning, match=r"longer than `row_norm` \(1\)"):
+    every = r"all 120 rows exceeded `row_norm` 1 and .*; a bound of \d\d?\.?\d* would clip"
+    with pytest.warns(efface.RowsClippedWarning, match=every) as told:
         UnlearningClassifier().fit(20 * people.X, people.y)
-    with pytest.warns(efface.RowsClippedWarning, match=r"longer than `row_norm` \(0.1\)"):
+    assert told[0].filename == __file__
+    with pytest.warns(efface.RowsClippedWarning, match=r"exceeded `row_norm` 0.1 and"):
         UnlearningRegressor(row_norm=0.1, target_range=(-2, 2)).fit(people.X, y)
+    # The first tenth is too long.
+    some = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
+    with pytest.warns(efface.RowsClippedWarning, match=r"12 of 120 rows \(10.0 %\)"):
+        model = UnlearningClassifier().fit(some, people.y)
+    with pytest.warns(efface.RowsClippedWarning, match="all 2 rows"):
+        model.add(50 * people.X[:2], people.y[:2])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # The first tenth is too long; and whoever asks for unit rows knows what happens to them.
-        few = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
-        work = UnlearningClassifier().fit(few, people.y).receipt_.work
-        assert work is not None and work["clipped"] == 12
+        few = people.X * np.where(np.arange(120) < 1, 20, 0.1)[:, None]
+        UnlearningClassifier().fit(few, people.y)
+        # Whoever asks for unit rows knows what happens to them.
         UnlearningClassifier(row_map="unit").fit(20 * people.X, people.y)
         # Rows of length 1 up to a rounding.
         lengths = np.linalg.norm(people.X, axis=1, keepdims=True)
         UnlearningClassifier().fit((1 + 1e-6) * people.X / lengths, people.y)
+
+
+def test_settings_that_make_no_useful_model_are_warned_about(people: People) -> None:
+    lengths = np.linalg.norm(people.X, axis=1, keepdims=True)
+    X = people.X / lengths
+
+    def warned(**settings: Any) -> set[type[Warning]]:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            UnlearningClassifier(classes=[0, 1], **settings).fit(X, people.y)
+        return {warning.category for warning in told}
+
+    private = {"notion": "differential-privacy", "releases": 2}
+    assert warned(**private) == {efface.NoiseDominatesWarning}
+    assert warned(delta=0.1) == {efface.SettingsWarning}
+    assert warned(public_n=1000, capacity=2000) == {efface.SettingsWarning}
+    assert warned(notion="differential-privacy") == {
+        efface.NoiseDominatesWarning,
+        efface.SettingsWarning,
+    }
+    assert warned() == set()
+    model = UnlearningClassifier(delta=0.1)
+    with pytest.warns(efface.SettingsWarning, match="`delta` 0.1 is above 1/120"):
+        model.fit(X, people.y)
+    assert [notice.code for notice in model.receipt_.notices] == ["large-delta"]
+    assert [notice["code"] for notice in model.status()["notices"]] == ["large-delta"]

@@ -100,7 +100,12 @@ impl<'a> Delivery<'a> {
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
         match self.options.row_map.apply(row.values_mut()) {
-            Ok(Mapped::Scaled) => self.private.rows_scaled += 1,
+            Ok(Mapped::Scaled { from }) => {
+                self.private.rows_scaled += 1;
+                if from > ROUNDING * self.options.row_map.norm {
+                    self.private.lengths.add(from);
+                }
+            }
             Ok(Mapped::Unchanged) => {}
             Err(fault) => return Err(self.fault(spot, fault)),
         }
@@ -150,6 +155,9 @@ impl<'a> Delivery<'a> {
         ReadError::at(Place::new(self.file, spot), fault)
     }
 }
+
+/// A row this many times as long as the bound was of that length but for a rounding.
+const ROUNDING: f64 = 1.001;
 
 /// A weight that can be counted with.
 fn weight(cell: Cell<'_>) -> Result<f64, CellFault> {

@@ -39,12 +39,15 @@ pub struct RowMap {
 }
 
 /// Whether a row map changed a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mapped {
     /// The row is stored as encoded.
     Unchanged,
-    /// The row was scaled.
-    Scaled,
+    /// The row was scaled; `from` is its length before.
+    Scaled {
+        /// As [`row_norm`] has it.
+        from: f64,
+    },
 }
 
 impl RowMap {
@@ -63,7 +66,7 @@ impl RowMap {
             RowMapMode::Unit if norm == 0.0 || norm == self.norm => Ok(Mapped::Unchanged),
             RowMapMode::Clip | RowMapMode::Unit => {
                 scale_to(values, norm, self.norm);
-                Ok(Mapped::Scaled)
+                Ok(Mapped::Scaled { from: norm })
             }
         }
     }
@@ -166,7 +169,7 @@ mod tests {
             prop_assert!(plain_norm(&row) <= norm);
             row.reverse();
             prop_assert!(plain_norm(&row) <= norm);
-            if mapped == Mapped::Scaled && plain_norm(&before) > 0.0 {
+            if matches!(mapped, Mapped::Scaled { .. }) && plain_norm(&before) > 0.0 {
                 prop_assert!(plain_norm(&row) >= norm * (1.0 - 1e-6));
             } else {
                 row.reverse();

@@ -1,6 +1,7 @@
 //! What was read, after the last row.
 
 use crate::input::Format;
+use crate::lengths::Lengths;
 use crate::schema::{Origin, Schema};
 
 /// What was read, in the data owner's hands; `private` must not enter anything published.
@@ -25,12 +26,14 @@ pub struct Summary {
 }
 
 /// Facts computed from the rows: they may not be published with a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PrivateEvidence {
     /// Rows that the row map scaled.
     pub rows_scaled: u64,
     /// Rows whose features are all zero.
     pub rows_zero: u64,
+    /// How long the scaled rows were that were longer than the bound by more than a rounding.
+    pub lengths: Lengths,
 }
 
 /// The classes of a classification.

@@ -21,6 +21,19 @@ pub fn output_noise(constants: &Constants, distance: f64, noise: f64, grid: f64)
     (constants.total_smoothness() * off * off + spread) / 2.0
 }
 
+/// What the noise of endless noisy gradient descent costs in expectation where F is quadratic, for
+/// noise of standard deviation `noise` on each weight in each step; an estimate for other losses.
+/// Far below [`noisy_gd`], which bounds the risk as if every direction curved like the steepest.
+#[must_use]
+pub fn noise_at_rest(constants: &Constants, step: f64, noise: f64) -> f64 {
+    let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
+    let parameters = constants.parameters() as f64;
+    let steep = ((constants.curvature_trace() - m * parameters) / (l - m)).min(parameters);
+    let (flattest, steepest) = (1.0 / (2.0 - step * m), 1.0 / (2.0 - step * l));
+    let weighted = (parameters - steep) * flattest + steep * steepest;
+    noise * noise / (2.0 * step) * weighted
+}
+
 /// Noisy gradient descent, as far as its excess risk depends on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steps {
@@ -111,6 +124,32 @@ mod tests {
         let want = (c.total_smoothness() * 0.25 + c.curvature_trace() * 0.0625) / 2.0;
         assert!((got / want - 1.0).abs() < 1e-12);
         assert!(output_noise(&c, 0.5, 0.25, 1e-3) > got);
+    }
+
+    /// Against the variances of each direction, for spectra that the constants allow.
+    #[test]
+    fn noise_at_rest_bounds_every_quadratic() {
+        let c = constants(Loss::Logistic, 100, 9, 0.05);
+        let (l, m) = (c.total_smoothness(), c.strong_convexity());
+        let left = c.curvature_trace() - 9.0 * m;
+        for step in [0.1 / l, 1.0 / l, 2.0 / (l + m)] {
+            let bound = noise_at_rest(&c, step, 0.02);
+            let direction = |a: f64| a / 2.0 * 0.02_f64.powi(2) / (1.0 - (1.0 - step * a).powi(2));
+            let steep = (left / (l - m)).floor().min(8.0) as usize;
+            let one = m + left - steep as f64 * (l - m);
+            let steepest = steep as f64 * direction(l) + direction(one.min(l));
+            let rest = (8 - steep) as f64 * direction(m);
+            let even = 9.0 * direction(m + left / 9.0);
+            assert!(even <= bound * (1.0 + 1e-12), "{step}: {even} above {bound}");
+            assert!(steepest + rest <= bound * (1.0 + 1e-12), "{step}: {steepest} above {bound}");
+            assert!(steepest + rest >= bound / 2.0, "{step}: {steepest} far below {bound}");
+            assert!(bound <= noisy_gd(&c, &resting(step)), "{step}");
+        }
+    }
+
+    fn resting(step: f64) -> Steps {
+        let (learning, removal) = (u64::MAX, u64::MAX);
+        Steps { step, noise: 0.02, grid: 0.0, rounding: 0.0, learning, removal, shift: 0.0 }
     }
 
     /// The closed form against the recursion it solves.

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::held::check_held;
 use crate::naming::{check_convention, row_id};
+use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan, SampleWeights, Task};
 use crate::rows::{Keyed, encode};
@@ -88,10 +89,9 @@ fn bring(
     check_naming(kind, plan, table.ids.is_some())?;
     check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
     let version = current.version + 1;
-    let mut notices = Vec::new();
-    if table.left_out > 0 {
-        notices.push(format!("{} rows of other classes were left out", table.left_out));
-    }
+    let clipped = Clipped::of(&table.private, rows);
+    let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
+    notices.extend(left_out(table.left_out));
     let vault_id = current.genesis.vault_id.clone();
     let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
@@ -107,8 +107,9 @@ fn bring(
         }
         None => {
             first = transaction.take_positions(table.read)?;
-            notices
-                .push(format!("row 0 of this table is the record `{}`, and so on", row_id(first)));
+            let message =
+                format!("row 0 of this table is the record `{}`, and so on", row_id(first));
+            notices.push(Notice::new(NoticeCode::NamedByPosition, message));
             Vec::new()
         }
     };
@@ -123,11 +124,10 @@ fn bring(
             .hint("add fewer rows of each person"));
         }
     }
-    let clipped = Some(table.private.rows_scaled);
     let mut effect = Effect {
         deleted_since,
         added: rows,
-        clipped,
+        clipped: Some(clipped.scaled),
         notices,
         removed,
         ..Effect::of(kind, rows, plan)?

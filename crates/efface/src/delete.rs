@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
 use crate::naming::{check_convention, hint_on_unknown};
+use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps};
@@ -158,7 +159,8 @@ fn deleted(
     }
     let mut notices = Vec::new();
     if !resolved.gone.is_empty() {
-        notices.push(format!("{} of the names were deleted before", resolved.gone.len()));
+        let message = format!("{} of the names were deleted before", resolved.gone.len());
+        notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
     let mut effect = Effect {
         deleted_since: identities.iter().map(|identity| since(identity.added_version)).collect(),
@@ -198,7 +200,8 @@ fn again(
     let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     if indices.len() > 1 {
         let list: Vec<String> = indices.iter().map(u64::to_string).collect();
-        served.notices.push(format!("their certificates are entries {}", list.join(", ")));
+        let message = format!("their certificates are entries {}", list.join(", "));
+        served.notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
     Ok(served)
 }

@@ -8,6 +8,7 @@ use efface_vault::{RequestState, Transaction};
 use crate::certify::{Facts, Sealed, certificate};
 use crate::digest::digest_of;
 use crate::error::Result;
+use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{Served, Work};
 use crate::plan::Plan;
 use crate::rows::weight_bytes;
@@ -81,11 +82,11 @@ impl Issued {
         named: Named,
         index: u64,
         remaining: u64,
-        mut notices: Vec<String>,
+        mut notices: Vec<Notice>,
     ) -> Served {
         if plan.not_for_release {
             let seeded = "NOT FOR RELEASE: made with `--seed`; its certificates never verify";
-            notices.insert(0, seeded.to_owned());
+            notices.insert(0, Notice::new(NoticeCode::NotForRelease, seeded));
         }
         Served {
             request_id: named.id,

@@ -19,6 +19,7 @@ mod held;
 mod issue;
 mod margins;
 mod naming;
+mod notice;
 mod outcome;
 mod plan;
 pub mod planner;
@@ -57,6 +58,7 @@ pub use export::{ExportFormat, export};
 pub use held::{Held, Names, Part, Place, Shape};
 pub use margins::{Linear, margins};
 pub use naming::{row_id, row_position};
+pub use notice::{Notice, NoticeCode};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
     Served, Status, Work,

@@ -5,6 +5,7 @@ use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
 use serde::Serialize;
 
+use crate::notice::Notice;
 use crate::plan::Ids;
 
 /// A served request (or the first training).
@@ -37,7 +38,7 @@ pub struct Served {
     /// whoever asked for the request and stored nowhere; none for a request served before.
     pub work: Option<Work>,
     /// Things the user should know.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
 }
 
 /// What a request cost and reached; private, since it depends on the data.
@@ -166,6 +167,8 @@ pub struct Status {
     /// What is left of the bound that serves requests without reading all rows. Depends on
     /// deleted records: for the operator alone.
     pub memory: Option<MemoryStatus>,
+    /// What the plan's constants warn of, for the records there are now.
+    pub notices: Vec<Notice>,
     /// Claims of the latest certificate.
     pub claims: Vec<Claim>,
     /// For each notion, whether further requests can be served, and why not.

@@ -10,6 +10,7 @@ use crate::certify;
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::issue::{Issued, Named};
+use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::{generator, identifier};
@@ -33,7 +34,7 @@ pub(crate) struct Effect {
     pub(crate) subject: Option<String>,
     /// Rows shortened; told once.
     pub(crate) clipped: Option<u64>,
-    pub(crate) notices: Vec<String>,
+    pub(crate) notices: Vec<Notice>,
     /// The records taken out and put in, where the plan asks for them.
     pub(crate) removed: Keyed,
     pub(crate) inserted: Keyed,
@@ -163,7 +164,7 @@ pub(crate) fn replay(
         claims: certificate.claims,
         certificate: text,
         work: None,
-        notices: vec!["served before; nothing was changed".into()],
+        notices: vec![Notice::new(NoticeCode::ServedBefore, "served before; nothing was changed")],
     })
 }
 

@@ -12,6 +12,7 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::notice::{Sizes, of_plan};
 use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{MechanismName, Plan, Schedule, private_notion};
 use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
@@ -65,6 +66,7 @@ pub fn status(path: &Path) -> Result<Status> {
         releases_left,
         residual,
         memory,
+        notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
         notions: notions(plan, &latest, releases_left),
         claims: latest.claims,
         head: (current.head.index, hex::encode(current.head.hash)),

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
 use crate::naming::row_id;
+use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
 use crate::planner::Chosen;
@@ -89,12 +90,11 @@ fn trained(
 
     let rows = Rows::Table(&table.data);
     let mut insert = |creation: &mut Creation| insert_rows(creation, &table, FIRST);
-    let clipped = table.private.rows_scaled;
-    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped };
+    let clipped = Clipped::of(&table.private, facts.records);
+    let weight = facts.weights.map(|weights| weights.sum);
+    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
     let mut served = begun.learn(&rows, &mut insert, surroundings)?;
-    if table.left_out > 0 {
-        served.notices.push(format!("{} rows of other classes were left out", table.left_out));
-    }
+    served.notices.extend(left_out(table.left_out));
     Ok(served)
 }
 
@@ -114,8 +114,9 @@ pub fn train_held(
     let received_at = surroundings.now();
     let choices = Choices::new(settings)?;
     free_name(output)?;
-    let plan = Plan::resolve(&choices, &shape.facts(&choices)?)?;
-    let clipped = held.make(&written(&plan)?).map_err(failed)?;
+    let facts = shape.facts(&choices)?;
+    let plan = Plan::resolve(&choices, &facts)?;
+    let scaled = held.make(&written(&plan)?).map_err(failed)?;
     let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
     if expected != (got.0 as u64, got.1 as u64) {
         let message = format!(
@@ -126,7 +127,9 @@ pub fn train_held(
     }
     check_names_of(held, &plan)?;
     let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
-    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped };
+    let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
+    let weight = facts.weights.map(|weights| weights.sum);
+    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
     begun.learn(&Rows::Parts(held), &mut insert, surroundings)
 }
 
@@ -140,7 +143,9 @@ struct Begun<'a> {
     output: &'a Path,
     received_at: String,
     /// Rows shortened.
-    clipped: u64,
+    clipped: Clipped,
+    /// The sum of the records' weights, where they have some.
+    weight: Option<f64>,
 }
 
 impl Begun<'_> {
@@ -151,7 +156,7 @@ impl Begun<'_> {
         insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
         surroundings: &mut Surroundings<'_>,
     ) -> Result<Served> {
-        let Self { choices, plan, output, received_at, clipped } = self;
+        let Self { choices, plan, output, received_at, clipped, weight } = self;
         let mut rng = generator(choices.settings.seed, FIRST, surroundings)?;
         let given = choices.settings.start.as_deref();
         let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
@@ -176,7 +181,9 @@ impl Begun<'_> {
             previous: None,
             holders: rows.holders()?,
         };
-        let issued = Issued::new(plan, released, Some(*clipped), facts, surroundings)?;
+        let issued = Issued::new(plan, released, Some(clipped.scaled), facts, surroundings)?;
+        let mut notices = of_plan(plan, Sizes { records, weight: *weight })?;
+        notices.extend(of_clipped(plan, clipped));
         let genesis = Genesis {
             vault_id,
             created_at: named.received_at.clone(),
@@ -187,7 +194,7 @@ impl Begun<'_> {
         insert(&mut creation)?;
         let index = issued.store(&mut creation, &named)?;
         creation.commit()?;
-        Ok(issued.served(plan, named, index, records, Vec::new()))
+        Ok(issued.served(plan, named, index, records, notices))
     }
 }
 

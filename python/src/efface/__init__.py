@@ -17,12 +17,14 @@ if TYPE_CHECKING:
         FitRefused,
         InputError,
         Interrupted,
+        NoiseDominatesWarning,
         NotCoveredWarning,
         PartlyForgotten,
         Refused,
         ReleasesExhausted,
         RowsClippedWarning,
         RowsCopiedWarning,
+        SettingsWarning,
         StaleModelWarning,
         StorageError,
         UnknownRecord,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
     from .regressor import UnlearningRegressor
-    from .vault import Receipt, Vault
+    from .vault import Notice, Receipt, Vault
 
 _HOMES = {
     "_errors": (
@@ -47,12 +49,14 @@ _HOMES = {
         "FitRefused",
         "InputError",
         "Interrupted",
+        "NoiseDominatesWarning",
         "NotCoveredWarning",
         "PartlyForgotten",
         "Refused",
         "ReleasesExhausted",
         "RowsClippedWarning",
         "RowsCopiedWarning",
+        "SettingsWarning",
         "StaleModelWarning",
         "StorageError",
         "UnknownRecord",
@@ -67,7 +71,7 @@ _HOMES = {
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
     "regressor": ("UnlearningRegressor",),
-    "vault": ("Receipt", "Vault"),
+    "vault": ("Notice", "Receipt", "Vault"),
 }
 _MODULES = ("accounting", "plot", "presets")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -79,12 +83,14 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "FitRefused",
     "InputError",
     "Interrupted",
+    "NoiseDominatesWarning",
     "NotCoveredWarning",
     "PartlyForgotten",
     "Refused",
     "ReleasesExhausted",
     "RowsClippedWarning",
     "RowsCopiedWarning",
+    "SettingsWarning",
     "StaleModelWarning",
     "StorageError",
     "UnknownRecord",
@@ -103,6 +109,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Plan",
     "plan",
     "UnlearningRegressor",
+    "Notice",
     "Receipt",
     "Vault",
     "accounting",

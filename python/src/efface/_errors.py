@@ -155,7 +155,15 @@ class VaultKeptWarning(UserWarning):
 
 
 class RowsClippedWarning(UserWarning):
-    """Most rows were longer than `row_norm`: the model learnt from their directions alone."""
+    """One row in a hundred or more was longer than `row_norm` and was scaled down to it."""
+
+
+class NoiseDominatesWarning(UserWarning):
+    """The noise is expected to cost more than the model can gain from the data."""
+
+
+class SettingsWarning(UserWarning):
+    """A setting has no effect, or makes for a model that promises little or serves nothing."""
 
 
 class RowsCopiedWarning(UserWarning):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -26,12 +25,12 @@ from ._errors import (
     Error,
     InputError,
     NotCoveredWarning,
-    RowsClippedWarning,
     StaleModelWarning,
     UnknownRecord,
     fitting,
     warn,
 )
+from ._notices import warn_of
 from ._parameters import CONSTRAINTS, settings_of, start_of
 from ._progress import shown
 from ._published import Published
@@ -122,9 +121,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         except BaseException:
             home.discard()
             raise
-        clipped = (self.receipt_.work or {}).get("clipped") or 0
-        if self.row_map == "clip" and 2 * clipped > x.shape[0]:
-            self._warn_of_clipping(x)
+        warn_of(self.receipt_.notices)
 
     def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
         """Weights as scikit-learn checks them; the most that one may be, the engine does."""
@@ -148,16 +145,6 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             "`max_weight`",
             NotCoveredWarning,
         )
-
-    def _warn_of_clipping(self, x: Any) -> None:
-        # Rows of just that length may be longer by a rounding.
-        if np.median(row_norms(x)) > 1.001 * self.row_norm:
-            warn(
-                f"most rows are longer than `row_norm` ({self.row_norm:g}) and were shortened to "
-                "it, so that the model learnt from their directions: bring the columns to ranges "
-                "that are public, or declare a larger `row_norm`",
-                RowsClippedWarning,
-            )
 
     def forget(
         self,
@@ -535,6 +522,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
                 with suppress(Error):
                     self._catch_up()
                 raise
+        warn_of(self.receipt_.notices)
         return self.receipt_.certificate
 
     def _catch_up(self, latest: Certificate | None = None) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
-from ._errors import InputError, UnknownRecord, spoken
+from ._errors import InputError, UnknownRecord
+from ._notices import Notice, warn_of
 from ._rows import without
 from ._settings import to_json
 from ._vault import key_of
@@ -40,8 +41,8 @@ class Receipt:
     head : str
         Hash of the ledger's head after the request; kept elsewhere, it shows later whether the
         vault was replaced by an older copy.
-    notices : tuple of str
-        What you should know.
+    notices : tuple of Notice
+        What you should know; of rows and settings that should be changed you are warned, too.
     work : dict or None
         What the request cost and reached. Private: it follows from the model before the request,
         and is told here once; the vault does not keep it.
@@ -54,7 +55,7 @@ class Receipt:
     version: int
     remaining: int
     head: str
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
     work: dict[str, Any] | None
     skipped: tuple[str, ...] = ()
 
@@ -67,7 +68,7 @@ class Receipt:
             version=served["version"],
             remaining=served["remaining"],
             head=served["head"],
-            notices=tuple(map(spoken, served["notices"])),
+            notices=tuple(map(Notice._of, served["notices"])),
             work=served["work"],
         )
 
@@ -175,9 +176,9 @@ class Vault:
             classes=classes,
         )
         if plan is None:
-            _engine.train(rows, to_json(wanted), path, place, progress=progress)
+            answer = _engine.train(rows, to_json(wanted), path, place, progress=progress)
         else:
-            _engine.train_as_planned(
+            answer = _engine.train_as_planned(
                 rows,
                 plan if isinstance(plan, str) else plan.to_json(),
                 path,
@@ -186,6 +187,7 @@ class Vault:
                 seed=wanted.get("seed"),
                 progress=progress,
             )
+        warn_of(Receipt._of(answer).notices)
         return cls(path, key=place)
 
     def delete(
@@ -357,7 +359,9 @@ class Vault:
         answer = request(
             rows, self.path, self._key_file(), request_id=request_id, progress=progress
         )
-        return Receipt._of(answer)
+        receipt = Receipt._of(answer)
+        warn_of(receipt.notices)
+        return receipt
 
     def refresh(
         self, *, request_id: str | None = None, progress: Progress | None = None

@@ -13,7 +13,7 @@ pub(crate) struct PromiseArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     epsilon: Option<f64>,
 
-    /// delta [default: 1/N^1.1]
+    /// delta [default: 1e-6, or 1/(10 N) if that is less]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     delta: Option<f64>,
 

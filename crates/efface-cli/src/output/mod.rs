@@ -17,7 +17,7 @@ mod verdict;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use efface::{Claim, Ids};
+use efface::{Claim, Ids, Notice};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
@@ -143,6 +143,12 @@ fn listed(names: &[String]) -> String {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// A notice of the engine in a line.
+fn noticed(notice: &Notice) -> String {
+    let word = if notice.code.is_warning() { "warning" } else { "note" };
+    format!("{word}: {}", notice.message)
 }
 
 /// `1 record`, `2 records`, `2 passes`.

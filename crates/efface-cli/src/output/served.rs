@@ -5,7 +5,7 @@ use std::path::Path;
 use efface::{Claim, Notion, Served, Work};
 use serde_json::{Value, json};
 
-use super::{Output, counted, paragraph, promises, to_value};
+use super::{Output, counted, noticed, paragraph, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -51,7 +51,7 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
         lines.push(format!("diagnostics (depend on private data; do not publish): {work}"));
     }
     if !served.replayed {
-        lines.extend(served.notices.iter().map(|notice| format!("note: {notice}")));
+        lines.extend(served.notices.iter().map(noticed));
     }
     lines.join("\n")
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use efface::Status;
 
-use super::{Output, counted, naming, promises, to_value};
+use super::{Output, counted, naming, noticed, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -39,6 +39,7 @@ fn in_text(path: &Path, status: &Status) -> String {
     if status.not_for_release {
         lines.push("NOT FOR RELEASE: the noise comes from a seed".into());
     }
+    lines.extend(status.notices.iter().map(noticed));
     let requests: Vec<String> =
         status.requests.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     lines.push(format!("requests   {}", requests.join(", ")));

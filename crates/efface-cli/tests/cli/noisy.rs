@@ -189,7 +189,7 @@ fn what_does_not_fit_is_refused() {
         ("--extractor-privacy 1,1e-6", 2, &["EPSILON,DELTA,GROUP"]),
         ("--extractor-privacy 1,1.5,3", 2, &["below 1"]),
         ("--extractor-privacy 1,1e-6,0", 2, &["extractor-privacy"]),
-        ("--extractor-privacy 2,1e-6,3 --epsilon 1", 1, &["cannot be met"]),
+        ("--extractor-privacy 2,1e-7,3 --epsilon 1", 1, &["cannot be met"]),
         ("--extractor-privacy 0.1,1e-6,3 --notion renyi-unlearning", 1, &["need the mu"]),
     ] {
         w.efface(&format!("{TRAIN} {settings}")).fails(code, parts);

@@ -146,7 +146,7 @@ impl Part {
             salt,
             print: 0,
             names: Some(names),
-            shortened: table.private.rows_scaled,
+            shortened: table.private.lengths.count(),
         };
         part.print = part.prints(&(0..made).collect::<Vec<_>>());
         Ok(part)
@@ -164,7 +164,7 @@ impl Part {
         self.rows.at.len()
     }
 
-    /// Rows that were shortened to the bound when the part was made.
+    /// Rows that were longer than the bound by more than a rounding when the part was made.
     #[must_use]
     pub fn shortened(&self) -> u64 {
         self.shortened

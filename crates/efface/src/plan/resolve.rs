@@ -68,7 +68,7 @@ impl Plan {
         let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
         let weight_origin = weighing.map_or(Origin::Default, |weighing| weighing.most_origin);
         let size_origin = origin(false, &[size_origin, weight_origin]);
-        let delta = s.delta.unwrap_or_else(|| (count.records.max(2) as f64).powf(-1.1));
+        let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
         let fit = fit(choices, &task);
         let most = weighing.map(|weighing| weighing.most);
@@ -265,6 +265,12 @@ fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
     } else {
         Adjacency::Replace
     }
+}
+
+/// delta where none is given: far below one over the number of records, and never above 1e-6. It
+/// follows from that number also where it is 1e-6, so it has the number's origin.
+fn default_delta(records: u64) -> f64 {
+    (0.1 / records as f64).min(1e-6)
 }
 
 /// The number of records that delta and other defaults follow.

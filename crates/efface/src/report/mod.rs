@@ -60,6 +60,7 @@ pub fn report(path: &Path, audits: &[String]) -> Result<String> {
     let mut page = Page::new(&format!("Deletion report, model {}", facts.status.vault));
     summary::write(&mut page, &facts);
     sections::promises(&mut page, &facts);
+    sections::notices(&mut page, &facts);
     audits::write(&mut page, &facts);
     sections::requests(&mut page, &facts);
     budget::write(&mut page, &facts);

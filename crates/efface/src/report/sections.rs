@@ -43,6 +43,21 @@ fn in_numbers(claim: &Claim) -> Vec<String> {
     ]
 }
 
+/// What the plan's constants warn of, without what tells a private number of records.
+pub(super) fn notices(page: &mut Page, facts: &Facts) {
+    let shown: Vec<String> = facts
+        .status
+        .notices
+        .iter()
+        .filter(|notice| !(facts.hides_counts && notice.code.tells_count()))
+        .map(|notice| format!("{} ({})", notice.message, notice.code.name()))
+        .collect();
+    if !shown.is_empty() {
+        page.section("Warnings about this model");
+        page.list(&shown);
+    }
+}
+
 /// Every request, oldest first.
 pub(super) fn requests(page: &mut Page, facts: &Facts) {
     page.section("Requests and certificates");

@@ -8,6 +8,7 @@ mod in_memory;
 mod kept;
 mod life;
 mod memory;
+mod notices;
 mod perturbed;
 mod refusals;
 mod rehearsal;

@@ -17,6 +17,7 @@ fn settings() -> Settings {
         solver: Some("newton".into()),
         releases: Some(40),
         lambda: Some(0.05),
+        delta: Some(5e-3),
         ..Settings::default()
     }
 }

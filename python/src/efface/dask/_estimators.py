@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _face
 from .._around import limits_of_calls
-from .._errors import InputError, Refused, RowsClippedWarning, fitting, warn
+from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
+from .._notices import warn_of
 from .._parameters import settings_of, start_of
 from .._progress import shown
 from .._settings import to_json
@@ -175,14 +176,7 @@ class _OnWorkers(Unlearner, ABC):
             parts.release()
             home.discard()
             raise
-        clipped = (self.receipt_.work or {}).get("clipped") or 0
-        if self.row_map == "clip" and 2 * clipped > sum(counts):
-            warn(
-                f"most rows were shortened to `row_norm` ({self.row_norm:g}), so that the model "
-                "learnt from their directions: unless they were of that length but for rounding, "
-                "bring the columns to ranges that are public, or declare a larger `row_norm`",
-                RowsClippedWarning,
-            )
+        warn_of(self.receipt_.notices)
 
     def _surveyed(self, client: Any, collections: Collections) -> tuple[list[int], NDArray[Any]]:
         """Rows of each block, and targets that hold all classes, or the least and greatest."""

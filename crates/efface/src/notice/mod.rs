@@ -1,0 +1,98 @@
+//! What whoever asked for something should know beside the outcome: a stable code and a sentence.
+//!
+//! Notices are told to whoever asked and stored nowhere; those of a plan are computed from it again
+//! whenever `status` or a report shows them.
+
+mod of_plan;
+mod of_rows;
+
+use serde::Serialize;
+
+pub(crate) use of_plan::{Sizes, of_plan};
+pub(crate) use of_rows::{Clipped, left_out, of_clipped};
+
+/// A code and what it means here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// What it is about, the same for ever.
+    pub code: NoticeCode,
+    /// In words, names as the command line has them.
+    pub message: String,
+}
+
+impl Notice {
+    pub(crate) fn new(code: NoticeCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeCode {
+    /// The noise was drawn from a user's seed.
+    NotForRelease,
+    /// The noise is expected to cost more than the model can gain.
+    NoiseDominates,
+    /// delta is above one over the number of records.
+    LargeDelta,
+    /// The declared number of records is far from the actual one.
+    PublicNFarOff,
+    /// `releases` was given and has no effect.
+    ReleasesIgnored,
+    /// The first training is the only release that is covered.
+    NoRequestCovered,
+    /// One row in a hundred or more was longer than the bound and was scaled down.
+    RowsClipped,
+    /// Rows of other classes were left out.
+    RowsLeftOut,
+    /// The request, or each of its records, was served before.
+    ServedBefore,
+    /// Some of the names were deleted before.
+    DeletedBefore,
+    /// Records without ids were named by their position.
+    NamedByPosition,
+}
+
+impl NoticeCode {
+    /// The code as it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotForRelease => "not-for-release",
+            Self::NoiseDominates => "noise-dominates",
+            Self::LargeDelta => "large-delta",
+            Self::PublicNFarOff => "public-n-far-off",
+            Self::ReleasesIgnored => "releases-ignored",
+            Self::NoRequestCovered => "no-request-covered",
+            Self::RowsClipped => "rows-clipped",
+            Self::RowsLeftOut => "rows-left-out",
+            Self::ServedBefore => "served-before",
+            Self::DeletedBefore => "deleted-before",
+            Self::NamedByPosition => "named-by-position",
+        }
+    }
+
+    /// Whether something should be changed, rather than merely known.
+    #[must_use]
+    pub fn is_warning(self) -> bool {
+        match self {
+            Self::NotForRelease
+            | Self::NoiseDominates
+            | Self::LargeDelta
+            | Self::PublicNFarOff
+            | Self::ReleasesIgnored
+            | Self::NoRequestCovered
+            | Self::RowsClipped => true,
+            Self::RowsLeftOut
+            | Self::ServedBefore
+            | Self::DeletedBefore
+            | Self::NamedByPosition => false,
+        }
+    }
+
+    /// Whether it tells something of the number of records, which may be private.
+    pub(crate) fn tells_count(self) -> bool {
+        self == Self::PublicNFarOff
+    }
+}

@@ -1,0 +1,155 @@
+//! A model that cannot be useful says so when it is made: what its public constants alone tell.
+
+use efface_learn::{Constants, Declared, risk};
+use efface_privacy::certificate::Origin;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::Normalizer;
+
+use super::{Notice, NoticeCode};
+use crate::error::{Error, Result};
+use crate::plan::{MechanismName, Plan, Schedule};
+
+/// How far `--public-n` may be from the number it declares.
+const FAR: f64 = 2.0;
+
+/// The data set as large as it is now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    pub(crate) records: u64,
+    /// The sum of weights, where records have weights and it is known.
+    pub(crate) weight: Option<f64>,
+}
+
+/// Everything a plan's constants warn of, for a data set of this size.
+pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
+    let all = [
+        noise(plan)?,
+        delta(plan, sizes.records),
+        public_n(plan, sizes),
+        releases_ignored(plan),
+        no_request_covered(plan),
+    ];
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Where noise is expected to cost at least what a model of zeros loses.
+fn noise(plan: &Plan) -> Result<Option<Notice>> {
+    let constants = at_its_size(&plan.constants()?)?;
+    let output = |distance: f64, noise: f64, grid: f64| {
+        risk::output_noise(&constants, distance, noise, grid)
+    };
+    let cost = match &plan.schedule {
+        Schedule::Output { distance, noise, grid }
+        | Schedule::Parts { distance, noise, grid, .. } => output(distance.0, noise.0, grid.0),
+        Schedule::Descent { noise, grid, .. } => output(0.0, noise.0, grid.0),
+        Schedule::Steps { step, noise, .. } => risk::noise_at_rest(&constants, step.0, noise.0),
+        Schedule::Sums | Schedule::Perturbed { .. } => return Ok(None),
+    };
+    let trivial = constants.zero_value();
+    if cost < trivial {
+        return Ok(None);
+    }
+    let message = format!(
+        "the noise outweighs the data: its predicted excess risk is {}, and a model that ignores \
+         its input loses {} at most; more records, a larger `--lambda` or `--epsilon`, or a notion \
+         that needs less noise help (`efface plan` compares)",
+        rounded(cost),
+        rounded(trivial)
+    );
+    Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
+}
+
+/// The constants of a data set of N records: the capacity that bounds all later ones is beside the
+/// point here.
+fn at_its_size(constants: &Constants) -> Result<Constants> {
+    let declared = constants.declared().clone();
+    let normalizer = match declared.normalizer {
+        Normalizer::Fixed { n, .. } => Normalizer::Fixed { n, capacity: n },
+        mean @ Normalizer::Mean { .. } => mean,
+    };
+    // With weights N is their sum, to which every record contributes at its own.
+    let max_weight = match (declared.max_weight, normalizer) {
+        (Some(_), Normalizer::Fixed { .. }) => None,
+        (weight, _) => weight,
+    };
+    Declared { normalizer, max_weight, ..declared }
+        .check_convex()
+        .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
+}
+
+/// Where delta is so large that it may give away single records whole.
+fn delta(plan: &Plan, records: u64) -> Option<Notice> {
+    if plan.mechanism == MechanismName::Ridge {
+        return None;
+    }
+    let n = match plan.setting.normalizer {
+        Normalizer::Fixed { n, .. } if plan.max_weight.is_none() => n,
+        _ => records,
+    };
+    let delta = plan.target.delta;
+    if n == 0 || delta.0 * n as f64 <= 1.0 {
+        return None;
+    }
+    let message = format!(
+        "`--delta` {delta} is above 1/{n}, one over the number of records: a mechanism that \
+         publishes single records whole could claim it; give a `--delta` far below that"
+    );
+    Some(Notice::new(NoticeCode::LargeDelta, message))
+}
+
+/// Where N was declared far from what it stands for.
+fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
+    let Normalizer::Fixed { n, .. } = plan.setting.normalizer else { return None };
+    let given = plan.constants.iter().any(|c| c.name == "n" && c.origin == Origin::User);
+    let (actual, what) = match (plan.max_weight, sizes.weight) {
+        (None, _) => (sizes.records as f64, "records"),
+        (Some(_), Some(weight)) => (weight, "as the sum of weights"),
+        (Some(_), None) => return None,
+    };
+    let ratio = n as f64 / actual;
+    if !given || actual == 0.0 || (1.0 / FAR..=FAR).contains(&ratio) {
+        return None;
+    }
+    let way = if ratio > 1.0 {
+        "each record counts for less beside `--lambda` than it could"
+    } else {
+        "each record moves the model further than it need, which costs noise or steps"
+    };
+    let message =
+        format!("`--public-n` {n} is far from the {} {what} of these data: {way}", rounded(actual));
+    Some(Notice::new(NoticeCode::PublicNFarOff, message))
+}
+
+/// Where a number of releases was given that nothing counts: `perfect` state refuses it.
+fn releases_ignored(plan: &Plan) -> Option<Notice> {
+    if plan.releases == 1 || plan.limits_releases() {
+        return None;
+    }
+    let message = format!(
+        "`--releases` {} has no effect: `{}` counts its residual, and no releases",
+        plan.releases,
+        plan.mechanism.name()
+    );
+    Some(Notice::new(NoticeCode::ReleasesIgnored, message))
+}
+
+/// Where the first training uses up every release.
+fn no_request_covered(plan: &Plan) -> Option<Notice> {
+    // `secret` state refuses to count a single release.
+    if plan.releases > 1 || plan.target.notion != Notion::DifferentialPrivacy {
+        return None;
+    }
+    let message = "`--releases` is 1, and training made that release: every later request will be \
+                   refused; give as many `--releases` as there will be requests, and one";
+    Some(Notice::new(NoticeCode::NoRequestCovered, message))
+}
+
+/// Three digits.
+fn rounded(x: f64) -> String {
+    if (0.001..1e6).contains(&x) {
+        let digits = (2 - x.log10().floor() as i32).max(0) as usize;
+        format!("{x:.digits$}")
+    } else {
+        format!("{x:.2e}")
+    }
+}

@@ -1,0 +1,61 @@
+//! What the rows of a table, read once, should make their owner think of.
+//!
+//! These sentences hold statistics of private rows: they are told to whoever brought the rows and
+//! kept nowhere.
+
+use super::{Notice, NoticeCode};
+use crate::plan::Plan;
+
+/// The share of rows from which clipping is spoken of, and that a better bound would clip.
+const SHARE: f64 = 0.01;
+
+/// Rows that were longer than the bound.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clipped {
+    /// Their number.
+    pub(crate) scaled: u64,
+    /// Those of them that were longer by more than a rounding.
+    pub(crate) longer: u64,
+    /// The number of all rows.
+    pub(crate) rows: u64,
+    /// A bound that at most one row in a hundred exceeds, where the lengths are known.
+    pub(crate) fitting: Option<f64>,
+}
+
+impl Clipped {
+    /// Of rows that a table was read from.
+    pub(crate) fn of(private: &efface_formats::PrivateEvidence, rows: u64) -> Self {
+        let fitting = private.lengths.exceeded_by((rows as f64 * SHARE) as u64);
+        let longer = private.lengths.count();
+        Self { scaled: private.rows_scaled, longer, rows, fitting }
+    }
+}
+
+/// Where a share of the rows was shortened that matters.
+pub(crate) fn of_clipped(plan: &Plan, clipped: &Clipped) -> Option<Notice> {
+    let Clipped { longer, rows, fitting, .. } = *clipped;
+    if plan.rows.map != "clip" || longer == 0 || (longer as f64) < SHARE * rows as f64 {
+        return None;
+    }
+    let bound = plan.rows.norm;
+    let share = if longer == rows {
+        format!("all {rows} rows")
+    } else {
+        format!("{longer} of {rows} rows ({:.1} %)", 100.0 * longer as f64 / rows as f64)
+    };
+    let better = fitting.map_or_else(String::new, |norm| {
+        format!(
+            "; a bound of {norm} would clip at most 1 % (read off these rows, shown here and stored \
+             nowhere: choose one that is public knowledge)"
+        )
+    });
+    let message =
+        format!("{share} exceeded `--row-norm` {bound} and were scaled down to it{better}");
+    Some(Notice::new(NoticeCode::RowsClipped, message))
+}
+
+/// Rows of classes that the model does not have.
+pub(crate) fn left_out(rows: u64) -> Option<Notice> {
+    let message = format!("{rows} rows of other classes were left out");
+    (rows > 0).then(|| Notice::new(NoticeCode::RowsLeftOut, message))
+}

@@ -1,0 +1,183 @@
+//! A model that cannot be useful says so when it is made, and its status and report say it again.
+
+use efface::{Notice, NoticeCode, Settings, Source, add, certificate, report, status, train};
+
+use crate::world::{World, bytes};
+
+fn codes(notices: &[Notice]) -> Vec<NoticeCode> {
+    notices.iter().map(|notice| notice.code).collect()
+}
+
+fn private(releases: u64) -> Settings {
+    Settings {
+        notion: Some("differential-privacy".into()),
+        releases: Some(releases),
+        max_group: Some(3),
+        row_norm: Some(2.0),
+        ..Settings::default()
+    }
+}
+
+/// A bound that no row exceeds, and nothing else.
+fn plain() -> Settings {
+    Settings { row_norm: Some(2.0), ..Settings::default() }
+}
+
+/// Trains on 120 records whose classes are public knowledge.
+fn trained(world: &World, settings: Settings) -> (std::path::PathBuf, efface::Served) {
+    let regression = settings.loss.as_deref() == Some("squared");
+    let table = world.table("train.csv", 0, 120, if regression { 0 } else { 2 });
+    let classes = (!regression).then(|| vec!["no".to_owned(), "yes".to_owned()]);
+    let source = efface::Source { classes, ..table };
+    let vault = world.path("model.efface");
+    let served = world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
+    (vault, served)
+}
+
+#[test]
+fn ordinary_settings_warn_of_nothing() {
+    let perfect = ["solve", "retrain", "descent-to-delete"];
+    for mechanism in perfect {
+        let world = World::new();
+        let settings = Settings { mechanism: Some(mechanism.into()), ..plain() };
+        let (vault, served) = trained(&world, settings);
+        assert_eq!(codes(&served.notices), [], "{mechanism}");
+        assert_eq!(codes(&status(&vault).unwrap().notices), [], "{mechanism}");
+        assert!(!report(&vault, &[]).unwrap().contains("Warnings about this model"));
+    }
+    let noise = Settings { noise: Some(0.01), epsilon: Some(3.0), ..plain() };
+    let quiet = Settings { mechanism: Some("noisy-gd".into()), ..noise };
+    assert_eq!(codes(&trained(&World::new(), quiet).1.notices), []);
+}
+
+/// As for 569 records under epsilon 1: accuracy is that of a coin.
+#[test]
+fn noise_that_outweighs_the_data_is_said() {
+    for mechanism in ["solve", "retrain", "noisy-gd"] {
+        let world = World::new();
+        let settings = Settings { mechanism: Some(mechanism.into()), ..private(2) };
+        let (vault, served) = trained(&world, settings);
+        let told = served.notices.iter().find(|n| n.code == NoticeCode::NoiseDominates).unwrap();
+        assert!(told.message.contains("loses 0.693 at most"), "{mechanism}: {}", told.message);
+        assert!(status(&vault).unwrap().notices.contains(told), "{mechanism}");
+        let page = report(&vault, &[]).unwrap();
+        assert!(page.contains("Warnings about this model") && page.contains("noise-dominates"));
+    }
+    // Enough records, as public knowledge, and less noise does.
+    let world = World::new();
+    let many = Settings { public_n: Some(1 << 20), lambda: Some(0.1), ..private(2) };
+    let (_, served) = trained(&world, many);
+    assert!(!codes(&served.notices).contains(&NoticeCode::NoiseDominates));
+}
+
+#[test]
+fn delta_follows_the_number_of_records_and_is_warned_about_above_one_over_it() {
+    let delta = |settings: Settings| {
+        let world = World::new();
+        let (vault, served) = trained(&world, settings);
+        let text = certificate(&vault, "latest").unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let constants = json["constants"].as_array().unwrap();
+        let delta = constants.iter().find(|c| c["name"] == "delta").unwrap();
+        let text = |key: &str| delta[key].as_str().unwrap().to_owned();
+        (text("value").parse::<f64>().unwrap(), text("origin"), codes(&served.notices))
+    };
+    let large = NoticeCode::LargeDelta;
+    assert_eq!(delta(plain()), (1e-6, "data".into(), vec![]));
+    let public = Settings { public_n: Some(120), ..plain() };
+    assert_eq!(delta(public), (1e-6, "default".into(), vec![]));
+    let million = Settings { public_n: Some(1_000_000), ..plain() };
+    let (value, origin, told) = delta(million);
+    assert!((value / 1e-7 - 1.0).abs() < 1e-12 && origin == "default", "{value} {origin}");
+    assert!(!told.contains(&large));
+    let below = Settings { delta: Some(1.0 / 121.0), ..plain() };
+    assert_eq!(delta(below), (1.0 / 121.0, "user".into(), vec![]));
+    let above = Settings { delta: Some(0.01), ..plain() };
+    assert_eq!(delta(above), (0.01, "user".into(), vec![large]));
+}
+
+#[test]
+fn a_public_n_far_off_is_said_and_kept_out_of_a_report_that_hides_counts() {
+    let far = NoticeCode::PublicNFarOff;
+    for (n, expected) in [(60, false), (240, false), (59, true), (241, true)] {
+        let world = World::new();
+        let settings = Settings { public_n: Some(n), capacity: Some(300), ..plain() };
+        let (vault, served) = trained(&world, settings);
+        assert_eq!(codes(&served.notices).contains(&far), expected, "{n}");
+        assert_eq!(codes(&status(&vault).unwrap().notices).contains(&far), expected, "{n}");
+        assert_eq!(report(&vault, &[]).unwrap().contains("public-n-far-off"), expected, "{n}");
+    }
+    let world = World::new();
+    let given = Settings { public_n: Some(5000), capacity: Some(6250), ..private(3) };
+    let declared = Settings { delta: Some(1e-6), ..given };
+    let (vault, served) = trained(&world, declared);
+    assert!(codes(&served.notices).contains(&far));
+    let page = report(&vault, &[]).unwrap();
+    assert!(page.contains("not stated: it is private"), "the counts of this model are private");
+    assert!(!page.contains("public-n-far-off"));
+}
+
+#[test]
+fn releases_that_serve_nothing_are_said() {
+    let told = |settings| codes(&trained(&World::new(), settings).1.notices);
+    let (ignored, none) = (NoticeCode::ReleasesIgnored, NoticeCode::NoRequestCovered);
+    let secret = Settings { state: Some("secret".into()), releases: Some(9), ..plain() };
+    assert_eq!(told(secret), []);
+    assert!(told(private(1)).contains(&none));
+    assert!(!told(private(2)).contains(&none));
+    let perturbed =
+        Settings { mechanism: Some("objective-perturbation".into()), releases: Some(5), ..plain() };
+    assert_eq!(told(perturbed), [ignored]);
+}
+
+/// The bound that would fit is read off the rows: it is told, and kept nowhere.
+#[test]
+fn rows_that_are_clipped_are_told_with_the_bound_that_would_fit() {
+    let world = World::new();
+    let mut text = String::from("y,a,b\n");
+    for row in 0..200 {
+        let length = if row < 100 { 0.5 } else { 1.0 + f64::from(row) / 40.0 };
+        text += &format!("{},{length},0\n", row % 2);
+    }
+    let path = world.path("long.csv");
+    std::fs::write(&path, text).unwrap();
+    let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
+    let vault = world.path("model.efface");
+    let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+    let [told] = &served.notices[..] else { panic!("{:?}", served.notices) };
+    assert_eq!(told.code, NoticeCode::RowsClipped);
+    assert!(told.message.starts_with("100 of 200 rows (50.0 %)"), "{}", told.message);
+    let bound = told.message.split("a bound of ").nth(1).unwrap().split(' ').next().unwrap();
+    // The third longest row is 5.925 long: two rows of 200 are longer.
+    assert!((5.925..6.1).contains(&bound.parse::<f64>().unwrap()), "{bound}");
+
+    assert_eq!(codes(&status(&vault).unwrap().notices), []);
+    let page = report(&vault, &[]).unwrap();
+    std::fs::remove_file(source.path.as_ref().unwrap()).unwrap();
+    for kept in [served.certificate.as_bytes(), page.as_bytes(), &bytes(&world.path("."))] {
+        assert!(!kept.windows(bound.len()).any(|part| part == bound.as_bytes()), "{bound}");
+    }
+
+    let fitting = Settings { row_norm: Some(bound.parse().unwrap()), ..Settings::default() };
+    let world = World::new();
+    let other = world.path("other.efface");
+    let short = Source { path: Some(world.path("few.csv")), ..source };
+    let mut text = String::from("y,a,b\n");
+    (0..200)
+        .for_each(|row| text += &format!("{},{},0\n", row % 2, if row == 0 { 9.0 } else { 1.0 }));
+    std::fs::write(world.path("few.csv"), text).unwrap();
+    let served = world.run(|s| train(&short, fitting, &other, s)).unwrap();
+    assert_eq!(codes(&served.notices), [], "one row of 200 is below 1 %");
+
+    // What is added is told of, too.
+    std::fs::write(world.path("few.csv"), "y,a,b\n0,70,0\n1,1,0\n").unwrap();
+    let served = world.run(|s| add(&other, &short, None, s)).unwrap();
+    assert_eq!(codes(&served.notices), [NoticeCode::RowsClipped, NoticeCode::NamedByPosition]);
+}
+
+#[test]
+fn codes_are_written_as_they_are_named() {
+    let notice = Notice { code: NoticeCode::PublicNFarOff, message: "x".into() };
+    let json = serde_json::to_value(&notice).unwrap();
+    assert_eq!(json["code"], notice.code.name());
+}

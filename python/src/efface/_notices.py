@@ -1,0 +1,50 @@
+"""What the engine says beside an outcome, as warnings of fitting categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ._errors import NoiseDominatesWarning, RowsClippedWarning, SettingsWarning, spoken, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_BY_CODE: dict[str, type[UserWarning]] = {
+    "large-delta": SettingsWarning,
+    "no-request-covered": SettingsWarning,
+    "noise-dominates": NoiseDominatesWarning,
+    "public-n-far-off": SettingsWarning,
+    "releases-ignored": SettingsWarning,
+    "rows-clipped": RowsClippedWarning,
+}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What you should know beside an outcome.
+
+    Attributes
+    ----------
+    code : str
+        What it is about, from a closed list.
+    message : str
+        In words.
+    """
+
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+    @classmethod
+    def _of(cls, told: Mapping[str, Any]) -> Notice:
+        return cls(code=told["code"], message=spoken(told["message"]))
+
+
+def warn_of(notices: Iterable[Notice]) -> None:
+    """Warn where settings or rows should be changed."""
+    for notice in notices:
+        if category := _BY_CODE.get(notice.code):
+            warn(notice.message, category)
