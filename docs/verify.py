@@ -24,7 +24,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -43,6 +43,7 @@ from typing import Any
 
 SCHEMA = "efface.certificate/0.2"
 EARLIER = ("efface.certificate/0",)  # of development versions, which nothing reads any more
+ERASURE = "efface.erasure/0.2"
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
@@ -246,6 +247,10 @@ constant: name=text value=text origin=user|default|data
 assumption: name=text value=text evidence=enforced|measured|declared|assumed
 drawn: sampler=text generator=text grid?=number
 scope: covers=[text] does_not_cover=[text]
+erasure: schema=text vault=text at=text not_for_release=flag request=erased model=withdrawn
+    scope=scope chain=chain signature=signature
+erased: id=text records=text subject?=text
+withdrawn: version=count withdrawn=now|before
 chain: index=count previous=text hash=text
 signature: key_id=text public_key=text value=text
 """
@@ -1615,7 +1620,10 @@ def check_claim(document: Fields, claim: Fields) -> str:
     private = protecting and claim["adjacency"] == "remove"
     told = protecting and weights_read_off(document)
     require(not told, "weights were read off the records that the claim protects")
-    removes = document["request"]["kind"] in ("delete", "update")
+    kind = document["request"]["kind"]
+    # A refresh that follows no model is the first release without records that were erased.
+    completes = kind == "refresh" and document["model"]["digest_before"] is None
+    removes = completes or kind in ("delete", "update")
     require(notion != DELETION or removes, "deletion privacy of a request that deletes nothing")
     if private:
         check_no_counts(document)
@@ -1811,7 +1819,9 @@ def check_consistency(document: Fields) -> str:
     require(first != follows, "the first entry, and only it, follows nothing")
     trains = document["request"]["kind"] == "train"
     require(trains == first, "the first entry, and only it, is a training")
-    require((model["digest_before"] is None) == first, "only a training has no model before it")
+    anew = model["digest_before"] is None
+    fits = anew == first or (anew and document["request"]["kind"] == "refresh")
+    require(fits, "only a training, or a refresh after an erasure, has no model before it")
     check_request(document)
     check_sizes(core(document["event"]))
     return (
@@ -1833,8 +1843,11 @@ def check_request(document: Fields) -> None:
         least = int(text)
     if kind == "refresh":  # begins a new count of releases, so nothing else may pass for one
         require(least == 0, f"a refresh touches no record, this one states {least}")
-        require(state_of(event) == "secret", "in `perfect` state there is nothing to refresh")
         phases = event.get("phases")
+        if state_of(event) == "perfect":  # the model before was withdrawn, this one starts anew
+            anew = document["model"]["digest_before"] is None
+            require(anew, "in `perfect` state there is nothing to refresh")
+            require(phases is None, "a history of steps does not begin anew in `perfect` state")
         require(phases is None or len(phases) == 1, "a refresh begins a new history")
         return
     require(kind == "train" or least > 0, "a request that is no refresh touches a record")
@@ -1888,13 +1901,72 @@ def check_scope(document: Fields) -> str:
     return f"{len(listed)} limits are stated"
 
 
+ERASURE_COVERS = (
+    (
+        "the rows of the request are erased from every file of the vault's folder, and with them "
+        "the model, whatever was kept beside it, and everything else that was computed from them"
+    ),
+    (
+        "until `efface refresh` the vault publishes no model; the next one is trained on the "
+        "remaining records from a start that no record determined"
+    ),
+)
+ERASURE_LIMITS = (
+    (
+        "models released before, their copies, and what was predicted with them: nothing is "
+        "claimed about how much they tell of the erased records"
+    ),
+    "backups and copies of the vault or of its rows, and logs",
+    "feature extractors, preprocessing fitted outside, and other models trained on the same data",
+    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "names of classes and schema values read from the data, which outlive their records",
+    "what the file system and the disk keep below the files",
+)
+
+
+def check_erasure(document: Fields) -> str:
+    """An erasure claims nothing about any model, and says so."""
+    records = document["request"]["records"]
+    hidden = records == "not stated"
+    stated = hidden or re.fullmatch("[1-9][0-9]{0,15}", records) is not None
+    require(stated, "`records` must be a number above 0 or `not stated`")
+    require(document["chain"]["index"] > 0, "the first entry of a ledger is a training")
+    scope = document["scope"]
+    require(tuple(scope["covers"]) == ERASURE_COVERS, "the scope covers more or less than it may")
+    for limit in ERASURE_LIMITS:
+        require(limit in scope["does_not_cover"], f'the limit "{limit}" is missing')
+    erased = "records" if hidden else f"{records} records" if records != "1" else "1 record"
+    return f"{erased} erased, no model published; it claims nothing about any model"
+
+
+def run(checks: Mapping[str, Callable[[], str]]) -> list[tuple[str, str, str]]:
+    """The outcome of each check, as (standing, name, reason)."""
+    verdict = []
+    for name, check in checks.items():
+        try:
+            verdict.append(("holds", name, check()))
+        except (Broken, ArithmeticError, ValueError) as reason:
+            verdict.append(("fails", name, str(reason) or "numbers beyond all bounds"))
+        except Undecided as reason:
+            verdict.append(("undecided", name, str(reason)))
+    return verdict
+
+
 def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
-    """All checks of one certificate, as (standing, name, reason)."""
+    """All checks of one certificate or erasure, as (standing, name, reason)."""
     try:
         raw = read_json(data)
         if (schema := raw.get("schema")) in EARLIER:
             made = f"made by an earlier development version (`schema` is `{schema}`)"
             raise Refused(f"{made}; this program reads `{SCHEMA}`")
+        if schema == ERASURE:
+            document = fit(raw, "erasure", "erasure")
+            checks = {
+                "hash": partial(check_hash, raw),
+                "signature": partial(check_signature, document, key),
+                "erasure": partial(check_erasure, document),
+            }
+            return run(checks)
         if schema != SCHEMA:
             raise Refused(f"`schema` must be `{SCHEMA}`")
         document = fit(raw, "certificate", "certificate")
@@ -1919,14 +1991,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         verdict.append(("fails", "soundness", why))
     if not document["claims"]:
         verdict.append(("fails", "claims", "nothing is claimed"))
-    for name, check in checks.items():
-        try:
-            verdict.append(("holds", name, check()))
-        except (Broken, ArithmeticError, ValueError) as reason:
-            verdict.append(("fails", name, str(reason) or "numbers beyond all bounds"))
-        except Undecided as reason:
-            verdict.append(("undecided", name, str(reason)))
-    return verdict
+    return verdict + run(checks)
 
 
 def read_key(text: str) -> bytes:

@@ -34,9 +34,10 @@ pub(crate) fn train_parts(
     told(&served)
 }
 
-/// Deletes the records of these ids, or all records of these subjects.
+/// Deletes the records of these ids, or all records of these subjects; with `release` false they are
+/// erased, and the model is withdrawn.
 #[pyfunction]
-#[pyo3(signature = (source, vault, key, *, ids=None, subjects=None, request_id=None, progress=None))]
+#[pyo3(signature = (source, vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn delete_parts(
     py: Python<'_>,
@@ -46,12 +47,14 @@ pub(crate) fn delete_parts(
     ids: Option<Vec<String>>,
     subjects: Option<Vec<String>>,
     request_id: Option<String>,
+    release: bool,
     progress: Callback,
 ) -> PyResult<(String, String)> {
     let request = Delete { what: which(ids, subjects)?, request_id };
     let parts = Remote::new(py, source)?;
+    let take = if release { efface::delete_held } else { efface::erase_held };
     let served = serve_parts(py, &key, &progress, Some(&parts), |around| {
-        efface::delete_held(&vault, &request, &parts, around)
+        take(&vault, &request, &parts, around)
     })?;
     told(&served)
 }

@@ -56,9 +56,11 @@ pub(crate) fn train_as_planned(
     told(&served)
 }
 
-/// Deletes the records of these ids, or all records of these subjects.
+/// Deletes the records of these ids, or all records of these subjects; with `release` false they are
+/// erased, and the model is withdrawn.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, progress=None))]
+#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn delete(
     py: Python<'_>,
     vault: PathBuf,
@@ -66,10 +68,12 @@ pub(crate) fn delete(
     ids: Option<Vec<String>>,
     subjects: Option<Vec<String>>,
     request_id: Option<String>,
+    release: bool,
     progress: Callback,
 ) -> PyResult<(String, String)> {
     let request = Delete { what: which(ids, subjects)?, request_id };
-    let served = serve(py, &key, &progress, |around| efface::delete(&vault, &request, around))?;
+    let take = if release { efface::delete } else { efface::erase };
+    let served = serve(py, &key, &progress, |around| take(&vault, &request, around))?;
     told(&served)
 }
 

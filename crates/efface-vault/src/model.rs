@@ -65,6 +65,17 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Removes the model and the state beside it, whose bytes are erased at the commit.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn withdraw_model(&mut self) -> Result<(), WriteError> {
+        self.refuse_if_failed()?;
+        self.execute("DELETE FROM model", [])?;
+        self.execute("DELETE FROM caches", [])?;
+        Ok(())
+    }
+
     /// Replaces the secret state beside the model, or removes it. State computed from rows that
     /// this change deletes must be removed or recomputed here: the vault cannot know.
     ///

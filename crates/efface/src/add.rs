@@ -86,6 +86,7 @@ fn bring(
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
     }
+    current.published()?;
     check_naming(kind, plan, table.ids.is_some())?;
     check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
     let version = current.version + 1;

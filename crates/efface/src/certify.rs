@@ -25,6 +25,8 @@ pub(crate) struct Facts<'a> {
     /// Keyed HMAC of the subject.
     pub(crate) subject: Option<String>,
     pub(crate) digest_before: Option<String>,
+    /// Records erased since the model before, where this model is the first without them.
+    pub(crate) erased: Option<u64>,
     pub(crate) version: u64,
     /// Position and previous hash.
     pub(crate) index: u64,
@@ -139,7 +141,12 @@ pub(crate) fn certificate(
     digest: &[u8; 32],
     keyring: &Keyring,
 ) -> Result<Sealed> {
-    let claims = claims(plan, &event, facts.kind, facts.records)?;
+    // The model before was withdrawn for a deletion, which this release completes.
+    let (kind, records) = match facts.erased {
+        Some(erased) => (RequestKind::Delete, erased),
+        None => (facts.kind, facts.records),
+    };
+    let claims = claims(plan, &event, kind, records)?;
     within_target(plan, &claims)?;
     let (covers, mut does_not_cover) = scope(&event);
     does_not_cover.extend(plan.max_weight.map(|_| WEIGHTS.to_owned()));

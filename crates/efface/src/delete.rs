@@ -5,9 +5,11 @@ use std::path::Path;
 
 use efface_learn::mechanism::Change;
 use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::Claim;
 use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
 
 use crate::certify;
+use crate::erase::{or_erase, withdraw};
 use crate::error::{Error, Result};
 use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
@@ -65,6 +67,15 @@ pub struct Delete {
     pub request_id: Option<String>,
 }
 
+/// What becomes of the model once the rows are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// A new one is learnt, certified and published.
+    Release,
+    /// It is withdrawn, with everything kept beside it.
+    Withdraw,
+}
+
 /// Names resolved against the vault.
 struct Resolved {
     live: Vec<RecordId>,
@@ -84,7 +95,7 @@ pub fn delete(
     request: &Delete,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    deleted(path, request, None, surroundings)
+    deleted(path, request, Then::Release, None, surroundings)
 }
 
 /// As [`delete`], for a model whose rows are held outside its vault. The records are
@@ -99,12 +110,39 @@ pub fn delete_held(
     held: &dyn Held,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    deleted(path, request, Some(held), surroundings)
+    deleted(path, request, Then::Release, Some(held), surroundings)
+}
+
+/// Erases records and withdraws the model, with everything kept beside it, until a
+/// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses
+/// this; the entry of the ledger says so, and claims nothing about any model.
+///
+/// Names are taken as by [`delete`].
+///
+/// # Errors
+/// Unknown names, a vault in use, an interruption.
+pub fn erase(path: &Path, request: &Delete, surroundings: &mut Surroundings<'_>) -> Result<Served> {
+    deleted(path, request, Then::Withdraw, None, surroundings)
+}
+
+/// As [`erase`], for a model whose rows are held outside its vault; the records are withdrawn first,
+/// as by [`delete_held`].
+///
+/// # Errors
+/// As [`erase`].
+pub fn erase_held(
+    path: &Path,
+    request: &Delete,
+    held: &dyn Held,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    deleted(path, request, Then::Withdraw, Some(held), surroundings)
 }
 
 fn deleted(
     path: &Path,
     request: &Delete,
+    then: Then,
     held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
@@ -119,7 +157,7 @@ fn deleted(
         request.request_id.as_deref(),
         kind,
         &current.genesis.vault_id,
-        &body(&request.what),
+        &body(&request.what, then),
         &private,
         surroundings,
     )?;
@@ -129,6 +167,10 @@ fn deleted(
     let resolved = resolve(&vault, &current, &request.what, surroundings.keyring)?;
     if resolved.live.is_empty() {
         return again(vault, &current, named, &resolved.gone);
+    }
+    let release = then == Then::Release;
+    if release {
+        current.published().map_err(or_erase)?;
     }
     let identities = vault.identities(&resolved.live)?;
     let private: Vec<&str> = identities
@@ -169,7 +211,7 @@ fn deleted(
         notices,
         ..Effect::of(kind, resolved.live.len() as u64, plan)?
     };
-    if plan.uses_changed_rows() {
+    if release && plan.uses_changed_rows() {
         effect.removed = Keyed::of(&vault, plan, &resolved.live)?;
     }
     if let Some(held) = held {
@@ -177,7 +219,12 @@ fn deleted(
     }
     let mut transaction = vault.begin()?;
     transaction.delete_records(&resolved.live)?;
-    serve(transaction, &current, named, effect, held, surroundings)
+    match then {
+        Then::Release => {
+            serve(transaction, &current, named, effect, held, surroundings).map_err(or_erase)
+        }
+        Then::Withdraw => withdraw(transaction, &current, named, effect, surroundings),
+    }
 }
 
 /// Everything named was deleted before: the newest certificate of that, and under the request's id
@@ -226,38 +273,61 @@ fn emptied(vault: &Vault, identities: &[Identity]) -> Result<Vec<String>> {
 /// # Errors
 /// As [`delete`], as far as they can be known beforehand.
 pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
+    dry_run(path, request, Then::Release, keyring)
+}
+
+/// Says what an erasure would do, without doing it.
+///
+/// # Errors
+/// As [`erase`].
+pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
+    dry_run(path, request, Then::Withdraw, keyring)
+}
+
+fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Result<DryRun> {
     check_names(&request.what)?;
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     current.check_keyring(keyring)?;
     let resolved = resolve(&vault, &current, &request.what, keyring)?;
-    let plan = &current.plan;
     let records = resolved.live.len() as u64;
     let remaining = vault.counts()?.records.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
+    let identities = vault.identities(&resolved.live)?;
     let dry = DryRun {
-        named_by: plan.ids,
+        named_by: current.plan.ids,
         records,
-        ids: Vec::new(),
+        ids: identities.iter().map(|identity| identity.id.clone()).collect(),
         remaining,
         already_deleted,
         steps: None,
         claims: Vec::new(),
     };
-    if records == 0 {
+    if records == 0 || then == Then::Withdraw {
         return Ok(dry);
     }
-    check_releases(plan, &current, false, kept(&vault, plan)?.map(|kept| kept.releases))?;
-    let identities = vault.identities(&resolved.live)?;
-    let deleted_since: Vec<u64> = identities.iter().map(|i| since(i.added_version)).collect();
+    let (steps, claims) = foreseen(&vault, &current, &identities, remaining).map_err(or_erase)?;
+    Ok(DryRun { steps, claims, ..dry })
+}
+
+/// The steps and claims that a deletion with a release would have.
+fn foreseen(
+    vault: &Vault,
+    current: &Current,
+    leaving: &[Identity],
+    remaining: u64,
+) -> Result<(Option<u64>, Vec<Claim>)> {
+    let plan = &current.plan;
+    current.published()?;
+    check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
+    let deleted_since: Vec<u64> = leaving.iter().map(|i| since(i.added_version)).collect();
     let change = Change { deleted_since: &deleted_since, added: 0 };
     let rows = remaining as usize;
     let steps = removal_steps(plan, &current.event, &change, rows)?;
     let event = planned_event(plan, &current.event, &change, steps, rows)?;
-    let claims = certify::claims(plan, &event, RequestKind::Delete, records)?;
+    let claims = certify::claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
     certify::within_target(plan, &claims)?;
-    let ids = identities.into_iter().map(|identity| identity.id).collect();
-    Ok(DryRun { ids, steps: steps_of(&event), claims, ..dry })
+    Ok((steps_of(&event), claims))
 }
 
 fn check_names(which: &Which) -> Result<()> {
@@ -272,12 +342,16 @@ fn check_names(which: &Which) -> Result<()> {
 }
 
 /// What was asked, in a form that does not depend on the order.
-fn body(which: &Which) -> String {
+fn body(which: &Which, then: Then) -> String {
+    let how = match then {
+        Then::Release => "",
+        Then::Withdraw => "erase only\n",
+    };
     let mut names: Vec<&str> = which.names().iter().map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     let list: Vec<String> = names.iter().map(|name| format!("{}:{name}", name.len())).collect();
-    format!("{}\n{}", which.label(), list.join("\n"))
+    format!("{how}{}\n{}", which.label(), list.join("\n"))
 }
 
 fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -> Result<Resolved> {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::certify::{hash_bytes, sealed};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Task};
-use crate::store::{Current, EXPORT, EXPORT_SCHEMA};
+use crate::store::{Current, EXPORT, EXPORT_SCHEMA, Published};
 use crate::surroundings::Surroundings;
 
 /// The formats of exports.
@@ -60,6 +60,7 @@ pub fn export(
     let mut vault = Vault::open_for(path, "efface export")?;
     let current = Current::of(&vault)?;
     current.check_keyring(surroundings.keyring)?;
+    let published = current.published()?;
     let bytes = rendered(&current, format)?;
     let index = current.head.index + 1;
     let note = json!({
@@ -67,7 +68,7 @@ pub fn export(
         "vault": current.genesis.vault_id,
         "at": surroundings.now(),
         "format": format.name(),
-        "model": { "version": current.version, "digest": hex::encode(current.digest) },
+        "model": { "version": current.version, "digest": hex::encode(published.digest) },
         "chain": { "index": index, "previous": hex::encode(current.head.hash), "hash": "" },
     });
     let (text, hash) = sealed(note, surroundings.keyring)?;
@@ -98,17 +99,18 @@ pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
 }
 
 fn rendered(current: &Current, format: ExportFormat) -> Result<Vec<u8>> {
-    let weights = split(&current.plan, &current.weights);
+    let published = current.published()?;
+    let weights = split(&current.plan, &published.weights);
     match format {
-        ExportFormat::Json => json_bytes(current, &weights),
+        ExportFormat::Json => json_bytes(current, published, &weights),
         ExportFormat::Npz => {
             npz(&weights).map_err(|error| Error::storage("export", error.to_string()))
         }
-        ExportFormat::Safetensors => Ok(safetensors(current, &weights)),
+        ExportFormat::Safetensors => Ok(safetensors(current, published, &weights)),
     }
 }
 
-fn json_bytes(current: &Current, weights: &Parts) -> Result<Vec<u8>> {
+fn json_bytes(current: &Current, published: &Published, weights: &Parts) -> Result<Vec<u8>> {
     let plan = &current.plan;
     let task = match &plan.task {
         Task::Classes(names) => json!({ "classes": names }),
@@ -119,8 +121,8 @@ fn json_bytes(current: &Current, weights: &Parts) -> Result<Vec<u8>> {
         "schema": "efface.model/0",
         "vault": current.genesis.vault_id,
         "version": current.version,
-        "digest": hex::encode(current.digest),
-        "salt": hex::encode(current.salt),
+        "digest": hex::encode(published.digest),
+        "salt": hex::encode(published.salt),
         "not_for_release": plan.not_for_release,
         "loss": plan.loss,
         "task": task,
@@ -150,15 +152,15 @@ fn npz(weights: &Parts) -> std::io::Result<Vec<u8>> {
 }
 
 /// The safetensors container: length of the header, header, tensors, all little-endian.
-fn safetensors(current: &Current, weights: &Parts) -> Vec<u8> {
+fn safetensors(current: &Current, published: &Published, weights: &Parts) -> Vec<u8> {
     let first = 8 * weights.coef.len();
     let end = first + 8 * weights.intercept.len();
     let header = json!({
         "__metadata__": {
             "vault": current.genesis.vault_id,
             "version": current.version.to_string(),
-            "digest": hex::encode(current.digest),
-            "salt": hex::encode(current.salt),
+            "digest": hex::encode(published.digest),
+            "salt": hex::encode(published.salt),
             "loss": current.plan.loss,
             "not_for_release": current.plan.not_for_release.to_string(),
         },

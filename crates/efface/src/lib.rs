@@ -13,6 +13,7 @@ mod bounds;
 mod certify;
 mod delete;
 mod digest;
+mod erase;
 mod error;
 mod export;
 mod held;
@@ -45,7 +46,9 @@ mod weights;
 pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
-pub use delete::{Delete, Which, delete, delete_dry_run, delete_held};
+pub use delete::{
+    Delete, Which, delete, delete_dry_run, delete_held, erase, erase_dry_run, erase_held,
+};
 pub use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 pub use efface_learn::{Parts, SumError};
 pub use efface_matrix::Totals;

@@ -13,7 +13,7 @@ use crate::plan::Ids;
 pub struct Served {
     /// The request's id.
     pub request_id: String,
-    /// `train`, `delete`, `add`, `update` or `refresh`.
+    /// `train`, `delete`, `add`, `update` or `refresh`; `erase` for an erasure without a release.
     pub kind: String,
     /// Version of the model after.
     pub version: u64,
@@ -31,7 +31,7 @@ pub struct Served {
     pub head: String,
     /// Claims of the certificate.
     pub claims: Vec<Claim>,
-    /// The certificate, canonical JSON.
+    /// The certificate, or the entry of an erasure; canonical JSON.
     #[serde(skip)]
     pub certificate: String,
     /// Private: work done and what was measured. It follows from the model before, is told once to
@@ -144,7 +144,10 @@ pub struct Status {
     pub state: String,
     /// True when a seed was given.
     pub not_for_release: bool,
-    /// Records in the model now.
+    /// True when records were erased without a release: there is no model, and the version is that
+    /// of the latest.
+    pub withdrawn: bool,
+    /// Records in the vault now.
     pub records: u64,
     /// Where the ids of records come from.
     pub named_by: Ids,
@@ -169,7 +172,7 @@ pub struct Status {
     pub memory: Option<MemoryStatus>,
     /// What the plan's constants warn of, for the records there are now.
     pub notices: Vec<Notice>,
-    /// Claims of the latest certificate.
+    /// Claims of the latest certificate; none where the model is withdrawn.
     pub claims: Vec<Claim>,
     /// For each notion, whether further requests can be served, and why not.
     pub notions: Vec<NotionStatus>,
@@ -221,7 +224,7 @@ pub struct ExportNote {
 pub struct Entry {
     /// Position.
     pub index: u64,
-    /// `train`, `delete`, ... or `export`.
+    /// `train`, `delete`, ..., `erase` or `export`.
     pub kind: String,
     /// When.
     pub at: String,
@@ -238,7 +241,7 @@ impl Entry {
     /// was computed from them outlives them.
     #[must_use]
     pub fn outdates(&self, before: u64) -> bool {
-        self.index > before && matches!(self.kind.as_str(), "delete" | "update")
+        self.index > before && matches!(self.kind.as_str(), "delete" | "update" | "erase")
     }
 }
 

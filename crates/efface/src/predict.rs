@@ -84,7 +84,8 @@ pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
 pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
-    let model = Model::new(current.plan.loss(), current.plan.columns(), current.weights)
+    let weights = current.published()?.weights.clone();
+    let model = Model::new(current.plan.loss(), current.plan.columns(), weights)
         .map_err(|error| Error::storage("damaged", error.to_string()))?;
     Ok((current.plan, model))
 }

@@ -1,18 +1,19 @@
 //! Serving one request in one transaction: change the rows, learn, certify, store.
 
 use efface_learn::mechanism::{Change, Released};
-use efface_privacy::certificate::RequestKind;
+use efface_privacy::certificate::{Certificate, Erasure, RequestKind};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, State};
 use efface_vault::{Transaction, Vault};
 
 use crate::certify;
+use crate::erase::{ERASE, check_can_start_anew};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::issue::{Issued, Named};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
-use crate::plan::Plan;
+use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
 use crate::run::{Request, Start, removal_steps, run, stated};
@@ -149,19 +150,27 @@ pub(crate) fn replay(
     let text = vault
         .ledger_entry(index, |entry| entry.json.to_owned())?
         .ok_or_else(|| Error::storage("damaged", format!("the ledger has no entry {index}")))?;
-    let certificate = efface_privacy::certificate::Certificate::parse(&text)
-        .map_err(|error| Error::storage("damaged", format!("entry {index}: {error}")))?;
+    let damaged = |error| Error::storage("damaged", format!("entry {index}: {error}"));
+    let (request_id, kind, version, records, claims) = if Erasure::is_one(&text) {
+        let erasure = Erasure::parse(&text).map_err(damaged)?;
+        let records = erasure.request.count();
+        (erasure.request.id, ERASE, erasure.model.version, records, Vec::new())
+    } else {
+        let certificate = Certificate::parse(&text).map_err(damaged)?;
+        let Certificate { request, model, claims, .. } = certificate;
+        (request.id, kind.name(), model.version, request.records.parse().ok(), claims)
+    };
     Ok(Served {
-        request_id: certificate.request.id,
-        kind: kind.name().to_owned(),
-        version: certificate.model.version,
-        records: certificate.request.records.parse().unwrap_or(0),
+        request_id,
+        kind: kind.to_owned(),
+        version,
+        records: records.unwrap_or(0),
         remaining: vault.counts()?.records,
         replayed: true,
         index,
         head_index: current.head.index,
         head: hex::encode(current.head.hash),
-        claims: certificate.claims,
+        claims,
         certificate: text,
         work: None,
         notices: vec![Notice::new(NoticeCode::ServedBefore, "served before; nothing was changed")],
@@ -227,6 +236,7 @@ pub(crate) fn serve(
 ) -> Result<Served> {
     let plan = &current.plan;
     let refresh = effect.kind == RequestKind::Refresh;
+    let anew = refresh && current.is_withdrawn();
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };
@@ -246,21 +256,29 @@ pub(crate) fn serve(
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
     let steps = removal_steps(plan, &current.event, &change, remaining)?;
     let version = current.version + 1;
-    let start = Start::Request(Request {
-        weights: &current.weights,
+    let zeros = if anew { vec![0.0; plan.parameters()] } else { Vec::new() };
+    let request = Request {
+        weights: if anew { &zeros } else { &current.published()?.weights },
         event: &current.event,
         kept: before.as_ref(),
         change,
         removed: &effect.removed,
         added: &effect.inserted,
         steps,
-    });
+    };
+    // The history of `descent-to-delete` goes on with one that begins at weights 0.
+    let start = match plan.mechanism {
+        MechanismName::DescentToDelete => Start::Request(request),
+        _ if anew => Start::Nothing,
+        _ => Start::Request(request),
+    };
     let mut rng = generator(None, version, surroundings)?;
     let releases = current.releases() + 1;
     let released = run(plan, &rows, &start, releases, &mut rng, surroundings.watch)?;
     let holders = rows.holders()?;
     drop(rows);
-    let deleted = effect.deleted_since.len() as u64;
+    let erased = anew.then_some(current.erased);
+    let deleted = erased.unwrap_or(effect.deleted_since.len() as u64);
     let event = stated(plan, released.event, Some(&current.event), deleted)?;
     let released = Released { event, ..released };
     let facts = certify::Facts {
@@ -270,7 +288,11 @@ pub(crate) fn serve(
         received_at: &named.received_at,
         records: effect.records,
         subject: effect.subject,
-        digest_before: Some(hex::encode(current.digest)),
+        digest_before: match anew {
+            true => None,
+            false => Some(hex::encode(current.published()?.digest)),
+        },
+        erased,
         version,
         index: current.head.index + 1,
         previous: Some(hex::encode(current.head.hash)),
@@ -290,10 +312,12 @@ pub(crate) fn since(added_version: u64) -> u64 {
     added_version.saturating_sub(1)
 }
 
-/// Restarts from the published model without anything kept, and publishes afresh.
+/// Restarts from the published model without anything kept, and publishes afresh; where the model was
+/// withdrawn by an erasure, from zeros.
 ///
 /// # Errors
-/// In `perfect` state, where publishing the same state again returns the same release.
+/// In `perfect` state, where publishing the same state again returns the same release, unless the
+/// model was withdrawn; for a withdrawn model whose accounting cannot go on.
 pub fn refresh(
     path: &std::path::Path,
     request_id: Option<&str>,
@@ -335,7 +359,9 @@ fn refreshed(
     if let Some(served) = served_before(&vault, &current, &named, RequestKind::Refresh)? {
         return Ok(served);
     }
-    if current.plan.state == State::Perfect {
+    if current.is_withdrawn() {
+        check_can_start_anew(&current.plan)?;
+    } else if current.plan.state == State::Perfect {
         return Err(Error::refused(
             "nothing-to-refresh",
             "a model in `perfect` state keeps nothing that a refresh would drop",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use efface_privacy::certificate::{Certificate, Evidence, Origin, RequestKind};
+use efface_privacy::certificate::{Certificate, Erasure, Evidence, Origin, RequestKind};
 
 use efface_privacy::claim::{Claim, Requests};
 use efface_privacy::event::{Adjacency, State};
@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 /// # Errors
 /// When the text is no certificate.
 pub fn show(text: &str) -> Result<String> {
+    if Erasure::is_one(text) {
+        return erasure(text);
+    }
     let c = Certificate::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
     let mut page = String::new();
     let mut line = |text: String| {
@@ -108,6 +111,28 @@ fn conditions(claim: &Claim) -> String {
         None => "",
     };
     format!("holds for {requests}; group: {}; state: {state}{worlds}", claim.group)
+}
+
+/// The page of an erasure.
+fn erasure(text: &str) -> Result<String> {
+    let e = Erasure::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
+    let mut lines = vec![
+        format!("Erasure without a release, entry {} of vault {}", e.chain.index, e.vault),
+        format!("received {}  ·  signed by key {}", e.at, e.signature.key_id),
+        String::new(),
+        format!("Request `{}`: records erased: {}", e.request.id, e.request.records),
+        format!(
+            "Model version {} is withdrawn. Nothing is claimed about any model.",
+            e.model.version
+        ),
+    ];
+    for (title, list) in
+        [("What is done", &e.scope.covers), ("What is NOT", &e.scope.does_not_cover)]
+    {
+        lines.push(format!("\n{title}"));
+        lines.extend(list.iter().map(|text| wrap(text, "  * ", "    ")));
+    }
+    Ok(lines.join("\n") + "\n")
 }
 
 fn request(c: &Certificate) -> String {

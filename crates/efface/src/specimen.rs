@@ -35,6 +35,7 @@ pub struct Specimen {
 pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
+    current.published()?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
     check_convention(&current.plan, wanted.iter().copied())?;

@@ -11,11 +11,14 @@ use efface_privacy::event::State;
 use efface_vault::Vault;
 use serde_json::Value;
 
+use crate::erase::{ERASE, withdrawn};
 use crate::error::{Error, Result};
 use crate::notice::{Sizes, of_plan};
 use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{MechanismName, Plan, Schedule, private_notion};
-use crate::store::{CERTIFICATE, Current, EXPORT, kept, latest_certificate, open_for_reading};
+use crate::store::{
+    CERTIFICATE, Current, ERASURE, EXPORT, kept, latest_certificate, open_for_reading,
+};
 
 /// The state of a model.
 ///
@@ -31,6 +34,8 @@ pub fn status(path: &Path) -> Result<Status> {
         let text = |at: &str| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
         if kind == CERTIFICATE {
             *requests.entry(text("/request/kind")).or_default() += 1;
+        } else if kind == ERASURE {
+            *requests.entry(ERASE.to_owned()).or_default() += 1;
         } else if kind == EXPORT {
             let version = document.pointer("/model/version").and_then(Value::as_u64).unwrap_or(0);
             exports.push(ExportNote { version, at: text("/at"), format: text("/format") });
@@ -42,6 +47,7 @@ pub fn status(path: &Path) -> Result<Status> {
     let memory = kept_now.as_ref().and_then(|kept| memory(plan, kept));
     let made = kept_now.filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
+    let withdrawn = current.is_withdrawn();
     let residual = residual(&vault, plan)?;
     let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
@@ -55,6 +61,7 @@ pub fn status(path: &Path) -> Result<Status> {
         }
         .to_owned(),
         not_for_release: plan.not_for_release,
+        withdrawn,
         records: counts.records,
         named_by: plan.ids,
         subjects: counts.subjects,
@@ -67,8 +74,12 @@ pub fn status(path: &Path) -> Result<Status> {
         residual,
         memory,
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
-        notions: notions(plan, &latest, releases_left),
-        claims: latest.claims,
+        notions: if withdrawn {
+            without_model(&current)
+        } else {
+            notions(plan, &latest, releases_left)
+        },
+        claims: if withdrawn { Vec::new() } else { latest.claims },
         head: (current.head.index, hex::encode(current.head.hash)),
         key_id: key_id(&current.genesis.public_key),
     })
@@ -152,6 +163,20 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
     Notion::ALL.into_iter().map(describe).collect()
 }
 
+/// What can be served while there is no model.
+fn without_model(current: &Current) -> Vec<NotionStatus> {
+    let mut note = "the model is withdrawn: only erasures are served".to_owned();
+    if let Some(hint) = withdrawn(&current.plan).what_to_do() {
+        note = format!("{note}; {hint}");
+    }
+    let describe = |notion: Notion| NotionStatus {
+        notion: notion.name().to_owned(),
+        available: false,
+        note: note.clone(),
+    };
+    Notion::ALL.into_iter().map(describe).collect()
+}
+
 fn scan(vault: &Vault, mut each: impl FnMut(&str, &Value)) -> Result<()> {
     vault.scan_ledger(0, |entry| -> Result<()> {
         let document = serde_json::from_str(entry.json).map_err(|error| {
@@ -175,10 +200,10 @@ pub fn entries(path: &Path) -> Result<Vec<Entry>> {
         let certificate = kind == CERTIFICATE;
         list.push(Entry {
             index: number("/chain/index"),
-            kind: if certificate {
-                text("/request/kind").unwrap_or_default()
-            } else {
-                kind.to_owned()
+            kind: match kind {
+                CERTIFICATE => text("/request/kind").unwrap_or_default(),
+                ERASURE => ERASE.to_owned(),
+                other => other.to_owned(),
             },
             at: text(if certificate { "/issued_at" } else { "/at" }).unwrap_or_default(),
             version: number("/model/version"),
@@ -189,7 +214,8 @@ pub fn entries(path: &Path) -> Result<Vec<Entry>> {
     Ok(list)
 }
 
-/// The text of one certificate: by its index, its request's id, or `latest`.
+/// The text of one certificate, or of an erasure's entry: by its index, its request's id, or
+/// `latest`, which is a certificate.
 ///
 /// # Errors
 /// No such certificate.
@@ -205,9 +231,7 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
     };
     let text = match index {
         Some(index) => vault
-            .ledger_entry(index, |entry| {
-                (entry.kind == CERTIFICATE).then(|| entry.json.to_owned())
-            })?
+            .ledger_entry(index, |entry| (entry.kind != EXPORT).then(|| entry.json.to_owned()))?
             .flatten(),
         None => None,
     };

@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use efface_learn::mechanism::Kept;
-use efface_privacy::certificate::{Certificate, ParseError, document_hash, signature_holds};
+use efface_privacy::certificate::{
+    Certificate, Erasure, ParseError, Standing, document_hash, signature_holds,
+};
 use efface_privacy::event::{Event, State};
 use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, StoreFault, Vault};
 
 use crate::digest::digest_now;
+use crate::erase::withdrawn;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::rows::weights_of;
@@ -15,6 +18,8 @@ use crate::verify::plan_of;
 
 /// Kind of ledger entries that are certificates.
 pub(crate) const CERTIFICATE: &str = "certificate";
+/// Kind of ledger entries that note an erasure without a release.
+pub(crate) const ERASURE: &str = "erasure";
 /// Kind of ledger entries that note an export.
 pub(crate) const EXPORT: &str = "export";
 /// The schema of export notes.
@@ -36,13 +41,21 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
 pub(crate) struct Current {
     pub(crate) genesis: Genesis,
     pub(crate) plan: Plan,
+    /// Version of the latest model, also where it is withdrawn.
     pub(crate) version: u64,
-    pub(crate) salt: [u8; 32],
-    pub(crate) digest: [u8; 32],
-    pub(crate) weights: Vec<f64>,
     /// The event of the latest certificate.
     pub(crate) event: Event,
     pub(crate) head: LedgerHead,
+    model: Option<Published>,
+    /// Records that erasures since the latest certificate took, where their numbers are stated.
+    pub(crate) erased: u64,
+}
+
+/// The model that is published now.
+pub(crate) struct Published {
+    pub(crate) salt: [u8; 32],
+    pub(crate) digest: [u8; 32],
+    pub(crate) weights: Vec<f64>,
 }
 
 impl Current {
@@ -51,14 +64,24 @@ impl Current {
         let genesis = vault.genesis()?;
         let plan = plan_of(&genesis.config_json)?;
         let missing = |what: &str| Error::storage("damaged", format!("the vault has no {what}"));
-        let model = vault.model()?.ok_or_else(|| missing("model"))?;
+        let stored = vault.model()?;
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
-        let weights = weights_of(&model.weights, &plan)?;
         let latest = latest_certificate(vault, &genesis, head.index)?;
-        let digest = digest_now(&model);
-        let certified = hex::encode(digest) == latest.model.digest_after
-            && digest == model.digest
-            && model.version == latest.model.version;
+        let erased = erased_since(vault, &genesis, latest.chain.index)?;
+        let (model, certified) = match (stored, erased) {
+            (None, Some(_)) => (None, true),
+            (None, None) => return Err(missing("model")),
+            // Whoever put a model back did not get it from here.
+            (Some(_), Some(_)) => (None, false),
+            (Some(stored), None) => {
+                let weights = weights_of(&stored.weights, &plan)?;
+                let digest = digest_now(&stored);
+                let certified = hex::encode(digest) == latest.model.digest_after
+                    && digest == stored.digest
+                    && stored.version == latest.model.version;
+                (Some(Published { salt: stored.salt, digest, weights }), certified)
+            }
+        };
         let planned = plan.is_that_of(&latest)?
             && plan.setting == *latest.event.setting()
             && genesis.vault_id == latest.vault;
@@ -73,13 +96,25 @@ impl Current {
         Ok(Self {
             genesis,
             plan,
-            version: model.version,
-            salt: model.salt,
-            digest: model.digest,
-            weights,
+            version: latest.model.version,
             event: latest.event,
             head,
+            model,
+            erased: erased.unwrap_or(0),
         })
+    }
+
+    /// Whether records were erased without a release, so that there is no model.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.model.is_none()
+    }
+
+    /// The model that is published now.
+    ///
+    /// # Errors
+    /// Where it is withdrawn.
+    pub(crate) fn published(&self) -> Result<&Published> {
+        self.model.as_ref().ok_or_else(|| withdrawn(&self.plan))
     }
 
     /// The keys must be the ones this vault was made with.
@@ -95,6 +130,29 @@ impl Current {
     pub(crate) fn releases(&self) -> u64 {
         self.event.releases()
     }
+}
+
+/// Records that erasures after the entry `from` took, as far as they state numbers; none where there
+/// was no erasure.
+fn erased_since(vault: &Vault, genesis: &Genesis, from: u64) -> Result<Option<u64>> {
+    let mut erased: Option<u64> = None;
+    vault.scan_ledger(from + 1, |entry| -> Result<()> {
+        if entry.kind == ERASURE {
+            let damaged = |what: &dyn std::fmt::Display| {
+                Error::storage("damaged", format!("entry {} of the ledger: {what}", entry.index))
+            };
+            let erasure = Erasure::parse(entry.json).map_err(|error| damaged(&error))?;
+            let verdict = Erasure::verify(entry.json, Some(&genesis.public_key))
+                .map_err(|error| damaged(&error))?;
+            if verdict.standing() != Standing::Holds {
+                return Err(damaged(&"it was changed after it was signed"));
+            }
+            let records = erasure.request.count().unwrap_or(0);
+            erased = Some(erased.unwrap_or(0).saturating_add(records));
+        }
+        Ok(())
+    })?;
+    Ok(erased)
 }
 
 /// The newest certificate of the ledger, its hash and signature checked.

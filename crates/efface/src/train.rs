@@ -176,6 +176,7 @@ impl Begun<'_> {
             records,
             subject: None,
             digest_before: None,
+            erased: None,
             version: FIRST,
             index: 0,
             previous: None,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, GENESIS, Request, RequestKind, SCHEMA, Standing, Verdict, document_hash, key_id,
-    signature_holds, verify as verify_alone,
+    Certificate, ERASURE_SCHEMA, Erasure, GENESIS, Request, RequestKind, SCHEMA, Standing, Verdict,
+    When, Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
 use efface_vault::Vault;
@@ -14,7 +14,7 @@ use crate::digest::digest_now;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::run::ridge;
-use crate::store::{CERTIFICATE, EXPORT, open_for_reading};
+use crate::store::{CERTIFICATE, ERASURE, EXPORT, open_for_reading};
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
 ///
@@ -29,6 +29,9 @@ pub fn verify(
     vault: Option<&Path>,
     head: Option<&str>,
 ) -> Result<Verdict> {
+    if Erasure::is_one(text) {
+        return verify_erasure(text, trusted, vault, head);
+    }
     let mut verdict = verify_alone(text, trusted).map_err(not_a_certificate)?;
     let certificate = Certificate::parse(text).map_err(not_a_certificate)?;
     match vault {
@@ -38,6 +41,29 @@ pub fn verify(
             Standing::Undecided,
             "the model's digest can only be checked with the vault: `--vault`",
         ),
+    }
+    if let Some(head) = head {
+        remembered_head(head, vault, &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+/// Checks an erasure by itself, and that the ledger holds it.
+fn verify_erasure(
+    text: &str,
+    trusted: Option<&[u8; 32]>,
+    vault: Option<&Path>,
+    head: Option<&str>,
+) -> Result<Verdict> {
+    let mut verdict = Erasure::verify(text, trusted).map_err(not_a_certificate)?;
+    let erasure = Erasure::parse(text).map_err(not_a_certificate)?;
+    if let Some(path) = vault {
+        let vault = open_for_reading(path)?;
+        if vault.genesis()?.vault_id == erasure.vault {
+            in_ledger(&vault, erasure.chain.index, text, &mut verdict)?;
+        } else {
+            verdict.push("vault", Standing::Fails, "the erasure is of another vault");
+        }
     }
     if let Some(head) = head {
         remembered_head(head, vault, &mut verdict)?;
@@ -61,17 +87,14 @@ fn against_vault(
         verdict.push("vault", Standing::Fails, "the certificate is of another vault");
         return Ok(());
     }
-    match vault.ledger_entry(certificate.chain.index, |entry| same_document(entry.json, text))? {
-        Some(true) => {
-            verdict.push("ledger", Standing::Holds, "the ledger holds this certificate");
-        }
-        Some(false) => {
-            verdict.push("ledger", Standing::Fails, "the ledger holds another entry at this place");
-        }
-        None => verdict.push("ledger", Standing::Fails, "the ledger has no entry at this place"),
-    }
+    in_ledger(&vault, certificate.chain.index, text, verdict)?;
     let Some(model) = vault.model()? else {
-        verdict.push("model", Standing::Fails, "the vault has no model");
+        let (standing, reason) = if withdrawn_since(&vault, certificate.chain.index)? {
+            (Standing::Holds, "the model was withdrawn by a later erasure, and the vault has none")
+        } else {
+            (Standing::Fails, "the vault has no model")
+        };
+        verdict.push("model", standing, reason);
         return Ok(());
     };
     let digest = hex::encode(digest_now(&model));
@@ -97,6 +120,28 @@ fn against_vault(
     };
     verdict.push("model", standing, reason);
     Ok(())
+}
+
+/// Whether the ledger holds this very entry.
+fn in_ledger(vault: &Vault, index: u64, text: &str, verdict: &mut Verdict) -> Result<()> {
+    let (standing, reason) =
+        match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
+            Some(true) => (Standing::Holds, "the ledger holds this certificate"),
+            Some(false) => (Standing::Fails, "the ledger holds another entry at this place"),
+            None => (Standing::Fails, "the ledger has no entry at this place"),
+        };
+    verdict.push("ledger", standing, reason);
+    Ok(())
+}
+
+/// Whether the newest entry that is no export is an erasure after `index`.
+fn withdrawn_since(vault: &Vault, index: u64) -> Result<bool> {
+    let mut withdrawn = false;
+    vault.scan_ledger(index + 1, |entry| -> Result<()> {
+        withdrawn = entry.kind == ERASURE || withdrawn && entry.kind == EXPORT;
+        Ok(())
+    })?;
+    Ok(withdrawn)
 }
 
 /// The newest entry of the ledger that reads as a certificate.
@@ -168,6 +213,7 @@ pub fn verify_ledger(
         key: genesis.public_key,
         latest: None,
         made: 0,
+        withdrawn: None,
         vault: genesis.vault_id.clone(),
         trusted,
     };
@@ -199,12 +245,19 @@ pub fn verify_ledger(
     }
     match walk.latest {
         Some(certificate) => {
-            newest(&vault, &certificate, &mut verdict)?;
+            let withdrawn = walk.withdrawn.is_some();
+            if withdrawn {
+                no_model(&vault, &mut verdict)?;
+            } else {
+                newest(&vault, &certificate, &mut verdict)?;
+            }
             let plan = plan_of(&genesis.config_json);
             match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
                 Ok(true) => {
                     verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
-                    ridge::check(&vault, &plan?, &mut verdict)?;
+                    if !withdrawn {
+                        ridge::check(&vault, &plan?, &mut verdict)?;
+                    }
                 }
                 Ok(false) => {
                     let reason = "the vault's plan is not the one its certificates were made under";
@@ -228,6 +281,8 @@ struct Walk<'a> {
     latest: Option<Certificate>,
     /// Releases since training or the last refresh.
     made: u64,
+    /// Records erased since the model was withdrawn, as far as they are stated; none where it is not.
+    withdrawn: Option<u64>,
     vault: String,
     trusted: Option<&'a [u8; 32]>,
 }
@@ -277,11 +332,22 @@ impl Walk<'_> {
         if !signature_holds(&self.key, &hash, field("/signature/value")) {
             return Err("it is not signed by the vault's key".into());
         }
-        let certificate = field("/schema") == SCHEMA;
-        if certificate != (kind == CERTIFICATE) || !certificate && kind != EXPORT {
+        let expected = match field("/schema") {
+            SCHEMA => CERTIFICATE,
+            ERASURE_SCHEMA => ERASURE,
+            _ => EXPORT,
+        };
+        if kind != expected {
             return Err(format!("it is kept as `{kind}`, which it is not"));
         }
-        if !certificate {
+        if expected == ERASURE {
+            self.erases(text)?;
+            return Ok("erase, chained and signed; no model is published from here on".to_owned());
+        }
+        if expected == EXPORT {
+            if self.withdrawn.is_some() {
+                return Err("it exports a model that is withdrawn".into());
+            }
             return Ok(format!("{}, chained and signed", field("/schema")));
         }
         let alone = verify_alone(text, Some(self.trusted.unwrap_or(&self.key)))
@@ -289,6 +355,7 @@ impl Walk<'_> {
         let parsed = Certificate::parse(text).map_err(|error| error.to_string())?;
         self.follows(&parsed)?;
         self.latest = Some(parsed);
+        self.withdrawn = None;
         let failed: Vec<String> = alone
             .checks
             .iter()
@@ -301,6 +368,29 @@ impl Walk<'_> {
         } else {
             Err(failed.join("; "))
         }
+    }
+
+    /// An erasure must follow the model that it withdraws.
+    fn erases(&mut self, text: &str) -> std::result::Result<(), String> {
+        let erasure = Erasure::parse(text).map_err(|error| error.to_string())?;
+        let verdict = Erasure::verify(text, Some(&self.key)).map_err(|error| error.to_string())?;
+        let failed = verdict.checks.iter().find(|check| check.standing != Standing::Holds);
+        if let Some(check) = failed {
+            return Err(format!("{}: {}", check.name, check.reason));
+        }
+        if erasure.vault != self.vault {
+            return Err("it is of another vault".into());
+        }
+        let before = self.latest.as_ref().ok_or("no model was there to be withdrawn")?;
+        let when = if self.withdrawn.is_some() { When::Before } else { When::Now };
+        if erasure.model != (Withdrawn { version: before.model.version, withdrawn: when })
+            || erasure.not_for_release != before.not_for_release
+        {
+            return Err("the model it withdraws is not the one before it".into());
+        }
+        let erased = self.withdrawn.unwrap_or(0);
+        self.withdrawn = Some(erased.saturating_add(erasure.request.count().unwrap_or(0)));
+        Ok(())
     }
 
     /// What must stay the same, or go on, from one certificate to the next.
@@ -320,8 +410,12 @@ impl Walk<'_> {
             ));
         }
         let Some(before) = &self.latest else { return Ok(()) };
+        let there = match self.withdrawn {
+            None => Some(before.model.digest_after.as_str()),
+            Some(_) => None,
+        };
         if certificate.model.version != before.model.version + 1
-            || certificate.model.digest_before.as_deref() != Some(&before.model.digest_after)
+            || certificate.model.digest_before.as_deref() != there
         {
             return Err("its model does not follow the one before".into());
         }
@@ -333,7 +427,12 @@ impl Walk<'_> {
         }
         match (&certificate.event, &before.event) {
             (Event::Composed(now), Event::Composed(then))
-                if removed_goes_on(&certificate.request, now.removed, then.removed) => {}
+                if removed_goes_on(
+                    &certificate.request,
+                    self.withdrawn,
+                    now.removed,
+                    then.removed,
+                ) => {}
             (Event::Composed(_), _) | (_, Event::Composed(_)) => {
                 return Err(
                     "its count of deleted records does not go on from the one before".into()
@@ -360,10 +459,15 @@ impl Walk<'_> {
 }
 
 /// Deleted records add up; what was hidden stays hidden, what was stated stays stated.
-fn removed_goes_on(request: &Request, now: Option<u64>, then: Option<u64>) -> bool {
+fn removed_goes_on(
+    request: &Request,
+    erased: Option<u64>,
+    now: Option<u64>,
+    then: Option<u64>,
+) -> bool {
     let deleted = match request.kind {
         RequestKind::Delete | RequestKind::Update => request.records.parse().unwrap_or(0),
-        RequestKind::Train | RequestKind::Add | RequestKind::Refresh => 0,
+        RequestKind::Train | RequestKind::Add | RequestKind::Refresh => erased.unwrap_or(0),
     };
     match (now, then) {
         (Some(now), Some(then)) => now >= then.saturating_add(deleted),
@@ -390,6 +494,18 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
     } else {
         Err("its phases do not go on from those before".into())
     }
+}
+
+/// After an erasure the vault has neither a model nor anything kept beside one.
+fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    if vault.model()?.is_none() && vault.caches()?.is_none() {
+        let reason = "the model is withdrawn, and the vault has none";
+        verdict.push("model", Standing::Holds, reason);
+    } else {
+        let reason = "the model is withdrawn, and the vault has one or what was kept beside it";
+        verdict.push("model", Standing::Fails, reason);
+    }
+    Ok(())
 }
 
 /// The vault's weights must be those of the newest certificate.
@@ -425,14 +541,17 @@ mod tests {
         let delete = request(RequestKind::Delete, "3");
         let update = request(RequestKind::Update, "3");
         for request in [&delete, &update] {
-            assert!(removed_goes_on(request, Some(8), Some(5)));
-            assert!(!removed_goes_on(request, Some(7), Some(5)));
+            assert!(removed_goes_on(request, None, Some(8), Some(5)));
+            assert!(!removed_goes_on(request, None, Some(7), Some(5)));
         }
-        assert!(removed_goes_on(&request(RequestKind::Add, "3"), Some(5), Some(5)));
-        assert!(!removed_goes_on(&request(RequestKind::Add, "3"), Some(4), Some(5)));
-        assert!(removed_goes_on(&request(RequestKind::Delete, "not stated"), None, None));
-        assert!(!removed_goes_on(&delete, Some(8), None));
-        assert!(!removed_goes_on(&delete, None, Some(5)));
+        assert!(removed_goes_on(&request(RequestKind::Add, "3"), None, Some(5), Some(5)));
+        assert!(!removed_goes_on(&request(RequestKind::Add, "3"), None, Some(4), Some(5)));
+        assert!(removed_goes_on(&request(RequestKind::Delete, "not stated"), None, None, None));
+        assert!(!removed_goes_on(&delete, None, Some(8), None));
+        assert!(!removed_goes_on(&delete, None, None, Some(5)));
+        let refresh = request(RequestKind::Refresh, "0");
+        assert!(removed_goes_on(&refresh, Some(3), Some(8), Some(5)));
+        assert!(!removed_goes_on(&refresh, Some(3), Some(7), Some(5)));
 
         assert!(replaced_goes_on(Some(&[1, 2, 3]), Some(&[1, 2])));
         assert!(replaced_goes_on(None, Some(&[1, 2])));
@@ -466,6 +585,7 @@ mod tests {
                 key: key.verifying_key().to_bytes(),
                 latest: None,
                 made: 0,
+                withdrawn: None,
                 vault: String::new(),
                 trusted: None,
             };

@@ -66,7 +66,8 @@ pub fn weights(path: &Path) -> Result<Weights> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let plan = &current.plan;
-    let parts = split(plan, &current.weights);
+    let published = current.published()?;
+    let parts = split(plan, &published.weights);
     let (classes, target_range) = match &plan.task {
         Task::Classes(names) => (Some(names.clone()), None),
         Task::Range(low, high) => (None, Some((low.0, high.0))),
@@ -80,8 +81,8 @@ pub fn weights(path: &Path) -> Result<Weights> {
         vault: current.genesis.vault_id.clone(),
         version: current.version,
         records: vault.counts()?.records,
-        digest: hex::encode(current.digest),
-        salt: hex::encode(current.salt),
+        digest: hex::encode(published.digest),
+        salt: hex::encode(published.salt),
         not_for_release: plan.not_for_release,
         loss: plan.loss.clone(),
         classes,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import accounting, plot, presets
+    from ._erasure import Erasure
     from ._errors import (
         BudgetExhausted,
         DuplicateRecord,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         FitRefused,
         InputError,
         Interrupted,
+        ModelWithdrawn,
         NoiseDominatesWarning,
         NotCoveredWarning,
         PartlyForgotten,
@@ -35,13 +37,15 @@ if TYPE_CHECKING:
         VaultMissing,
     )
     from ._forget import Forgotten, forget
+    from ._notices import Notice
     from .certificate import Certificate, Check, Claim, Verdict
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
     from .regressor import UnlearningRegressor
-    from .vault import Notice, Receipt, Vault
+    from .vault import Receipt, Vault
 
 _HOMES = {
+    "_erasure": ("Erasure",),
     "_errors": (
         "BudgetExhausted",
         "DuplicateRecord",
@@ -49,6 +53,7 @@ _HOMES = {
         "FitRefused",
         "InputError",
         "Interrupted",
+        "ModelWithdrawn",
         "NoiseDominatesWarning",
         "NotCoveredWarning",
         "PartlyForgotten",
@@ -67,22 +72,25 @@ _HOMES = {
         "VaultMissing",
     ),
     "_forget": ("Forgotten", "forget"),
+    "_notices": ("Notice",),
     "certificate": ("Certificate", "Check", "Claim", "Verdict"),
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
     "regressor": ("UnlearningRegressor",),
-    "vault": ("Notice", "Receipt", "Vault"),
+    "vault": ("Receipt", "Vault"),
 }
 _MODULES = ("accounting", "plot", "presets")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
+    "Erasure",
     "BudgetExhausted",
     "DuplicateRecord",
     "Error",
     "FitRefused",
     "InputError",
     "Interrupted",
+    "ModelWithdrawn",
     "NoiseDominatesWarning",
     "NotCoveredWarning",
     "PartlyForgotten",
@@ -101,6 +109,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "VaultMissing",
     "Forgotten",
     "forget",
+    "Notice",
     "Certificate",
     "Check",
     "Claim",
@@ -109,7 +118,6 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Plan",
     "plan",
     "UnlearningRegressor",
-    "Notice",
     "Receipt",
     "Vault",
     "accounting",

@@ -114,6 +114,7 @@ def delete(
     ids: list[str] | None = None,
     subjects: list[str] | None = None,
     request_id: str | None = None,
+    release: bool = True,
     progress: _Progress | None = None,
 ) -> tuple[str, str]: ...
 def delete_dry_run(
@@ -156,6 +157,7 @@ def delete_parts(
     ids: list[str] | None = None,
     subjects: list[str] | None = None,
     request_id: str | None = None,
+    release: bool = True,
     progress: _Progress | None = None,
 ) -> tuple[str, str]: ...
 def refresh_parts(

@@ -174,6 +174,10 @@ class NotCoveredWarning(UserWarning):
     """Something about the fit that no certificate covers."""
 
 
+class ModelWithdrawn(Refused):
+    """Records were erased without a release, so there is no model until a refresh."""
+
+
 _BY_CODE: dict[str, type[Error]] = {
     "budget-exhausted": BudgetExhausted,
     "duplicate-id": DuplicateRecord,
@@ -183,6 +187,7 @@ _BY_CODE: dict[str, type[Error]] = {
     "releases-exhausted": ReleasesExhausted,
     "unknown-record": UnknownRecord,
     "unknown-subject": UnknownSubject,
+    "withdrawn": ModelWithdrawn,
 }
 
 _BY_KIND: dict[str, type[Error]] = {
@@ -207,6 +212,9 @@ _PARAMETERS = {
 
 # A command of the command line that is a method here.
 _COMMAND = re.compile(r"`efface (add|refresh|status|update)`")
+
+# Of a deletion only one flag is a way out that hints name.
+_ERASE = "`efface delete --erase-only`"
 
 # The engine counts the rows of a table from 1, and has the targets as one of its columns.
 _ROW = re.compile(r"^X, row ([0-9]+)(, column `y`)?")
@@ -239,7 +247,7 @@ def spoken(text: str) -> str:
 
     text = _ROW.sub(row, text)
     text = _SETTING.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
-    text = _COMMAND.sub(r"`\1()`", text)
+    text = _COMMAND.sub(r"`\1()`", text.replace(_ERASE, "`release=False`"))
     # `--record` and `--ids` are one parameter here.
     return _FLAG.sub(parameter, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
 
 from . import _engine, _face, _rows
 from ._around import limits_of_calls, source_of
+from ._erasure import Erasure, Withdrawn
 from ._errors import (
     Error,
     InputError,
@@ -146,6 +148,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             NotCoveredWarning,
         )
 
+    @overload
     def forget(
         self,
         *,
@@ -153,7 +156,29 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         subjects: Any = None,
         request_id: str | None = None,
         skip_unknown: bool = False,
-    ) -> Certificate:
+        release: Literal[True] = True,
+    ) -> Certificate: ...
+
+    @overload
+    def forget(
+        self,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+        request_id: str | None = None,
+        skip_unknown: bool = False,
+        release: Literal[False],
+    ) -> Erasure: ...
+
+    def forget(
+        self,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+        request_id: str | None = None,
+        skip_unknown: bool = False,
+        release: bool = True,
+    ) -> Certificate | Erasure:
         """Delete records, or all records of subjects, from the model and its vault.
 
         The request is served as a whole or not at all. Names that were forgotten before give the
@@ -169,11 +194,14 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         skip_unknown : bool, default=False
             Whether to pass over names that the model does not know, unless it knows none. They are
             in ``receipt_.skipped`` then.
+        release : bool
+            False erases the rows now and publishes nothing, where no release can follow or none is
+            wanted: the estimator has no model, and predicts nothing, until :meth:`refresh`.
 
         Returns
         -------
-        Certificate
-            What is promised about the model as it is now.
+        Certificate or Erasure
+            What is promised about the model as it is now; an erasure promises nothing.
 
         Raises
         ------
@@ -187,15 +215,16 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             names = {"ids": _rows.texts("ids", ids)}
         else:
             names = {"subjects": _rows.texts("subjects", subjects)}
+        serve = partial(self._serve, "forget") if release else self._erase
         try:
-            return self._serve("forget", _engine.delete, request_id, **names)
+            return serve(_engine.delete, request_id, **names)
         except UnknownRecord as error:
             known = _rows.without(names, error.names)
             if not skip_unknown or not any(known.values()):
                 raise
-            certificate = self._serve("forget", _engine.delete, request_id, **known)
+            served = serve(_engine.delete, request_id, **known)
             self.receipt_ = replace(self.receipt_, skipped=error.names)
-            return certificate
+            return served
 
     def add(
         self,
@@ -490,7 +519,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         )
         margins = self._published.margins(x)
         single = x.dtype == self.__dict__.get("_precision") == np.float32
-        return margins.astype(np.float32) if single else margins  # type: ignore[no-any-return]
+        return margins.astype(np.float32) if single else margins
 
     def _table(
         self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None
@@ -525,10 +554,22 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         warn_of(self.receipt_.notices)
         return self.receipt_.certificate
 
+    def _erase(self, request: Request, request_id: str | None, **names: Any) -> Erasure:
+        check_is_fitted(self)
+        home = self._present()
+        with home.lock, shown(self.verbose, "forget") as told:
+            answer = request(
+                home.path, home.key, **names, request_id=request_id, release=False, progress=told
+            )
+            self._published = cast("Published", Withdrawn())
+        return Erasure(answer[1])
+
     def _catch_up(self, latest: Certificate | None = None) -> None:
         """Take over what the vault has published, by whomever; `latest` is our own."""
         published = self._orient(Published.of(self._home.path))
         known = getattr(self, "_published", None)
+        if isinstance(known, Withdrawn):
+            known = None
         if self._last >= 0 and known is not None and known.version == published.version:
             return
         if (
@@ -539,7 +580,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             new, last = [latest], latest.index
         else:
             vault = Vault(self._home.path, key=self._home.key)
-            entries = [e for e in vault.entries() if e["request_id"] is not None]
+            entries = [e for e in vault.entries() if e["request_id"] and e["kind"] != "erase"]
             new = [vault.certificate(e["index"]) for e in entries if e["index"] > self._last]
             last = entries[-1]["index"]
         self.certificates_ = [*self.certificates_, *new]

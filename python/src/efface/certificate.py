@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any
 
 from . import _card, _engine
-from ._errors import spoken
+from ._errors import InputError, spoken
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,12 @@ class Certificate:
     def __init__(self, text: str | bytes) -> None:
         # Bytes that are no UTF-8 become text that is no JSON.
         self._text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+        if _is_erasure(self._text):
+            raise InputError(
+                "the text is an erasure, which claims nothing about a model",
+                code="certificate",
+                hint="read it with `efface.Erasure`",
+            )
         # The engine's parser is the one that decides what a certificate is.
         self._page: str = _engine.show(self._text)
 
@@ -350,3 +356,11 @@ class Certificate:
 
     def __reduce__(self) -> tuple[type[Certificate], tuple[str]]:
         return Certificate, (self._text,)
+
+
+def _is_erasure(text: str) -> bool:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and str(document.get("schema")).startswith("efface.erasure/")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
+from ._erasure import Erasure
 from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
 from ._rows import without
@@ -234,11 +235,35 @@ class Vault:
         return replace(Receipt._of(answer), skipped=skipped)
 
     def _delete(
-        self, request: dict[str, list[str]], request_id: str | None, progress: Progress | None
+        self, request: dict[str, Any], request_id: str | None, progress: Progress | None
     ) -> tuple[str, str]:
         return _engine.delete(
             self.path, self._key_file(), **request, request_id=request_id, progress=progress
         )
+
+    def erase(
+        self,
+        *,
+        ids: Iterable[Any] | None = None,
+        subjects: Iterable[Any] | None = None,
+        request_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> Erasure:
+        """Erase records now and publish nothing; parameters as for :meth:`delete`.
+
+        The model is withdrawn, with everything kept beside it, until :meth:`refresh`. Nothing that
+        can refuse a release refuses this.
+        """
+        request: dict[str, Any] = dict(_named(ids, subjects))
+        answer = _engine.delete(
+            self.path,
+            self._key_file(),
+            **request,
+            request_id=request_id,
+            release=False,
+            progress=progress,
+        )
+        return Erasure(answer[1])
 
     def preview(
         self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None
@@ -388,7 +413,16 @@ class Vault:
         return [
             self.certificate(entry["index"])
             for entry in self.entries()
-            if entry["request_id"] is not None
+            if entry["request_id"] is not None and entry["kind"] != "erase"
+        ]
+
+    @property
+    def erasures(self) -> list[Erasure]:
+        """What the ledger says of erasures without a release, oldest first."""
+        return [
+            Erasure(_engine.certificate(self.path, str(entry["index"])))
+            for entry in self.entries()
+            if entry["kind"] == "erase"
         ]
 
     def certificate(self, which: int | str = "latest") -> Certificate:

@@ -16,6 +16,9 @@ use crate::output::Output;
 /// deleted before gives its certificate again. After it, nothing of the records is left in the
 /// vault's folder; what a certificate does not cover (backups, earlier copies of the model, ...)
 /// is listed in it.
+///
+/// An erasure is never impossible: where no release can follow, because releases are used up or a
+/// solver cannot meet its distance, `--erase-only` erases the rows now and withdraws the model.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "efface delete [OPTIONS] <VAULT> --record <ID> | --subject <ID> | ...",
@@ -27,7 +30,8 @@ Examples:
   efface delete model.efface --record 17 --record 99
   efface delete model.efface --record row:0
   efface delete model.efface --ids leavers.txt --request-id 2026-11-leavers
-  efface delete model.efface --subject alice --dry-run"
+  efface delete model.efface --subject alice --dry-run
+  efface delete model.efface --subject alice --erase-only"
 )]
 pub(crate) struct Delete {
     /// The vault
@@ -59,6 +63,10 @@ pub(crate) struct Delete {
     #[arg(long, conflicts_with = "certificate")]
     dry_run: bool,
 
+    /// Erase the rows now and publish nothing: the model is withdrawn until `efface refresh`
+    #[arg(long)]
+    erase_only: bool,
+
     #[command(flatten)]
     request: RequestArguments,
 }
@@ -75,12 +83,15 @@ impl Delete {
         if self.dry_run {
             let request = efface::Delete { what, request_id: self.request.request_id };
             let keyring = self.request.key.load()?;
-            output.dry_run(&efface::delete_dry_run(&self.vault, &request, &keyring)?)?;
+            let foresee =
+                if self.erase_only { efface::erase_dry_run } else { efface::delete_dry_run };
+            output.dry_run(&foresee(&self.vault, &request, &keyring)?)?;
             return Ok(Outcome::Done);
         }
         super::serve(self.request, &self.vault, output, |vault, name, around| {
             let request = efface::Delete { what, request_id: name.map(str::to_owned) };
-            efface::delete(vault, &request, around)
+            let serve = if self.erase_only { efface::erase } else { efface::delete };
+            serve(vault, &request, around)
         })
     }
 }

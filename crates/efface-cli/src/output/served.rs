@@ -35,10 +35,17 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     let mut lines = vec![headline(&vault.to_string(), served)];
     lines.push(format!("request {}", served.request_id));
     lines.push(String::new());
-    lines.extend(promises(&served.claims));
-    lines.extend(missing_dp(&served.claims));
+    if served.kind == "erase" {
+        let said = "nothing is claimed about any model, published before or after";
+        lines.push(paragraph("erased", said));
+    } else {
+        lines.extend(promises(&served.claims));
+        lines.extend(missing_dp(&served.claims));
+    }
     lines.push(paragraph("not covered", &not_covered(&served.certificate)));
-    lines.push(format!("    `efface certificate show {vault}` says all"));
+    if served.kind != "erase" {
+        lines.push(format!("    `efface certificate show {vault}` says all"));
+    }
     lines.push(String::new());
     if let Some(path) = written {
         lines.push(format!("certificate written to {}", path.display()));
@@ -68,6 +75,11 @@ fn headline(vault: &str, served: &Served) -> String {
         "delete" => format!("{vault}: deleted {records}; {now}"),
         "add" => format!("{vault}: added {records}; {now}"),
         "update" => format!("{vault}: updated {records}; {now}"),
+        "erase" => format!(
+            "{vault}: erased {records}, {} remain; the model is withdrawn: `efface refresh` trains one \
+             on the remaining records",
+            served.remaining
+        ),
         other => format!("{vault}: {other} done; {now}"),
     }
 }

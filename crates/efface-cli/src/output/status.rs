@@ -36,6 +36,9 @@ fn in_text(path: &Path, status: &Status) -> String {
         ),
         format!("named      {}", naming(status.named_by)),
     ];
+    if status.withdrawn {
+        lines.push("WITHDRAWN: records were erased without a release; there is no model".into());
+    }
     if status.not_for_release {
         lines.push("NOT FOR RELEASE: the noise comes from a seed".into());
     }

@@ -13,6 +13,8 @@ mod descent;
 #[cfg(test)]
 mod distributed;
 #[cfg(test)]
+mod erase;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod full_disk;

@@ -18,10 +18,11 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     if first != (certificate.chain.previous == GENESIS) {
         return Err("only the first entry follows none".into());
     }
-    if first != (certificate.request.kind == RequestKind::Train)
-        || first != certificate.model.digest_before.is_none()
-    {
+    if first != (certificate.request.kind == RequestKind::Train) {
         return Err("only the first entry is a training".into());
+    }
+    if certificate.model.digest_before.is_none() != first && !from_nothing(certificate) {
+        return Err("only a training, or a refresh after an erasure, has no model before it".into());
     }
     // Canonical JSON writes integers as floats; beyond 2^53 two of them look the same.
     if certificate.chain.index > MOST || certificate.model.version > MOST {
@@ -30,6 +31,11 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     request_fits(certificate)?;
     sizes_fit(certificate)?;
     Ok("version, releases, position and request agree; how many records there were is the signer's word".into())
+}
+
+/// Whether it is of a refresh after the model before was withdrawn.
+fn from_nothing(certificate: &Certificate) -> bool {
+    certificate.request.kind == RequestKind::Refresh && certificate.model.digest_before.is_none()
 }
 
 /// The number of records a request states; none where it is private.
@@ -111,7 +117,13 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
         None => return Err("a refresh touches no record, this one does not say so".into()),
     }
     if certificate.event.state() == State::Perfect {
-        return Err("in `perfect` state nothing is kept that a refresh would drop".into());
+        if !from_nothing(certificate) {
+            return Err("in `perfect` state nothing is kept that a refresh would drop".into());
+        }
+        // Their histories tell how far what was released before reaches.
+        if phases(certificate.event.core()).is_some() {
+            return Err("a history of steps does not begin anew in `perfect` state".into());
+        }
     }
     match phases(certificate.event.core()) {
         Some(phases) if phases.len() != 1 => Err(format!(

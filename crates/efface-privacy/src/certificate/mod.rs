@@ -5,10 +5,12 @@
 
 mod chain;
 mod consistent;
+mod erasure;
 mod objective;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
+pub use erasure::{ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
 pub use verify::{Check, Standing, Verdict, event_constants, verify};
 
 use serde::{Deserialize, Serialize};
@@ -89,7 +91,8 @@ pub enum RequestKind {
     Add,
     /// Records are replaced by new contents.
     Update,
-    /// A fresh release without caches, from the published model.
+    /// A fresh release without caches, from the published model or, where that was withdrawn, from
+    /// a start that no record determined.
     Refresh,
 }
 
@@ -114,7 +117,7 @@ impl RequestKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRef {
-    /// Digest of the weights before; none for the first.
+    /// Digest of the weights before; none for the first, and where the model before was withdrawn.
     pub digest_before: Option<String>,
     /// Digest of the weights after.
     pub digest_after: String,

@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
 use super::objective::objective;
-use super::{Certificate, Constant, Origin, RequestKind, document_hash, key_id, signature_holds};
+use super::{
+    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, signature_holds,
+};
 use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, Event, Normalizer, What};
 use crate::quantity::Decimal;
@@ -59,7 +61,44 @@ impl Verdict {
         }
     }
 
-    fn check(&mut self, name: &str, result: Result<String, String>) {
+    /// Checks the signature over the hash that an entry states.
+    pub(super) fn signed(&mut self, stated: &Signature, hash: &str, trusted: Option<&[u8; 32]>) {
+        let mut key = [0u8; 32];
+        let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
+        if !decoded || key_id(&key) != stated.key_id {
+            self.push("signature", Standing::Fails, "the key and its id do not belong together");
+        } else if !signature_holds(&key, hash, &stated.value) {
+            self.push("signature", Standing::Fails, "the signature is not by the stated key");
+        } else {
+            match trusted {
+                Some(trusted) if *trusted == key => {
+                    self.push("signature", Standing::Holds, "signed by the trusted key");
+                }
+                Some(trusted) => self.push(
+                    "signature",
+                    Standing::Fails,
+                    format!("signed by key {}, not the trusted {}", stated.key_id, key_id(trusted)),
+                ),
+                None => self.push(
+                    "signature",
+                    Standing::Undecided,
+                    format!("signed by key {}; give the key you trust to decide", stated.key_id),
+                ),
+            }
+        }
+    }
+
+    /// Checks the hash that an entry states.
+    pub(super) fn hashed(&mut self, document: &Value, stated: &str) {
+        let result = match document_hash(document) {
+            Ok(hash) if hash == stated => Ok("the body is what was hashed".into()),
+            Ok(hash) => Err(format!("the body was changed: it hashes to {hash}, not {stated}")),
+            Err(error) => Err(error.to_string()),
+        };
+        self.check("hash", result);
+    }
+
+    pub(super) fn check(&mut self, name: &str, result: Result<String, String>) {
         match result {
             Ok(reason) => self.push(name, Standing::Holds, reason),
             Err(reason) => self.push(name, Standing::Fails, reason),
@@ -77,16 +116,8 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     let certificate = Certificate::parse(text)?;
     let document: Value = serde_json::from_str(text)?;
     let mut verdict = Verdict::default();
-    let stated = &certificate.chain.hash;
-    verdict.check(
-        "hash",
-        match document_hash(&document) {
-            Ok(hash) if hash == *stated => Ok("the body is what was hashed".into()),
-            Ok(hash) => Err(format!("the body was changed: it hashes to {hash}, not {stated}")),
-            Err(error) => Err(error.to_string()),
-        },
-    );
-    signature(&certificate, trusted, &mut verdict);
+    verdict.hashed(&document, &certificate.chain.hash);
+    verdict.signed(&certificate.signature, &certificate.chain.hash, trusted);
     release(&certificate, &mut verdict);
     if let Some(why) = certificate.event.account().unsound() {
         verdict.push("soundness", Standing::Fails, why);
@@ -107,33 +138,6 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
         verdict.check(&name, result);
     }
     Ok(verdict)
-}
-
-fn signature(certificate: &Certificate, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
-    let stated = &certificate.signature;
-    let mut key = [0u8; 32];
-    let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
-    if !decoded || key_id(&key) != stated.key_id {
-        verdict.push("signature", Standing::Fails, "the key and its id do not belong together");
-    } else if !signature_holds(&key, &certificate.chain.hash, &stated.value) {
-        verdict.push("signature", Standing::Fails, "the signature is not by the stated key");
-    } else {
-        match trusted {
-            Some(trusted) if *trusted == key => {
-                verdict.push("signature", Standing::Holds, "signed by the trusted key");
-            }
-            Some(trusted) => verdict.push(
-                "signature",
-                Standing::Fails,
-                format!("signed by key {}, not the trusted {}", stated.key_id, key_id(trusted)),
-            ),
-            None => verdict.push(
-                "signature",
-                Standing::Undecided,
-                format!("signed by key {}; give the key you trust to decide", stated.key_id),
-            ),
-        }
-    }
 }
 
 fn release(certificate: &Certificate, verdict: &mut Verdict) {
@@ -221,7 +225,10 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
             constant.name
         ));
     }
-    let removal = matches!(certificate.request.kind, RequestKind::Delete | RequestKind::Update);
+    let kind = certificate.request.kind;
+    // A refresh that follows no model is the first release without records that were erased.
+    let completes = kind == RequestKind::Refresh && certificate.model.digest_before.is_none();
+    let removal = completes || matches!(kind, RequestKind::Delete | RequestKind::Update);
     if claim.notion == Notion::DeletionPrivacy && !removal {
         return Err("deletion-privacy is claimed of a request that deletes nothing".into());
     }

@@ -26,6 +26,15 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
             "The noise came from a seed that a user gave: this model is a test and promises nothing.",
         );
     }
+    if status.withdrawn {
+        page.notice(
+            "bad",
+            "No model.",
+            "Records were erased without a release, and the model was withdrawn. What follows is about \
+             models that were published before; nothing here says how much they tell of the erased \
+             records.",
+        );
+    }
     ledger(page, facts);
 }
 
@@ -45,6 +54,12 @@ fn story(facts: &Facts) -> String {
             1 => parts.push(format!("1 {one}")),
             n => parts.push(format!("{n} {many}")),
         }
+    }
+    let erasures = status.requests.iter().find(|(kind, _)| kind == crate::erase::ERASE);
+    match erasures.map_or(0, |(_, count)| *count) {
+        0 => {}
+        1 => parts.push("1 erasure without a release".into()),
+        n => parts.push(format!("{n} erasures without a release")),
     }
     let served = match parts.split_last() {
         None => "No request has been served since".to_owned(),

@@ -24,7 +24,7 @@ use crate::surroundings::{Progress, Watch};
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {
-    /// The first training, from zeros.
+    /// The first training, or one after the model was withdrawn, from zeros.
     Nothing,
     /// The first training, from given weights.
     Given(&'a [f64]),

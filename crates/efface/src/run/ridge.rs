@@ -26,7 +26,8 @@ pub(crate) fn run(
     let plan = RidgePlan::new(constants).map_err(refused)?;
     let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
     match start {
-        Start::Nothing => ridge::learn(&plan, rows.data()?, watch),
+        Start::Nothing => ridge::learn(&plan, rows.data()?, watch)
+            .map(|learnt| Released { event: Event::ExactRemoval(plan.event(releases)), ..learnt }),
         Start::Given(_) => {
             return Err(Error::refused("ridge", "`ridge` starts from no given weights"));
         }

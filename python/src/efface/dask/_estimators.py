@@ -6,8 +6,8 @@ import inspect
 import json
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _face
 from .._around import limits_of_calls
+from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
 from .._notices import warn_of
@@ -209,18 +210,29 @@ class _OnWorkers(Unlearner, ABC):
     def _serve(
         self, what: str, request: Any, request_id: str | None, *parts: Any, **names: Any
     ) -> Certificate:
+        with self._held() as held:
+            ask = partial(_REQUESTS[request], held)
+            return super()._serve(what, ask, request_id, *parts, **names)
+
+    def _erase(self, request: Any, request_id: str | None, **names: Any) -> Erasure:
+        with self._held() as held:
+            return super()._erase(partial(_REQUESTS[request], held), request_id, **names)
+
+    @contextmanager
+    def _held(self) -> Iterator[Parts]:
+        """The parts, for one request."""
         check_is_fitted(self)
         held: Parts | None = getattr(self, "_parts", None)
         if held is None:
             raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
         home = self._present()
 
-        def version() -> int:
-            return int(json.loads(_engine.certificate(home.path))["model"]["version"])
+        def served() -> int:  # an erasure makes no version, and an export is no request
+            entries = json.loads(_engine.entries(home.path))
+            return sum(entry["kind"] != "export" for entry in entries)
 
-        with home.lock, held.request(version):
-            served = partial(_REQUESTS[request], held)
-            return super()._serve(what, served, request_id, *parts, **names)
+        with home.lock, held.request(served):
+            yield held
 
     def sweep(self) -> None:
         """Overwrite what parts that were made again hold of forgotten records.

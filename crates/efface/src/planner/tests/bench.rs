@@ -126,7 +126,7 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
         }
     };
     let at = |weights: &[f64]| objective.evaluate(weights).unwrap().value;
-    at(&current.weights) - at(&best)
+    at(&current.published().unwrap().weights) - at(&best)
 }
 
 /// The best weights of norm at most `radius`, by many projected steps.

@@ -1,0 +1,165 @@
+//! Erasures: entries of the ledger that say rows are gone and no model is published.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::verify::Verdict;
+use super::{Chain, MAX_BYTES, ParseError, Scope, Signature};
+
+/// The schema of erasures.
+pub const ERASURE_SCHEMA: &str = "efface.erasure/0.2";
+
+/// What an erasure says is done.
+const COVERS: [&str; 2] = [
+    "the rows of the request are erased from every file of the vault's folder, and with them the \
+     model, whatever was kept beside it, and everything else that was computed from them",
+    "until `efface refresh` the vault publishes no model; the next one is trained on the remaining \
+     records from a start that no record determined",
+];
+
+/// What it does not say, for every erasure.
+const DOES_NOT_COVER: [&str; 6] = [
+    "models released before, their copies, and what was predicted with them: nothing is claimed about \
+     how much they tell of the erased records",
+    "backups and copies of the vault or of its rows, and logs",
+    "feature extractors, preprocessing fitted outside, and other models trained on the same data",
+    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "names of classes and schema values read from the data, which outlive their records",
+    "what the file system and the disk keep below the files",
+];
+
+/// Rows were erased by a request, and the model was withdrawn: nothing is claimed about any model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erasure {
+    /// [`ERASURE_SCHEMA`].
+    pub schema: String,
+    /// Identifier of the vault.
+    pub vault: String,
+    /// When the request was received (UTC, RFC 3339).
+    pub at: String,
+    /// True when the model's noise came from a seed the user gave.
+    pub not_for_release: bool,
+    /// The request that was served.
+    pub request: Erased,
+    /// The model that is no longer there.
+    pub model: Withdrawn,
+    /// What this entry says and what it does not.
+    pub scope: Scope,
+    /// Position in the ledger.
+    pub chain: Chain,
+    /// Signature over the hash.
+    pub signature: Signature,
+}
+
+/// The request an erasure served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erased {
+    /// The request's id.
+    pub id: String,
+    /// Records erased, or `not stated` where their number is private.
+    pub records: String,
+    /// Keyed HMACs of the subjects, never the bare ids.
+    pub subject: Option<String>,
+}
+
+impl Erased {
+    /// The number of records; none where it is private.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        self.records.parse().ok()
+    }
+}
+
+/// The model that an erasure withdrew, or found withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Withdrawn {
+    /// Version of the latest model.
+    pub version: u64,
+    /// When it was withdrawn.
+    pub withdrawn: When,
+}
+
+/// When a model was withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// By this entry.
+    Now,
+    /// By an entry before this one.
+    Before,
+}
+
+impl Erasure {
+    /// Whether a ledger entry says that it is one.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        serde_json::from_str::<Value>(text)
+            .is_ok_and(|value| value.get("schema").and_then(Value::as_str) == Some(ERASURE_SCHEMA))
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// Text that is too large, no JSON, of another schema or shape.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        if text.len() > MAX_BYTES {
+            return Err(ParseError::TooLarge(text.len()));
+        }
+        let erasure: Self = serde_json::from_str(text)?;
+        if erasure.schema != ERASURE_SCHEMA {
+            return Err(ParseError::Schema(erasure.schema.chars().take(60).collect()));
+        }
+        Ok(erasure)
+    }
+
+    /// The scope of every erasure, with a model's own lines.
+    #[must_use]
+    pub fn scope(own: &[String]) -> Scope {
+        let lines = |list: &[&str]| list.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let mut does_not_cover = lines(&DOES_NOT_COVER);
+        does_not_cover.extend(own.iter().cloned());
+        Scope { covers: lines(&COVERS), does_not_cover }
+    }
+
+    /// Checks hash, signature and content of an erasure's text.
+    ///
+    /// `trusted` is the public key the reader trusts; without one the signature is undecided.
+    ///
+    /// # Errors
+    /// When the text is no erasure.
+    pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, ParseError> {
+        let erasure = Self::parse(text)?;
+        let document: Value = serde_json::from_str(text)?;
+        let mut verdict = Verdict::default();
+        verdict.hashed(&document, &erasure.chain.hash);
+        verdict.signed(&erasure.signature, &erasure.chain.hash, trusted);
+        verdict.check("erasure", erasure.consistent());
+        Ok(verdict)
+    }
+
+    fn consistent(&self) -> Result<String, String> {
+        let stated = self.request.records.as_str();
+        let number = self.request.count().filter(|count| *count > 0);
+        if stated != "not stated" && number.is_none_or(|count| count.to_string() != stated) {
+            return Err("`records` must be a number above 0 or `not stated`".into());
+        }
+        if self.chain.index == 0 {
+            return Err("the first entry of a ledger is a training".into());
+        }
+        let least = Self::scope(&[]);
+        let holds = |all: &[String], some: &[String]| some.iter().all(|line| all.contains(line));
+        if self.scope.covers != least.covers
+            || !holds(&self.scope.does_not_cover, &least.does_not_cover)
+        {
+            return Err("the scope says more, or warns of less, than an erasure may".into());
+        }
+        let records = number.map_or("records".to_owned(), |count| match count {
+            1 => "1 record".to_owned(),
+            count => format!("{count} records"),
+        });
+        Ok(format!("{records} erased, no model published; it claims nothing about any model"))
+    }
+}

@@ -1,0 +1,154 @@
+//! Erasure without a release: the rows go now, and the model is withdrawn until a refresh.
+//!
+//! An erasure needs no solver, no distance, no budget and no release, so nothing that can refuse a
+//! deletion refuses it.
+
+use efface_privacy::certificate::{
+    Chain, ERASURE_SCHEMA, Erased, Erasure, Signature, When, Withdrawn,
+};
+use efface_privacy::event::State;
+use efface_vault::{RequestState, Transaction};
+
+use crate::certify::{hash_bytes, sealed};
+use crate::error::{Error, Kind, Result};
+use crate::issue::Named;
+use crate::outcome::Served;
+use crate::plan::{MechanismName, Plan};
+use crate::serve::Effect;
+use crate::store::{Current, ERASURE};
+use crate::surroundings::{Progress, Surroundings};
+
+/// What faces call the kind of such a request.
+pub(crate) const ERASE: &str = "erase";
+
+/// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
+/// commits.
+pub(crate) fn withdraw(
+    mut transaction: Transaction<'_>,
+    current: &Current,
+    named: Named,
+    effect: Effect,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Served> {
+    surroundings.tell(Progress::Storing)?;
+    let plan = &current.plan;
+    let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
+    let erasure = Erasure {
+        schema: ERASURE_SCHEMA.to_owned(),
+        vault: current.genesis.vault_id.clone(),
+        at: named.received_at.clone(),
+        not_for_release: plan.not_for_release,
+        request: Erased {
+            id: named.id.clone(),
+            records: if plan.hides_counts() {
+                "not stated".to_owned()
+            } else {
+                effect.records.to_string()
+            },
+            subject: effect.subject,
+        },
+        model: Withdrawn { version: current.version, withdrawn },
+        scope: Erasure::scope(&plan.not_covered),
+        chain: Chain {
+            index: current.head.index + 1,
+            previous: hex::encode(current.head.hash),
+            hash: String::new(),
+        },
+        signature: Signature {
+            key_id: String::new(),
+            public_key: String::new(),
+            value: String::new(),
+        },
+    };
+    let document = serde_json::to_value(&erasure)
+        .map_err(|error| Error::storage("erasure", error.to_string()))?;
+    let (text, hash) = sealed(document, surroundings.keyring)?;
+    transaction.withdraw_model()?;
+    let index = transaction.append_ledger(ERASURE, &text, &hash_bytes(&hash)?)?;
+    transaction.insert_request(
+        &named.id,
+        &named.digest,
+        RequestState::Certified,
+        None,
+        Some(index),
+    )?;
+    for tombstone in effect.tombstones {
+        transaction.set_tombstone(tombstone, index)?;
+    }
+    let remaining = transaction.counts()?.records;
+    transaction.commit()?;
+    Ok(Served {
+        request_id: named.id,
+        kind: ERASE.to_owned(),
+        version: current.version,
+        records: effect.records,
+        remaining,
+        replayed: false,
+        index,
+        head_index: index,
+        head: hash,
+        claims: Vec::new(),
+        certificate: text,
+        work: None,
+        notices: effect.notices,
+    })
+}
+
+/// The same refusal, with the way that is always open: rows can go although no release can follow.
+pub(crate) fn or_erase(error: Error) -> Error {
+    if error.kind() != Kind::Refused {
+        return error;
+    }
+    let way = "`efface delete --erase-only` erases the rows now and withdraws the model";
+    let hint = match error.what_to_do() {
+        Some(hint) => format!("{hint}; {way}"),
+        None => way.to_owned(),
+    };
+    error.hint(hint)
+}
+
+/// Whether a new model can follow a withdrawn one in the same vault.
+///
+/// `noisy-gd` and the `perfect` variant of `descent-to-delete` account every release as a step
+/// further in one history, which a fresh start is not.
+pub(crate) fn can_start_anew(plan: &Plan) -> bool {
+    match plan.mechanism {
+        MechanismName::NoisyGd => false,
+        MechanismName::DescentToDelete => plan.state == State::Secret,
+        MechanismName::Solve
+        | MechanismName::Retrain
+        | MechanismName::Ridge
+        | MechanismName::ObjectivePerturbation
+        | MechanismName::DistributedDescent => true,
+    }
+}
+
+/// The refusal of whatever needs the model that an erasure withdrew.
+pub(crate) fn withdrawn(plan: &Plan) -> Error {
+    let error = Error::refused(
+        "withdrawn",
+        "the model was withdrawn when records were erased (`--erase-only`): the vault publishes none",
+    );
+    if can_start_anew(plan) {
+        error.hint("`efface refresh` trains a model on the remaining records")
+    } else {
+        error.hint(no_way_on(plan))
+    }
+}
+
+/// Refuses to train anew where the accounting cannot go on.
+pub(crate) fn check_can_start_anew(plan: &Plan) -> Result<()> {
+    if can_start_anew(plan) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` accounts all releases of a model as one history of steps, and the withdrawn model, where \
+         the next step would begin, is gone",
+        plan.mechanism.name()
+    );
+    Err(Error::refused("withdrawn", message).hint(no_way_on(plan)))
+}
+
+fn no_way_on(plan: &Plan) -> String {
+    format!("train a new model on the remaining records: `{}` cannot go on", plan.mechanism.name())
+}

@@ -1,0 +1,267 @@
+//! Erasure without a release: rows and model go now, whatever a release would need.
+
+use std::path::Path;
+
+use efface::{
+    Delete, ExportFormat, Notion, Privacy, Settings, Standing, Which, add, certificate, delete,
+    delete_dry_run, entries, erase, erase_dry_run, evaluate, export, predict, refresh, report,
+    show, status, update, verify, verify_ledger, weights,
+};
+
+use crate::world::{World, bytes};
+
+fn ids(names: &[&str]) -> Delete {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Delete { what: Which::Ids(names), request_id: None }
+}
+
+fn by(mechanism: &str) -> Settings {
+    let secret = ["distributed-descent", "objective-perturbation"].contains(&mechanism);
+    let least_squares = mechanism == "ridge";
+    Settings {
+        mechanism: Some(mechanism.into()),
+        loss: least_squares.then(|| "squared".into()),
+        target_range: least_squares.then_some((0.0, 10.0)),
+        lambda: Some(0.05),
+        releases: secret.then_some(9),
+        ..Settings::default()
+    }
+}
+
+/// Trains on 120 records whose classes are public knowledge.
+fn trained(world: &World, settings: Settings) -> (std::path::PathBuf, efface::Served) {
+    let regression = settings.loss.as_deref() == Some("squared");
+    let table = world.table("train.csv", 0, 120, if regression { 0 } else { 2 });
+    let classes = (!regression).then(|| vec!["no".to_owned(), "yes".to_owned()]);
+    let source = efface::Source { classes, ..table };
+    let vault = world.path("model.efface");
+    let served = world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
+    (vault, served)
+}
+
+/// Everything the vault's folder holds.
+fn folder(world: &World) -> Vec<u8> {
+    bytes(&world.path("."))
+}
+
+fn has(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|part| part == needle)
+}
+
+/// The whole ledger holds, and so does each of its entries.
+fn all_holds(world: &World, vault: &Path) {
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(vault, Some(&key), None).unwrap();
+    let failed = |v: &efface::Verdict| {
+        v.checks.iter().filter(|c| c.standing != Standing::Holds).cloned().collect::<Vec<_>>()
+    };
+    let unsound = certificate(vault, "0").unwrap().contains("objective-perturbation");
+    if !unsound {
+        assert_eq!(failed(&verdict), []);
+    }
+    for entry in entries(vault).unwrap() {
+        let text = certificate(vault, &entry.index.to_string()).unwrap();
+        assert!(show(&text).unwrap().contains("withdrawn") == (entry.kind == "erase"));
+        if !unsound {
+            assert_eq!(failed(&verify(&text, Some(&key), Some(vault), None).unwrap()), []);
+        }
+    }
+}
+
+#[test]
+fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
+    for (mechanism, goes_on) in [
+        ("solve", true),
+        ("retrain", true),
+        ("ridge", true),
+        ("distributed-descent", true),
+        ("objective-perturbation", true),
+        ("noisy-gd", false),
+        ("descent-to-delete", false),
+    ] {
+        let world = World::new();
+        let (vault, _) = trained(&world, by(mechanism));
+        std::fs::remove_file(world.path("train.csv")).unwrap();
+        let old: Vec<u8> = weights(&vault).unwrap().coef[0].to_le_bytes().to_vec();
+        assert!(has(&folder(&world), b"id-77") && has(&folder(&world), &old), "{mechanism}");
+
+        let dry = erase_dry_run(&vault, &ids(&["id-77", "id-78"]), &world.keyring).unwrap();
+        assert_eq!((dry.records, dry.remaining, dry.claims.len()), (2, 118, 0));
+        let request = Delete { request_id: Some("gone".into()), ..ids(&["id-77", "id-78"]) };
+        let served = world.run(|s| erase(&vault, &request, s)).unwrap();
+        assert_eq!((served.kind.as_str(), served.records, served.remaining), ("erase", 2, 118));
+        assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.2"));
+        for needle in [b"id-77".as_slice(), b"id-78", &old] {
+            assert!(!has(&folder(&world), needle), "{mechanism}: {needle:?}");
+        }
+        let now = status(&vault).unwrap();
+        assert!(now.withdrawn && now.claims.is_empty() && now.records == 118);
+        assert!(now.notions.iter().all(|notion| !notion.available));
+        assert!(report(&vault, &[]).unwrap().contains("1 erasure without a release"));
+        all_holds(&world, &vault);
+
+        // Nothing that needs a model goes on, and each says what to do.
+        let table = world.table("more.csv", 200, 3, if mechanism == "ridge" { 0 } else { 2 });
+        let again = world.table("again.csv", 60, 2, if mechanism == "ridge" { 0 } else { 2 });
+        let refused = [
+            predict(&vault, &table, &mut |_| Ok(())).map(drop),
+            evaluate(&vault, &table).map(drop),
+            weights(&vault).map(drop),
+            world.run(|s| export(&vault, ExportFormat::Json, s)).map(drop),
+            world.run(|s| add(&vault, &table, None, s)).map(drop),
+            world.run(|s| update(&vault, &again, None, s)).map(drop),
+            world.run(|s| delete(&vault, &ids(&["id-5"]), s)).map(drop),
+            delete_dry_run(&vault, &ids(&["id-5"]), &world.keyring).map(drop),
+        ];
+        for error in refused.map(Result::unwrap_err) {
+            assert_eq!(error.code(), "withdrawn", "{mechanism}: {error}");
+            let way = if goes_on { "efface refresh" } else { "train a new model" };
+            assert!(error.what_to_do().unwrap().contains(way), "{mechanism}: {error}");
+        }
+
+        // The same request is answered by the same entry; more erasures are served.
+        let replayed = world.run(|s| erase(&vault, &request, s)).unwrap();
+        assert!(replayed.replayed && replayed.certificate == served.certificate);
+        let known = world.run(|s| erase(&vault, &ids(&["id-78"]), s)).unwrap();
+        assert!(known.replayed && known.index == served.index);
+        let people = Delete { what: Which::Subjects(vec!["who-3".into()]), request_id: None };
+        let second = world.run(|s| erase(&vault, &people, s)).unwrap();
+        assert_eq!((second.records, second.remaining), (3, 115));
+        assert!(!has(&folder(&world), b"who-3\0") && second.certificate.contains("\"before\""));
+        all_holds(&world, &vault);
+
+        let fresh = world.run(|s| refresh(&vault, None, s));
+        if !goes_on {
+            let error = fresh.unwrap_err();
+            assert!(error.what_to_do().unwrap().contains("train a new model"), "{error}");
+            continue;
+        }
+        let fresh = fresh.unwrap();
+        assert_eq!((fresh.kind.as_str(), fresh.version, fresh.remaining), ("refresh", 2, 115));
+        assert!(!status(&vault).unwrap().withdrawn);
+        let mut predicted = 0;
+        let count = &mut |_| {
+            predicted += 1;
+            Ok(())
+        };
+        predict(&vault, &table, count).unwrap();
+        assert_eq!(predicted, 3);
+        all_holds(&world, &vault);
+        let served = world.run(|s| delete(&vault, &ids(&["id-5"]), s)).unwrap();
+        assert_eq!((served.version, served.remaining), (3, 114), "{mechanism}");
+        all_holds(&world, &vault);
+    }
+}
+
+/// The first model without erased records is theirs: it has the claims of a deletion.
+#[test]
+fn the_model_after_an_erasure_has_the_claims_of_a_deletion() {
+    for notion in ["deletion-privacy", "indistinguishable-from-retraining"] {
+        let world = World::new();
+        let (vault, _) = trained(
+            &world,
+            Settings { notion: Some(notion.into()), max_group: Some(3), ..by("solve") },
+        );
+        world.run(|s| erase(&vault, &ids(&["id-7", "id-8"]), s)).unwrap();
+        let served = world.run(|s| refresh(&vault, None, s)).unwrap();
+        let claim = served.claims.iter().find(|c| c.notion == Notion::DeletionPrivacy).unwrap();
+        assert!(claim.epsilon.0 <= 1.0, "{notion}: {}", claim.epsilon);
+        all_holds(&world, &vault);
+        // What a refresh needs without an erasure: something to drop.
+        let error = world.run(|s| refresh(&vault, None, s)).unwrap_err();
+        assert_eq!(error.code(), "nothing-to-refresh");
+    }
+}
+
+/// Where a release is impossible, the refusal names the way, and the rows still go.
+#[test]
+fn an_erasure_is_never_impossible() {
+    let private = Settings {
+        notion: Some("differential-privacy".into()),
+        max_group: Some(3),
+        releases: Some(1),
+        ..by("solve")
+    };
+    let secret = Settings { state: Some("secret".into()), releases: Some(2), ..by("solve") };
+    let mean = Settings { normalizer: Some("mean".into()), minimum: Some(119), ..by("solve") };
+    for (settings, refreshed) in [(private, false), (secret, true), (mean, false)] {
+        let world = World::new();
+        let counted = settings.state.is_some();
+        let (vault, _) = trained(&world, settings);
+        if counted {
+            world.run(|s| delete(&vault, &ids(&["id-6"]), s)).unwrap();
+        }
+        let there = status(&vault).unwrap().records;
+        let two = ids(&["id-7", "id-8"]);
+        for error in [
+            world.run(|s| delete(&vault, &two, s)).map(drop).unwrap_err(),
+            delete_dry_run(&vault, &two, &world.keyring).map(drop).unwrap_err(),
+        ] {
+            let hint = error.what_to_do().unwrap_or_default();
+            assert!(hint.contains("--erase-only"), "{error}");
+        }
+        assert_eq!(status(&vault).unwrap().records, there);
+        world.run(|s| erase(&vault, &two, s)).unwrap();
+        assert_eq!(status(&vault).unwrap().records, there - 2);
+        assert!(!has(&folder_of(&vault), b"id-7\0"));
+        let fresh = world.run(|s| refresh(&vault, None, s));
+        assert_eq!(fresh.is_ok(), refreshed, "{fresh:?}");
+        all_holds(&world, &vault);
+    }
+}
+
+fn folder_of(vault: &Path) -> Vec<u8> {
+    std::fs::read(vault).unwrap()
+}
+
+/// Releases made before count on under differential privacy.
+#[test]
+fn releases_made_stay_counted() {
+    let world = World::new();
+    let settings = Settings {
+        notion: Some("differential-privacy".into()),
+        max_group: Some(3),
+        releases: Some(3),
+        ..by("solve")
+    };
+    let (vault, _) = trained(&world, settings);
+    for id in ["id-1", "id-2"] {
+        world.run(|s| erase(&vault, &ids(&[id]), s)).unwrap();
+        world.run(|s| refresh(&vault, None, s)).unwrap();
+    }
+    assert_eq!(status(&vault).unwrap().releases_left, Some(0));
+    world.run(|s| erase(&vault, &ids(&["id-3"]), s)).unwrap();
+    let error = world.run(|s| refresh(&vault, None, s)).unwrap_err();
+    assert_eq!(error.code(), "releases-exhausted");
+    all_holds(&world, &vault);
+}
+
+/// What was given is accounted by all records that ever left, those erased included.
+#[test]
+fn erased_records_count_against_what_was_given() {
+    let world = World::new();
+    let privacy = Privacy { epsilon: Some(0.01), delta: Some(1e-9), mu: None, group: 5 };
+    let settings = Settings { extractor_privacy: Some(privacy), ..by("solve") };
+    let (vault, _) = trained(&world, settings);
+    world.run(|s| erase(&vault, &ids(&["id-1", "id-2"]), s)).unwrap();
+    world.run(|s| erase(&vault, &ids(&["id-3"]), s)).unwrap();
+    let served = world.run(|s| refresh(&vault, None, s)).unwrap();
+    assert!(served.certificate.contains("\"removed\":3"), "{}", served.certificate);
+    all_holds(&world, &vault);
+}
+
+/// A changed erasure is found, and so is one that a copy of the vault lacks.
+#[test]
+fn what_does_not_follow_is_found() {
+    let world = World::new();
+    let (vault, _) = trained(&world, by("solve"));
+    let before = world.path("before.efface");
+    std::fs::copy(&vault, &before).unwrap();
+    let served = world.run(|s| erase(&vault, &ids(&["id-1"]), s)).unwrap();
+    let key = world.keyring.public_key();
+    let changed = served.certificate.replace("\"records\":\"1\"", "\"records\":\"2\"");
+    let verdict = verify(&changed, Some(&key), Some(&vault), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Fails);
+    let verdict = verify(&served.certificate, Some(&key), Some(&before), None).unwrap();
+    assert_eq!(verdict.standing(), Standing::Fails, "the ledger of the copy has no such entry");
+}
