@@ -157,6 +157,24 @@ def test_positions_of_parts_are_not_positions_of_the_whole(people: People) -> No
         efface.forget(few, ids="id-5")
 
 
+def test_only_what_is_known_to_keep_rows_keeps_positions(people: People) -> None:
+    class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
+        """Stands for those of other libraries, which may drop and repeat rows."""
+
+    other = Pipeline([("model", base())]).fit(people.X, people.y)
+    frozen = FrozenEstimator(base().fit(people.X[5:], people.y[5:]))
+    stack = StackingClassifier([("a", base().fit(people.X[5:], people.y[5:]))], cv="prefit")
+    for whole in (other, frozen, stack.fit(people.X, people.y)):
+        with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+            efface.forget(whole, ids="row:5")
+
+
+def test_names_that_are_all_unknown_are_not_passed_over(people: People) -> None:
+    model = base().fit(people.X, people.y, ids=people.ids)
+    with pytest.raises(efface.UnknownRecord):
+        efface.forget(model, ids=["nobody"], skip_unknown=True)
+
+
 def test_subjects_are_forgotten_by_all_who_know_them(people: People) -> None:
     models = {
         "first": base().fit(people.X[:60], people.y[:60], subjects=people.subjects[:60]),

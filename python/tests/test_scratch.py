@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +89,43 @@ def test_a_fitted_model_goes_to_workers_and_stays_its_owners(
     assert back._home is model._home
     assert joblib.hash(model)
     assert model.status()["private"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_what_a_fork_sends_back_stays_its_parents(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y)
+    monkeypatch.setattr(sys.modules[__name__], "_inherited", model, raising=False)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        back = pool.apply(_of_the_parent)
+    assert back._home is model._home
+    assert model.forget(ids="row:1").records == 1
+    assert model.status()["private"]
+
+
+def _of_the_parent() -> UnlearningClassifier:
+    model: UnlearningClassifier = sys.modules[__name__]._inherited
+    return model
+
+
+def test_rows_that_pickles_may_hold_are_moved_and_not_copied_between_workers(
+    people: People, own_folder: Path
+) -> None:
+    y = people.X[:, :3].argmax(axis=1)
+    model = OneVsRestClassifier(UnlearningClassifier(pickle_rows=True), n_jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(people.X, y)
+    assert len(vaults(own_folder)) == 3
+    assert {one.status()["records"] for one in model.estimators_} == {120}
+
+
+def test_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EFFACE_SCRATCH", "/nowhere/at/all")
+    with pytest.raises(efface.InputError, match="`\\$EFFACE_SCRATCH` must be a folder"):
+        Home.make_private()
 
 
 def _passed(model: UnlearningClassifier) -> UnlearningClassifier:

@@ -38,7 +38,7 @@ from ._progress import shown
 from ._published import Published
 from ._settings import to_json
 from ._table import table
-from ._vault import Home, Rows, key_of
+from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
 from .certificate import Certificate, Check, Verdict
 from .vault import Receipt, Vault
@@ -55,6 +55,9 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
     A vault that was not saved is a private file, removed when no estimator of this process
     refers to it any more, at the latest at the end of the process.
     """
+
+    # Whether its records have sample weights.
+    _weighted: bool = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
 
@@ -605,7 +608,7 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         state = dict(super().__getstate__())
         # What a request cost depends on the data: it is no part of the model.
         state.pop("receipt_", None)
-        if self.pickle_rows and "_home" in state:
+        if self.pickle_rows and "_home" in state and carrier() is None:
             state["_home"] = Rows(state["_home"])
         return state
 

@@ -66,7 +66,7 @@ def forget(
     request_id : str, optional
         A name for the request, the same for each model.
     skip_unknown : bool, default=False
-        Whether names that no model knows are passed over instead of refusing the request.
+        Whether to pass over names that no model knows, unless they are all of the names.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def forget(
     for one in asked:
         one.ask(what, names, path_known=one.path not in inside.elsewhere)
     unknown = [name for name in names if all(name in one.unknown for one in asked)]
-    if unknown and not skip_unknown:
+    if unknown and not (skip_unknown and len(unknown) < len(names)):
         kind = UnknownRecord if what == "ids" else UnknownSubject
         shown = ", ".join(f"`{name}`" for name in unknown[:20])
         more = f" and {len(unknown) - 20} more" if len(unknown) > 20 else ""
@@ -206,6 +206,11 @@ def _served(asked: list[_Asked], what: str, request_id: str | None) -> dict[str,
                 copy.sync()
         except Error as error:
             failed[one.path] = error
+        except BaseException as error:  # such as Ctrl-C
+            if done and hasattr(error, "add_note"):
+                paths = ", ".join(f"`{path}`" for path in done)
+                error.add_note(f"forgotten by {paths} before; the same call completes it")
+            raise
     if not failed:
         return done
     served = ", ".join(f"`{path}`" for path in done) or "none"

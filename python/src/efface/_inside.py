@@ -19,7 +19,6 @@ _LEAVES = frozenset(
 # What is fitted in these learns from all rows, in their order, so that positions are the caller's.
 _SAME_ROWS = {
     "FeatureUnion": "transformer_list",
-    "FrozenEstimator": "estimator",
     "GridSearchCV": "best_estimator_",
     "HalvingGridSearchCV": "best_estimator_",
     "HalvingRandomSearchCV": "best_estimator_",
@@ -91,13 +90,20 @@ class _Way:
     def into(self, value: Any, part: str) -> _Way:
         if not hasattr(value, "get_params"):
             return self
-        name = type(value).__name__
-        same = _SAME_ROWS.get(name) == part
+        name = _known(value)
+        before = getattr(value, "cv", None) == "prefit"  # fitted by the user, on other rows perhaps
+        same = _SAME_ROWS.get(name) == part and not before
         return _Way(
             self.same and same,
             self.weighted and (same or _SAME_ROWS_WEIGHTED.get(name) == part),
             self.frozen or name == "FrozenEstimator",
         )
+
+
+def _known(value: Any) -> str:
+    """The name of a class of scikit-learn; those of other libraries may do anything to rows."""
+    of_sklearn = type(value).__module__.partition(".")[0] == "sklearn"
+    return type(value).__name__ if of_sklearn else ""
 
 
 def _look(value: Any, path: str, way: _Way, found: Inside, seen: set[int]) -> None:
@@ -148,7 +154,7 @@ def _learnt(path: str, value: Any) -> list[str]:
         for chosen in ("best_params_", "best_threshold_")
         if chosen in vars(value)
     ]
-    if _fitted_itself(name, value):
+    if _fitted_itself(_known(value), value):
         lines.append(f"{name}{place} was fitted on the records")
     return lines
 

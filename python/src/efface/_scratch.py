@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ._errors import InputError, StorageError
+
 try:
     import fcntl
 except ImportError:  # without such locks, what a killed process leaves stays
@@ -50,16 +52,17 @@ class Folder:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._process = path, os.getpid()
         self._removal: Any = weakref.finalize(self, _remove, path, os.getpid())
 
     @classmethod
     def make(cls, size: int = 0) -> Folder:
         """Make an empty folder for a vault whose rows have so many bytes, roughly."""
         place = _place(size)
-        while True:
+        for _ in range(1000):
             with suppress(FileNotFoundError), _lock:  # who adopted the last one removed the rest
                 return cls(Path(tempfile.mkdtemp(prefix="vault-", dir=_own(place))))
+        raise StorageError(f"{place} does not keep the folders that are made in it", code="folder")
 
     @classmethod
     def adopt(cls, path: Path) -> Folder:
@@ -69,6 +72,11 @@ class Folder:
             path.rename(mine)
         _leave(path.parent)
         return cls(mine)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process made or adopted it, and not one that this was forked from."""
+        return self._process == os.getpid()
 
     def give_away(self) -> None:
         """Leave the folder to the process that adopts it.
@@ -106,6 +114,12 @@ def copy(source: Path, target: Path) -> None:
 def _place(size: int) -> Path:
     """The folder to make folders in: in memory, unless the rows would take much of it."""
     if own := os.environ.get("EFFACE_SCRATCH"):
+        if not Path(own).is_dir():
+            raise InputError(
+                f"`$EFFACE_SCRATCH` must be a folder, for vaults that are not saved, got {own}",
+                code="folder",
+                hint="make it, or unset the variable",
+            )
         return Path(own).absolute()
     with suppress(OSError, KeyError, ValueError):
         if os.access(_MEMORY, os.W_OK | os.X_OK) and _free() >= 2 * (_TIMES * size + _LEAST):

@@ -186,13 +186,15 @@ class Home:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        carrier = _carrier() if self.private else None
-        if carrier == "result" and (folder := self._folder) is not None:
-            self._folder = None
-            folder.give_away()
-            return _adopted, (str(folder.path),)
-        if carrier is None:
-            self.keep("the model was pickled")
+        folder = self._folder
+        if folder is not None and folder.is_own:
+            way = carrier()
+            if way == "result":
+                self._folder = None
+                folder.give_away()
+                return _adopted, (str(folder.path),)
+            if way is None:
+                self.keep("the model was pickled")
         return _reached, (str(self.path), str(self.key))
 
 
@@ -209,8 +211,8 @@ def _adopted(folder: str) -> Home:
         return Home(Path(folder) / "model.efface", Path(folder) / "key.toml")
 
 
-def _carrier() -> str | None:
-    """Who a pickle is made for: ``"result"`` of a worker, ``"task"`` for one, else unknown."""
+def carrier() -> str | None:
+    """Return what a pickle is made for: ``"result"`` of a worker, ``"task"`` for one, else None."""
     frame = sys._getframe(1)
     while frame is not None:
         caller = (frame.f_globals.get("__name__"), frame.f_code.co_name)
