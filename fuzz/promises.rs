@@ -62,8 +62,9 @@ pub(crate) fn options(format: Format) -> ReadOptions {
             field_bytes: 100,
             line_bytes: 500,
             header_bytes: 500,
-            decoded_bytes: 10_000,
-            held_bytes: 10_000,
+            stream_bytes: 10_000,
+            memory_bytes: 200_000,
+            expansion: Some(100),
             classes: 10,
         },
         ..ReadOptions::default()
@@ -80,8 +81,11 @@ pub(crate) fn table(format: Format, bytes: &[u8]) -> Option<Summary> {
         assert!(summary.rows_read >= summary.rows_kept);
         reads_back(&summary.schema);
     }
-    if let Ok(schema) = draft_from("t", bytes, Some(format), &options) {
-        reads_back(&schema);
+    if let Ok(draft) = draft_from("t", bytes, Some(format), &options) {
+        reads_back(&draft.schema);
+        if let Err(error) = Schema::from_toml(&draft.to_toml()) {
+            panic!("{error}");
+        }
     }
     summary
 }

@@ -393,7 +393,7 @@ def test_inputs_that_do_not_fit_are_refused(workers: Client) -> None:
     model = DaskUnlearningClassifier(client=workers)
     frame = people()
     twice = frame["id"].map(lambda name: "id-5" if name == "id-300" else name, meta=("id", object))
-    with pytest.raises(efface.DuplicateRecord, match="`id-5` stands twice"):
+    with pytest.raises(efface.DuplicateRecord, match="duplicate id `id-5`"):
         model.fit(frame[list("abcd")], frame["y"], ids=twice)
     with pytest.raises(efface.InputError, match=r"must be a Dask array.*UnlearningClassifier"):
         model.fit(X.compute(), y)

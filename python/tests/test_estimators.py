@@ -72,7 +72,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was(people: People) -> None:
         clone(model).set_params(loss="logit").fit(people.X[:, :2], people.y)
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((5, 2), np.nan), np.arange(5) % 2)
-    with pytest.raises(efface.DuplicateRecord, match="stands twice"):
+    with pytest.raises(efface.DuplicateRecord, match="duplicate id"):
         model.fit(people.X[:, :2], people.y, ids=["x"] * 120)
     assert {name: id(value) for name, value in model.__dict__.items()} == before
     assert model.forget(subjects=["who-1"]).records == 3

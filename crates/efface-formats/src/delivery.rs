@@ -1,5 +1,6 @@
 //! The last steps every format shares: count, judge the label, map the row, hand it over.
 
+use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, Fault, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot};
 use crate::input::Format;
@@ -15,6 +16,7 @@ pub(crate) struct Delivery<'a> {
     file: &'a str,
     pub(crate) options: &'a ReadOptions,
     sink: &'a mut dyn Sink,
+    pub(crate) budget: Budget,
     labels: Option<Labels>,
     position: u64,
     kept: u64,
@@ -44,6 +46,7 @@ impl<'a> Delivery<'a> {
         file: &'a str,
         options: &'a ReadOptions,
         sink: &'a mut dyn Sink,
+        budget: Budget,
     ) -> Result<Self, OptionFault> {
         let norm = options.row_map.norm;
         if !(norm.is_finite() && norm > 0.0) {
@@ -55,7 +58,8 @@ impl<'a> Delivery<'a> {
         let labels = Labels::new(options)?;
         let labels = options.label_required.then_some(labels);
         let private = PrivateEvidence::default();
-        Ok(Self { file, options, sink, labels, position: 0, kept: 0, left_out: 0, private })
+        let (position, kept, left_out) = (0, 0, 0);
+        Ok(Self { file, options, sink, budget, labels, position, kept, left_out, private })
     }
 
     /// Announces the layout.
@@ -81,8 +85,14 @@ impl<'a> Delivery<'a> {
         let Some((column, cell)) = label else {
             return Err(self.fault(spot, LabelFault::Missing));
         };
+        let known = labels.known();
         match labels.judge(cell) {
-            Ok(Verdict::Keep(label)) => Ok(Admission::Kept(Some(label))),
+            Ok(Verdict::Keep(label)) => {
+                if labels.known() > known {
+                    self.budget.text(&cell.text()).map_err(|fault| self.fault(spot, fault))?;
+                }
+                Ok(Admission::Kept(Some(label)))
+            }
             Ok(Verdict::LeaveOut) => {
                 self.left_out += 1;
                 Ok(Admission::LeftOut)
@@ -126,7 +136,14 @@ impl<'a> Delivery<'a> {
         let weight = keys.weight.map(|cell| weight(cell).map_err(|fault| self.fault(spot, fault)));
         let weight = weight.transpose()?;
         let (id, subject) = (id.as_deref(), subject.as_deref());
-        let record = Record { position, features, label, id, subject, weight };
+        let stored = match features {
+            Features::Dense(values) => size_of_val(values),
+            Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
+        };
+        self.budget
+            .record(stored as u64, [id, subject])
+            .map_err(|fault| self.fault(spot, fault))?;
+        let record = Record { position, spot, features, label, id, subject, weight };
         self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
         self.kept += 1;
         Ok(())

@@ -69,6 +69,14 @@ impl Labels {
         }
     }
 
+    /// How many classes are known so far.
+    pub(crate) fn known(&self) -> usize {
+        match self {
+            Self::Classes { names, .. } => names.len(),
+            Self::Numbers { .. } => 0,
+        }
+    }
+
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
         match self {
@@ -210,7 +218,7 @@ mod tests {
         let refused = |names: &[&str]| Labels::new(&classes(names)).unwrap_err().to_string();
         assert_eq!(refused(&["1"]), "`classes` needs at least two classes, got 1");
         assert_eq!(refused(&["1", "1.0"]), "`classes` names `1` twice");
-        assert_eq!(refused(&["1", " "]), "`classes` holds an empty name");
+        assert_eq!(refused(&["1", " "]), "`classes` has an empty name");
     }
 
     #[test]
@@ -243,6 +251,9 @@ mod tests {
         labels.judge(Cell::Integer(1)).unwrap();
         labels.judge(Cell::Integer(2)).unwrap();
         let error = labels.judge(Cell::Integer(3)).unwrap_err();
-        assert_eq!(error.to_string(), "more than 2 classes; is this a regression?");
+        assert_eq!(
+            error.to_string(),
+            "more than 2 classes; for a number as target, use `--loss squared --target-range LOW,HIGH`"
+        );
     }
 }

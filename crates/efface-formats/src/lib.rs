@@ -37,6 +37,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod budget;
 mod cell;
 mod delivery;
 mod error;
@@ -59,8 +60,8 @@ mod table;
 
 pub use cell::Cell;
 pub use error::{
-    CellFault, ColumnFault, Fault, LabelFault, LimitFault, Malformed, OptionFault, Place,
-    ReadError, RowFault, Spot,
+    CellFault, ColumnFault, ExpansionFault, Fault, LabelFault, LimitFault, Malformed, OptionFault,
+    Place, ReadError, RowFault, Spot,
 };
 pub use format::arrays::ArrayFault;
 pub use format::columnar::ColumnarFault;
@@ -78,7 +79,7 @@ pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink, SinkError};
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{
-    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder, Scaling,
-    Schema, SchemaError, Storage, draft, draft_from,
+    Body, Column, CsvShape, Draft, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder,
+    Scaling, Schema, SchemaError, Storage, draft, draft_from,
 };
 pub use summary::{ClassTable, PrivateEvidence, Summary};

@@ -13,10 +13,14 @@ pub struct Limits {
     pub line_bytes: u32,
     /// Bytes of a binary header.
     pub header_bytes: u32,
-    /// Bytes after decompression, over the whole file: a stop for compression bombs.
-    pub decoded_bytes: u64,
-    /// Bytes of a file held in memory: column-major arrays, archives on standard input.
-    pub held_bytes: u64,
+    /// Bytes of a stream after decompression; they pass by and are not kept.
+    pub stream_bytes: u64,
+    /// Bytes of memory for what is kept of a table: numbers, ids and subjects, arrays stored
+    /// column by column, archives on standard input, pages of columnar files.
+    pub memory_bytes: u64,
+    /// The same memory as a multiple of the bytes of the file, where that is more than 192 MiB: a
+    /// stop for small files that unpack to large tables. `None` leaves `memory_bytes` alone.
+    pub expansion: Option<u32>,
     /// Classes collected from the data.
     pub classes: u32,
 }
@@ -29,8 +33,9 @@ impl Default for Limits {
             field_bytes: 1 << 20,
             line_bytes: 1 << 24,
             header_bytes: 1 << 16,
-            decoded_bytes: 1 << 40,
-            held_bytes: 1 << 33,
+            stream_bytes: 1 << 40,
+            memory_bytes: 1 << 33,
+            expansion: Some(100),
             classes: 10_000,
         }
     }

@@ -3,6 +3,7 @@
 //! It goes through the same checks and the same encoder as a file of the same numbers, row by
 //! row, and no copy of the whole is made.
 
+use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{ColumnFault, LabelFault, OptionFault, Place, ReadError, Spot};
@@ -230,7 +231,7 @@ pub fn read_memory(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
-    let mut delivery = Delivery::new(ROWS, options, sink)?;
+    let mut delivery = Delivery::new(ROWS, options, sink, Budget::unlimited())?;
     check_options(options)?;
     let width = table.rows.width();
     if width == 0 {
@@ -279,6 +280,8 @@ fn check_options(options: &ReadOptions) -> Result<(), OptionFault> {
         ("weight", options.weight.is_some()),
         ("ignore", !options.ignore.is_empty()),
         ("width", options.width.is_some()),
+        ("zero-based", options.zero_based.is_some()),
+        ("features", options.features.is_some()),
     ];
     match refused.into_iter().find(|(_, refused)| *refused) {
         Some((option, _)) => Err(OptionFault::NotForMemory { option }),

@@ -27,7 +27,7 @@ pub struct ReadOptions {
     pub subject: Option<String>,
     /// The column (NPZ: array) that says how often a record counts; read where labels are.
     pub weight: Option<String>,
-    /// Columns that are left aside.
+    /// Columns that are left out.
     pub ignore: Vec<String>,
     /// How columns become numbers; `None` takes every other column as a number.
     pub schema: Option<Schema>,
@@ -41,6 +41,11 @@ pub struct ReadOptions {
     /// LIBSVM: the number of features, that is the largest index allowed. `None` takes it from
     /// the schema, else from the data.
     pub width: Option<u32>,
+    /// LIBSVM: whether the first feature has index 0, not 1. Unstated, it is 1, unless the schema
+    /// counts its columns from 0, which is refused.
+    pub zero_based: Option<bool>,
+    /// NPZ: the array of features, `X` if not given.
+    pub features: Option<String>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
     /// CSV: header, delimiter and comment sign; what is not stated here is as the schema says.
@@ -63,6 +68,8 @@ impl Default for ReadOptions {
             task: Task::Classification,
             label_required: true,
             width: None,
+            zero_based: None,
+            features: None,
             row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
             csv: CsvShape::default(),
             limits: Limits::default(),

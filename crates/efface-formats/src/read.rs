@@ -2,14 +2,15 @@
 
 use std::io::Read;
 
+use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{ColumnFault, OptionFault, Place, ReadError, Spot};
+use crate::error::{ColumnFault, Fault, OptionFault, Place, ReadError, Spot};
 use crate::format::arrays::ArrayRows;
 use crate::format::csv::CsvTable;
-use crate::format::libsvm::{LibsvmLines, largest_index};
+use crate::format::libsvm::{self, Base, LibsvmLines};
 use crate::format::npz::Archive;
-use crate::format::{idx, npy, recognise};
+use crate::format::{idx, npy, npz, recognise};
 use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
@@ -22,15 +23,17 @@ use crate::table;
 /// Reads a table row by row into `sink`.
 ///
 /// One row is in memory at a time, except for column-major arrays and for archives and columnar
-/// files on standard input, which are held as they are, within [`crate::Limits::held_bytes`].
+/// files on standard input, which are held as they are. What is kept, here and by the sink, is
+/// counted against [`crate::Limits::memory_bytes`] and [`crate::Limits::expansion`] first.
 /// After an error everything the sink was given is void: the fault may lie behind it.
 pub fn read(
     input: &Input,
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
-    let labels = input.labels.as_deref().map(Source::path);
-    dispatch(Source::new(&input.path), labels, input.format, options, sink)
+    let limits = &options.limits;
+    let labels = input.labels.as_deref().map(|path| Source::path(path, limits));
+    dispatch(Source::new(&input.path, limits), labels, input.format, options, sink)
 }
 
 /// As [`read`], from any reader; `name` stands for the file in messages.
@@ -43,7 +46,8 @@ pub fn read_from<'r>(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
-    dispatch(Source::reader(name, Box::new(reader)), None, format, options, sink)
+    let source = Source::reader(name, Box::new(reader), &options.limits);
+    dispatch(source, None, format, options, sink)
 }
 
 /// An input whose format is known, opened unless the format needs random access.
@@ -59,6 +63,9 @@ pub(crate) fn open<'r>(
     options: &ReadOptions,
 ) -> Result<Opened<'r>, ReadError> {
     let stream = source.open(&options.limits)?;
+    if recognise::is_utf16(&stream.head) {
+        return Err(ReadError::at(Place::file(source.name()), Fault::Utf16));
+    }
     let format = stated
         .or_else(|| source.as_path().and_then(recognise::by_name))
         .or_else(|| recognise::by_content(&stream.head))
@@ -66,7 +73,7 @@ pub(crate) fn open<'r>(
     match format {
         Format::Npz | Format::Parquet | Format::ArrowIpc => {
             if source.as_path().is_none() {
-                source.hold_stream(stream, &options.limits)?;
+                source.hold_stream(stream)?;
             }
             Ok(Opened::Seekable(format))
         }
@@ -84,7 +91,7 @@ fn dispatch(
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
     let file = source.name().to_owned();
-    let delivery = Delivery::new(&file, options, sink)?;
+    let delivery = Delivery::new(&file, options, sink, source.budget().clone())?;
     let opened = open(&mut source, stated, options)?;
     let format = match &opened {
         Opened::Stream(format, _) | Opened::Seekable(format) => *format,
@@ -93,15 +100,20 @@ fn dispatch(
     match (format, opened) {
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
-            let mut csv = CsvTable::open(&file, stream, schema, options)?;
+            let mut csv = CsvTable::open(&file, stream, schema, options, source.budget())?;
             table::deliver(&mut csv, format, delivery)
         }
-        (Format::Libsvm, Opened::Stream(_, stream)) => libsvm(&mut source, stream, delivery),
+        (Format::Libsvm, Opened::Stream(_, stream)) => sparse_lines(&mut source, stream, delivery),
         (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),
-        (Format::Npz, Opened::Seekable(_)) => npz(&mut source, delivery),
+        (Format::Npz, Opened::Seekable(_)) => archive(&mut source, delivery),
         #[cfg(feature = "parquet")]
         (_, Opened::Seekable(_)) => {
-            let mut columnar = crate::format::columnar::open(&mut source, format, options)?;
+            let mut columnar = crate::format::columnar::open(
+                &mut source,
+                format,
+                options,
+                crate::format::columnar::Unread::Refused,
+            )?;
             table::deliver(&mut columnar, format, delivery)
         }
         #[cfg(not(feature = "parquet"))]
@@ -125,6 +137,8 @@ fn check_options(
         ("weight", options.weight.is_some() && !named_columns && !named_arrays),
         ("ignore", !options.ignore.is_empty() && !named_columns),
         ("width", options.width.is_some() && format != Format::Libsvm),
+        ("zero-based", options.zero_based.is_some() && format != Format::Libsvm),
+        ("features", options.features.is_some() && !named_arrays),
         ("labels", labels_file && !bare),
     ];
     if let Some((option, _)) = refused.into_iter().find(|(_, refused)| *refused) {
@@ -143,7 +157,8 @@ fn array(
     delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
     let limits = &delivery.options.limits;
-    let (features, divide) = array_features(delivery.file(), stream, format, delivery.options)?;
+    let (features, divide) =
+        array_features(delivery.file(), stream, format, delivery.options, &delivery.budget)?;
     let label = match labels {
         Some(mut source) if delivery.options.label_required => {
             let mut stream = source.open(limits)?;
@@ -152,7 +167,8 @@ fn array(
             } else {
                 npy::read_header(source.name(), &mut stream.input, limits)?
             };
-            Some(ArrayRows::column(source.name(), &header, stream.input, limits)?)
+            let budget = source.budget().clone();
+            Some(ArrayRows::column(source.name(), &header, stream.input, limits, &budget)?)
         }
         _ => None,
     };
@@ -166,6 +182,7 @@ pub(crate) fn array_features<'r>(
     mut stream: Stream<'r>,
     format: Format,
     options: &ReadOptions,
+    budget: &Budget,
 ) -> Result<(ArrayRows<'r>, f64), ReadError> {
     let limits = &options.limits;
     let (header, divide) = if format == Format::Idx {
@@ -176,14 +193,14 @@ pub(crate) fn array_features<'r>(
         (npy::read_header(file, &mut stream.input, limits)?, 1.0)
     };
     let flatten = format == Format::Idx;
-    Ok((ArrayRows::features(file, &header, stream.input, flatten, limits)?, divide))
+    Ok((ArrayRows::features(file, &header, stream.input, flatten, limits, budget)?, divide))
 }
 
-fn npz(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadError> {
+fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadError> {
     let options = delivery.options;
     let limits = &options.limits;
     let mut features = Archive::open(source, limits)?;
-    let label = options.label.as_deref().unwrap_or("y");
+    let label = options.label.as_deref().unwrap_or(npz::LABELS);
     let id = options.id.as_deref().or_else(|| features.holds("id").then_some("id"));
     let subject =
         options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
@@ -197,7 +214,8 @@ fn npz(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadE
     ];
     let [label_view, id_view, subject_view, weight_view] = &mut views;
     let arrays = Arrays {
-        features: features.features("X", limits)?,
+        features: features
+            .features(options.features.as_deref().unwrap_or(npz::FEATURES), limits)?,
         label: column(label_view, label, options)?,
         id: column(id_view, id, options)?,
         subject: column(subject_view, subject, options)?,
@@ -225,7 +243,7 @@ fn column<'v>(
     }
 }
 
-fn libsvm<'r>(
+fn sparse_lines<'r>(
     source: &mut Source<'r>,
     stream: Stream<'r>,
     mut delivery: Delivery<'_>,
@@ -237,6 +255,9 @@ fn libsvm<'r>(
         Some(Body::Columns { .. }) => {
             let (schema, file) = ("named columns", "an array without names");
             return Err(fault(ColumnFault::SchemaShape { schema, file }));
+        }
+        Some(Body::Matrix(Matrix { first: 0, .. })) if options.zero_based.is_none() => {
+            return Err(OptionFault::IndexBase.into());
         }
         Some(Body::Matrix(matrix)) => match options.width {
             Some(width) if width != matrix.width => {
@@ -250,7 +271,8 @@ fn libsvm<'r>(
     let schema = Schema::matrix(matrix)?;
     delivery.begin(schema.feature_names(), true)?;
     let mut row = Row::new(Storage::Sparse);
-    let mut lines = LibsvmLines::open(file, stream, &options.limits)?;
+    let base = Base::of(options.zero_based);
+    let mut lines = LibsvmLines::open(file, stream, base, &options.limits)?;
     while lines.advance()? {
         let spot = Spot::Line(lines.number());
         let (label, pairs) = lines.parts(options.label_required)?;
@@ -268,13 +290,18 @@ pub(crate) fn libsvm_width<'r>(
     stream: Stream<'r>,
     options: &ReadOptions,
 ) -> Result<(Matrix, Stream<'r>), ReadError> {
-    let shape = |width, origin| Matrix { width, origin, first: 1, divide: 1.0 };
+    let base = Base::of(options.zero_based);
+    let shape = |width, origin| Matrix { width, origin, first: base.first(), divide: 1.0 };
     if let Some(width) = options.width {
         return Ok((shape(width, Origin::User), stream));
     }
     if source.as_path().is_none() {
         return Err(OptionFault::WidthOnStdin.into());
     }
-    let width = largest_index(source.name(), stream, &options.limits)?;
+    let width = libsvm::width(source.name(), stream, base, &options.limits)?;
+    source
+        .budget()
+        .features(u64::from(width))
+        .map_err(|fault| ReadError::at(Place::file(source.name()), fault))?;
     Ok((shape(width, Origin::Data), source.open(&options.limits)?))
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::error::Error;
 
+use crate::error::Spot;
+
 /// The name of one number of an encoded row, for example `age` or `workclass=Private`.
 pub type FeatureName = String;
 
@@ -98,6 +100,8 @@ pub enum LabelRef<'a> {
 pub struct Record<'a> {
     /// Place in the input counted from 1, rows that were left out included.
     pub position: u64,
+    /// Where that is in the file: a line of text, or a row.
+    pub spot: Spot,
     /// The encoded features, after the row map.
     pub features: Features<'a>,
     /// The label; `None` where labels are not read.

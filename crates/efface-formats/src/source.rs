@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::budget::Budget;
 use crate::error::{LimitFault, ReadError};
 use crate::input::PathOrStdin;
 use crate::limits::Limits;
@@ -20,6 +21,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub(crate) struct Source<'r> {
     name: String,
     kind: Kind<'r>,
+    budget: Budget,
 }
 
 enum Kind<'r> {
@@ -41,22 +43,35 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 
 impl<'r> Source<'r> {
     /// A path or standard input.
-    pub(crate) fn new(path: &PathOrStdin) -> Self {
-        let kind = match path {
-            PathOrStdin::Path(path) => Kind::Path(path.clone()),
-            PathOrStdin::Stdin => Kind::Once(Some(Box::new(io::stdin().lock()))),
-        };
-        Self { name: path.to_string(), kind }
+    pub(crate) fn new(path: &PathOrStdin, limits: &Limits) -> Self {
+        match path {
+            PathOrStdin::Path(path) => Self::path(path, limits),
+            PathOrStdin::Stdin => {
+                Self::reader(&path.to_string(), Box::new(io::stdin().lock()), limits)
+            }
+        }
     }
 
     /// A file.
-    pub(crate) fn path(path: &Path) -> Self {
-        Self { name: path.display().to_string(), kind: Kind::Path(path.to_path_buf()) }
+    pub(crate) fn path(path: &Path, limits: &Limits) -> Self {
+        let budget = Budget::new(limits);
+        if let Ok(about) = path.metadata()
+            && about.is_file()
+        {
+            budget.stored(about.len());
+        }
+        Self { name: path.display().to_string(), kind: Kind::Path(path.to_path_buf()), budget }
     }
 
     /// Any reader, named for messages.
-    pub(crate) fn reader(name: &str, reader: Box<dyn Read + 'r>) -> Self {
-        Self { name: name.to_owned(), kind: Kind::Once(Some(reader)) }
+    pub(crate) fn reader(name: &str, reader: Box<dyn Read + 'r>, limits: &Limits) -> Self {
+        let kind = Kind::Once(Some(reader));
+        Self { name: name.to_owned(), kind, budget: Budget::new(limits) }
+    }
+
+    /// What may be kept of it.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The name as the user gave it.
@@ -74,13 +89,15 @@ impl<'r> Source<'r> {
 
     /// Opens the bytes, unpacked if they are gzipped. A reader can be opened once.
     pub(crate) fn open(&mut self, limits: &Limits) -> Result<Stream<'r>, ReadError> {
+        let stored =
+            |inner: Box<dyn Read + 'r>| Stored { inner, read: 0, budget: self.budget.clone() };
         let raw: Box<dyn Read + 'r> = match &mut self.kind {
             Kind::Path(path) => match File::open(path) {
-                Ok(file) => Box::new(file),
+                Ok(file) => Box::new(stored(Box::new(file))),
                 Err(error) => return Err(ReadError::io(&self.name, error)),
             },
             Kind::Once(reader) => match reader.take() {
-                Some(reader) => reader,
+                Some(reader) => Box::new(stored(reader)),
                 None => {
                     let error = io::Error::other("the input can be read only once");
                     return Err(ReadError::io(&self.name, error));
@@ -122,22 +139,19 @@ impl<'r> Source<'r> {
         Ok((magic != GZIP).then_some(file))
     }
 
-    /// Reads everything into memory, within `held_bytes`; later openings use that.
+    /// Reads everything into memory, within the budget; later openings use that.
     pub(crate) fn hold(&mut self, limits: &Limits) -> Result<Arc<[u8]>, ReadError> {
         if let Kind::Held(bytes) = &self.kind {
             return Ok(bytes.clone());
         }
         let stream = self.open(limits)?;
-        self.hold_stream(stream, limits)
+        self.hold_stream(stream)
     }
 
     /// As [`Source::hold`], for a stream already open.
-    pub(crate) fn hold_stream(
-        &mut self,
-        stream: Stream<'r>,
-        limits: &Limits,
-    ) -> Result<Arc<[u8]>, ReadError> {
-        let held: Arc<[u8]> = read_all(stream.input, "bytes held in memory", limits.held_bytes)
+    pub(crate) fn hold_stream(&mut self, stream: Stream<'r>) -> Result<Arc<[u8]>, ReadError> {
+        // It is read whole before it is shared, so it is there twice for a moment.
+        let held: Arc<[u8]> = read_all(stream.input, u64::MAX, 2, &self.budget)
             .map_err(|error| ReadError::io(&self.name, error))?
             .into();
         self.kind = Kind::Held(held.clone());
@@ -145,12 +159,41 @@ impl<'r> Source<'r> {
     }
 }
 
-/// Reads to the end; memory grows only with what arrives, and stops at the limit.
-pub(crate) fn read_all(input: impl Read, what: &'static str, limit: u64) -> io::Result<Vec<u8>> {
+/// Bytes read between two looks at the budget.
+const STEP: u64 = 1 << 20;
+
+/// Reads at most `wanted` bytes, each counted `times`; memory grows only with what arrives.
+pub(crate) fn read_all(
+    mut input: impl Read,
+    wanted: u64,
+    times: u64,
+    budget: &Budget,
+) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = input.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    LimitFault::check(what, read as u64, limit).map_err(io::Error::other)?;
-    Ok(bytes)
+    loop {
+        let step = STEP.min(wanted - bytes.len() as u64);
+        let read = (&mut input).take(step).read_to_end(&mut bytes)?;
+        if read == 0 {
+            return Ok(bytes);
+        }
+        budget.take(read as u64 * times).map_err(io::Error::other)?;
+    }
+}
+
+/// Counts the bytes of an input as it is stored.
+struct Stored<R> {
+    inner: R,
+    read: u64,
+    budget: Budget,
+}
+
+impl<R: Read> Read for Stored<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read += read as u64;
+        self.budget.stored(self.read);
+        Ok(read)
+    }
 }
 
 /// The first bytes, and a reader that starts before them.
@@ -174,7 +217,7 @@ pub(crate) struct Counted<R> {
 impl<R> Counted<R> {
     /// Counts from here.
     pub(crate) fn new(inner: R, limits: &Limits) -> Self {
-        Self { inner, left: limits.decoded_bytes, limit: limits.decoded_bytes }
+        Self { inner, left: limits.stream_bytes, limit: limits.stream_bytes }
     }
 }
 

@@ -19,6 +19,11 @@ pub(crate) trait Table {
     /// Where the row is.
     fn spot(&self) -> Spot;
 
+    /// The type of a column whose values are not read.
+    fn unread(&self, _column: usize) -> Option<String> {
+        None
+    }
+
     /// A value of the row, `Null` beyond the last column.
     fn cell(&self, column: usize) -> Cell<'_>;
 }
@@ -44,7 +49,7 @@ pub(crate) fn deliver(
         for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
             rule.encode(table.cell(at), &mut row).map_err(|fault| {
                 let place = Place::new(file, spot).column(rule.name());
-                ReadError::at(place, plan.explain(file, fault))
+                ReadError::at(place, plan.explain(file, rule.name(), fault))
             })?;
         }
         let keys = Keys {

@@ -68,7 +68,7 @@ fn bring(
     if rows == 0 {
         return Err(Error::input("data", "the table has no records of the model's classes"));
     }
-    check_ids(table.ids.as_deref())?;
+    check_ids(&table)?;
     check_subjects(plan, &table)?;
     let private: Vec<&str> = [&table.ids, &table.subjects]
         .into_iter()

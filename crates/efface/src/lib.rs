@@ -49,7 +49,7 @@ pub use bounds::{EventBound, bounds};
 pub use delete::{
     Delete, Which, delete, delete_dry_run, delete_held, erase, erase_dry_run, erase_held,
 };
-pub use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
+pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
 pub use efface_learn::{Parts, SumError};
 pub use efface_matrix::Totals;
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};

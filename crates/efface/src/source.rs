@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    ClassTable, Features, Format, Input, LabelRef, Layout, MemoryTable, PathOrStdin,
+    ClassTable, Draft, Features, Format, Input, LabelRef, Layout, Limits, MemoryTable, PathOrStdin,
     PrivateEvidence, ReadError, ReadOptions, Record, RowMap, RowMapMode, Schema, Sink, SinkError,
+    Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
@@ -42,6 +43,13 @@ pub struct Source<'a> {
     pub classes: Option<Vec<String>>,
     /// Number of features of a LIBSVM file.
     pub width: Option<u32>,
+    /// Whether the indices of a LIBSVM file start at 0; unstated, at 1.
+    pub zero_based: Option<bool>,
+    /// The array of features of an NPZ file, `X` if not given.
+    pub features: Option<String>,
+    /// Bytes of memory that the table may take, whatever the size of the file; unstated, the
+    /// limits of `efface-formats` hold.
+    pub max_decoded: Option<u64>,
 }
 
 impl Source<'_> {
@@ -98,8 +106,18 @@ impl Source<'_> {
             schema,
             classes: self.classes.clone(),
             width: self.width,
+            zero_based: self.zero_based,
+            features: self.features.clone(),
+            limits: self.limits(),
             ..ReadOptions::default()
         })
+    }
+
+    fn limits(&self) -> Limits {
+        match self.max_decoded {
+            None => Limits::default(),
+            Some(memory_bytes) => Limits { memory_bytes, expansion: None, ..Limits::default() },
+        }
     }
 
     /// How to read a table a model is to be trained on.
@@ -145,7 +163,7 @@ impl Source<'_> {
 ///
 /// # Errors
 /// When the table cannot be read.
-pub fn schema(source: &Source<'_>, regression: bool) -> Result<String> {
+pub fn schema(source: &Source<'_>, regression: bool) -> Result<Draft> {
     let task = if regression {
         efface_formats::Task::Regression { range: None }
     } else {
@@ -155,8 +173,7 @@ pub fn schema(source: &Source<'_>, regression: bool) -> Result<String> {
     if source.memory.is_some() {
         return Err(Error::input("data", "a schema is drafted from a file, not from memory"));
     }
-    let draft = efface_formats::draft(&source.input()?, &options).map_err(unreadable)?;
-    Ok(draft.to_toml())
+    efface_formats::draft(&source.input()?, &options).map_err(unreadable)
 }
 
 pub(crate) fn schema_of(text: &str) -> Result<Schema> {
@@ -193,6 +210,8 @@ pub(crate) struct Table {
     pub(crate) subjects: Option<Vec<Box<str>>>,
     /// Position of each row in the input, counted from 0.
     pub(crate) positions: Vec<u64>,
+    /// Where each row with an id is in its file; none for tables in memory.
+    pub(crate) spots: Vec<Spot>,
     pub(crate) features: u64,
     pub(crate) sparse: bool,
     pub(crate) classes: Option<ClassTable>,
@@ -218,6 +237,7 @@ pub(crate) fn read_table(
         subjects: Vec::new(),
         weights: Vec::new(),
         positions: Vec::new(),
+        spots: source.memory.is_none().then(Vec::new),
         buffer: Vec::new(),
         indices: Vec::new(),
         width: 0,
@@ -237,7 +257,17 @@ pub(crate) fn read_table(
     }
     let summary = source.read(options, &mut sink)?;
     let Collector {
-        x, mut y, ids, subjects, weights, positions, mut buffer, width, sparse, ..
+        x,
+        mut y,
+        ids,
+        subjects,
+        weights,
+        positions,
+        spots,
+        mut buffer,
+        width,
+        sparse,
+        ..
     } = sink;
     // It held the last row.
     buffer.zeroize();
@@ -259,6 +289,7 @@ pub(crate) fn read_table(
         ids: all(ids),
         subjects: all(subjects),
         positions,
+        spots: spots.unwrap_or_default(),
         features: u64::from(width),
         sparse,
         classes: summary.classes,
@@ -279,6 +310,8 @@ struct Collector<'a> {
     subjects: Vec<Box<str>>,
     weights: Vec<f64>,
     positions: Vec<u64>,
+    /// Kept where the rows come from a file and have ids.
+    spots: Option<Vec<Spot>>,
     buffer: Vec<f32>,
     indices: Vec<u32>,
     width: u32,
@@ -326,6 +359,9 @@ impl Sink for Collector<'_> {
         self.y.push(target);
         // The readers count from 1.
         self.positions.push(record.position.saturating_sub(1));
+        if let (Some(spots), Some(_)) = (&mut self.spots, record.id) {
+            spots.push(record.spot);
+        }
         self.ids.extend(record.id.map(Box::from));
         self.subjects.extend(record.subject.map(Box::from));
         self.weights.extend(record.weight);

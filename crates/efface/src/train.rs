@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use efface_formats::Spot;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, StoredRecord, Transaction, Vault};
@@ -81,7 +82,7 @@ fn trained(
         .hint("add the column, or make a schema without it: `efface schema DATA`"));
     }
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
-    check_ids(table.ids.as_deref())?;
+    check_ids(&table)?;
     let facts = facts_of(source, &table, ids)?;
     chosen.map_or(Ok(()), |chosen| chosen.fits(&facts))?;
     let plan = Plan::resolve(&choices, &facts)?;
@@ -246,16 +247,22 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
 }
 
 /// Ids must be distinct.
-pub(crate) fn check_ids(ids: Option<&[Box<str>]>) -> Result<()> {
-    let Some(ids) = ids else { return Ok(()) };
-    let mut sorted: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
-    sorted.sort_unstable();
-    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::refused(
-            "duplicate-id",
-            format!("`id` must be different for every record, `{}` stands twice", pair[0]),
-        )
-        .hint(
+pub(crate) fn check_ids(table: &Table) -> Result<()> {
+    let Some(ids) = &table.ids else { return Ok(()) };
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    order.sort_unstable_by_key(|&row| (&ids[row], row));
+    if let Some(pair) = order.windows(2).find(|pair| ids[pair[0]] == ids[pair[1]]) {
+        let places = match (table.spots.get(pair[0]), table.spots.get(pair[1])) {
+            (Some(Spot::Line(first)), Some(Spot::Line(second))) => {
+                format!(" (lines {first} and {second})")
+            }
+            (Some(Spot::Row(first)), Some(Spot::Row(second))) => {
+                format!(" (rows {first} and {second})")
+            }
+            _ => String::new(),
+        };
+        let message = format!("duplicate id `{}`{places}; ids must be unique", ids[pair[0]]);
+        return Err(Error::refused("duplicate-id", message).hint(
             "name the column that tells records apart with `--id`, and persons with `--subject`",
         ));
     }

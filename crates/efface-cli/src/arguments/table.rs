@@ -39,6 +39,10 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "NAME", value_parser = FORMATS, help_heading = "Table")]
     format: Option<String>,
 
+    /// NPZ: the array of features (default: X)
+    #[arg(long, value_name = "ARRAY", help_heading = "Table")]
+    features: Option<String>,
+
     /// The label column (NPZ: array; default there: y)
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     label: Option<String>,
@@ -59,9 +63,29 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     weight: Option<String>,
 
-    /// Columns to leave aside
+    /// Columns to leave out
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Table")]
     ignore: Vec<String>,
+
+    /// LIBSVM: indices start at 0, not 1
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true,
+        help_heading = "Table"
+    )]
+    zero_based: Option<bool>,
+
+    /// Memory that the table may take, such as 20GiB (default: 8GiB, and at most 100 times the size
+    /// of the file or 192MiB, whichever is more)
+    ///
+    /// The default stops small files that unpack to tables larger than memory. Stated, it is the only
+    /// limit.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Table")]
+    max_decoded: Option<u64>,
 }
 
 impl RoleArguments {
@@ -76,9 +100,36 @@ impl RoleArguments {
             subject: self.subject.clone(),
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
+            zero_based: self.zero_based,
+            features: self.features.clone(),
+            max_decoded: self.max_decoded,
             ..Source::default()
         }
     }
+}
+
+/// A number of bytes with a unit.
+fn size(text: &str) -> std::result::Result<u64, String> {
+    const UNITS: [(&str, u64); 9] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("B", 1),
+    ];
+    let text = text.trim();
+    let (number, unit) = UNITS
+        .into_iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))
+        .unwrap_or((text, 1));
+    let bytes = number.trim().parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| {
+        "must be a whole number above 0 with a unit such as MiB, GiB, MB or GB".to_owned()
+    })
 }
 
 /// What is fixed about columns when a model is made.

@@ -15,7 +15,9 @@ use crate::output::Output;
 ///
 /// A schema says how each column becomes numbers. Whatever the draft takes from the data (ranges,
 /// categories) is marked so; certificates list it as an assumption until someone replaces it by
-/// public knowledge.
+/// public knowledge. Columns that are hardly meant as they look (dates, nearly unique values, numbers
+/// with commas or percent signs) are left out, each with a comment `decide:` that says what to do.
+/// Every key of a schema.toml is explained in docs/schema.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -53,22 +55,34 @@ impl Schema {
         };
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
-        let text = efface::schema(&source, self.regression)?;
+        let draft = efface::schema(&source, self.regression)?;
+        let text = draft.to_toml();
+        let undecided: Vec<&str> = draft.undecided().collect();
         match destination {
             Some(destination) => {
                 let path = destination.path().to_owned();
                 destination.write(text.as_bytes())?;
                 if output.is_json() {
-                    output.value(&json!({ "written": path }))?;
+                    output.value(&json!({ "written": path, "undecided": undecided }))?;
                 } else {
                     output.text(&format!(
                         "drafted {}: read it, and replace what came from the data by what is \
                          public knowledge",
                         path.display()
                     ))?;
+                    if !undecided.is_empty() {
+                        let names: Vec<String> =
+                            undecided.iter().map(|name| format!("`{name}`")).collect();
+                        output.text(&format!(
+                            "look for `decide:` in it; decisions are needed about {}",
+                            names.join(", ")
+                        ))?;
+                    }
                 }
             }
-            None if output.is_json() => output.value(&json!({ "schema": text }))?,
+            None if output.is_json() => {
+                output.value(&json!({ "schema": text, "undecided": undecided }))?
+            }
             None => output.bytes(text.as_bytes())?,
         }
         Ok(Outcome::Done)

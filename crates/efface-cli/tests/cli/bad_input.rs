@@ -26,15 +26,15 @@ fn rows(lines: &[&str]) -> String {
 fn tables_that_are_refused() {
     let good = ["a,u,1,2,3,4,0", "b,u,1,2,3,5,1"];
     let with = |line: &str| rows(&[good[0], good[1], line]);
-    refused_table("", "", 2, &["data.csv"]);
-    refused_table("\n\n", "", 2, &["data.csv"]);
-    refused_table(rows(&[]), "", 1, &["at least 2 classes", "have 0"]);
+    refused_table("", "", 2, &["data.csv, line 1: the file is empty"]);
+    refused_table("\n\n", "", 2, &["the file is empty"]);
+    refused_table(rows(&[]), "", 1, &["column names, but no rows"]);
     refused_table(rows(&[]), "--classes 0,1", 1, &["no records"]);
     refused_table(
         with("c,u,x,2,3,4,1"),
         "",
         2,
-        &["line 4", "`x1`", "`x` is not a number", "efface schema"],
+        &["line 4", "`x1`", "`x` is not a number", "`--id x1`", "`--ignore x1`", "efface schema"],
     );
     refused_table(with("c,u,NaN,2,3,4,1"), "", 2, &["line 4", "`x1`"]);
     refused_table(with("c,u,inf,2,3,4,1"), "", 2, &["line 4", "`x1`", "finite"]);
@@ -46,14 +46,24 @@ fn tables_that_are_refused() {
     refused_table(with("c,u,1,2,3,4"), "", 2, &["line 4"]);
     refused_table(with("c,u,1,2,3,4,1,9"), "", 2, &["line 4"]);
     refused_table(with("c,u,\"1,2,3,4,1"), "", 2, &["line 4"]);
-    refused_table(with("a,u,1,2,3,4,1"), "", 1, &["`a` stands twice"]);
+    refused_table(with("a,u,1,2,3,4,1"), "", 1, &["duplicate id `a` (lines 2 and 4)"]);
     refused_table(rows(&[good[0], "b,u,1,2,3,5,0"]), "", 1, &["class"]);
     refused_table(with("c,u,1,2,3,4,2"), "", 1, &["class"]);
     refused_table(rows(&good), "--classes 0", 2, &["at least two classes"]);
     refused_table(rows(&good), "--classes 7,8", 1, &["no records"]);
-    refused_table(rows(&good).replace("y\n", "z\n"), "", 2, &["no column `y`"]);
+    refused_table(
+        rows(&good).replace("y\n", "z\n"),
+        "",
+        2,
+        &["column `y` (named with `--label`) is missing"],
+    );
     refused_table(rows(&good).replace("x2", "x1"), "", 2, &["`x1`"]);
     refused_table(b"id,user,x1,y\na,u,\xff\xfe,1\n", "", 2, &["line 2"]);
+    let wide: Vec<u8> = rows(&good).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    refused_table(wide, "", 2, &["data.csv: the text is UTF-16", "UTF-8"]);
+    let many: String = (0..30).map(|at| format!("r{at},u,1,2,3,4,{at}.5\n")).collect();
+    let squared = "`--loss squared --target-range LOW,HIGH`";
+    refused_table(format!("{COLUMNS}\n{many}"), "", 1, &["the data have 30", squared]);
     refused_table(vec![0u8; 4096], "", 2, &["data.csv"]);
     refused_table(
         rows(&good),
@@ -243,7 +253,11 @@ fn rows_that_do_not_fit_the_model() {
         (format!("{header}\nz1,u,nan,0,0,0,1\n"), 2, "line 2"),
         (format!("{header}\n"), 2, "no records"),
         (format!("{header}\nz1,u,0,0,0,0,7\n"), 2, "no records"),
-        (format!("{header}\nz1,u,0,0,0,0,1\nz1,u,0,0,0,0,1\n"), 1, "`z1` stands twice"),
+        (
+            format!("{header}\nz1,u,0,0,0,0,1\nz1,u,0,0,0,0,1\n"),
+            1,
+            "duplicate id `z1` (lines 2 and 3)",
+        ),
         ("id,user,x1,x2,x3,y\nz1,u,0,0,0,1\n".to_owned(), 2, "x4"),
         (format!("{},x5\nz1,u,0,0,0,0,1,2\n", header), 2, "x5"),
         ("user,x1,x2,x3,x4,y\nu,0,0,0,0,1\n".to_owned(), 2, "id"),

@@ -101,6 +101,49 @@ fn sparse_rows_in_libsvm() {
     w.efface("add m.efface rows.libsvm").fails(1, &["`capacity` is 100"]);
 }
 
+/// The same rows counted from 0 and from 1 make the same model.
+#[test]
+fn sparse_rows_counted_from_zero() {
+    let w = Workshop::new();
+    let (mut zero, mut one) = (String::new(), String::new());
+    for row in 0..60 {
+        let (label, at) = (row % 2, row % 7);
+        writeln!(zero, "{label} {at}:0.5 8:0.1").unwrap();
+        writeln!(one, "{label} {}:0.5 9:0.1", at + 1).unwrap();
+    }
+    w.write("zero.svm", &zero);
+    w.write("one.svm", &one);
+    let train = "--width 9 --seed 1";
+    w.efface(&format!("train zero.svm {train} -o m.efface"))
+        .fails(2, &["index 0", "`--zero-based`"]);
+    w.efface(&format!("train zero.svm --zero-based {train} -o m.efface")).done();
+    w.efface(&format!("train one.svm {train} -o n.efface")).done();
+    let same = w.efface("predict m.efface zero.svm --zero-based").done().stdout;
+    assert_eq!(w.efface("predict n.efface one.svm").done().stdout, same);
+    assert_eq!(w.efface("predict m.efface one.svm --zero-based=false").done().stdout, same);
+    w.efface("predict m.efface zero.svm").fails(2, &["`--zero-based`, or `--zero-based=false`"]);
+}
+
+/// Columns that are hardly meant as they look are named for a decision.
+#[test]
+fn drafts_ask_for_decisions() {
+    let w = Workshop::new();
+    let mut text = String::from("when;price;y\n");
+    for row in 0..60 {
+        writeln!(text, "2024-02-{:02};{row},5;{}", row % 28 + 1, row % 2).unwrap();
+    }
+    text =
+        text.replace("price;y", "price;size;y").replace(";0\n", ";1;0\n").replace(";1\n", ";2;1\n");
+    w.write("t.csv", &text);
+    let said = w.efface("schema t.csv --label y -o schema.toml").done().stdout;
+    assert!(said.contains("look for `decide:` in it"), "{said}");
+    assert!(said.contains("`price`, `when`"), "{said}");
+    let drafted = String::from_utf8(w.read("schema.toml")).unwrap();
+    assert!(drafted.contains("# decide: dates such as `2024-02-01`"), "{drafted}");
+    let json = w.efface("schema t.csv --label y --json").done().json();
+    assert_eq!(json["undecided"], serde_json::json!(["price", "when"]));
+}
+
 /// Words and missing values need a schema, which `efface schema` drafts for a human to confirm.
 #[test]
 fn words_and_missing_values_by_schema() {

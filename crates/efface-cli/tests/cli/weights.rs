@@ -91,7 +91,8 @@ fn what_breaks_a_rule_is_refused() {
     w.efface("add m.efface heavy.csv").fails(1, &["a record has weight 3.5", "`max-weight` is 3"]);
     w.write("none.csv", table(Label::Two, 300, 3));
     w.efface("add m.efface none.csv").fails(1, &["records have weights", "names none", "--weight"]);
-    w.efface("add m.efface none.csv --weight w").fails(2, &["no column `w`"]);
+    w.efface("add m.efface none.csv --weight w")
+        .fails(2, &["column `w` (named with `--weight`) is missing"]);
 
     let plain = "train plain.csv --label y --id id --subject user -o plain.efface";
     w.write("plain.csv", table(Label::Two, 0, 200));

@@ -33,7 +33,7 @@ pub enum OptionFault {
         name: String,
     },
     /// An empty class name.
-    #[error("`classes` holds an empty name")]
+    #[error("`classes` has an empty name")]
     EmptyClass,
     /// Classes for a regression.
     #[error("`classes` belongs to classification, but the task is regression")]
@@ -67,11 +67,17 @@ pub enum OptionFault {
     },
     /// LIBSVM on standard input without a width.
     #[error(
-        "LIBSVM on standard input needs `width`, the largest index allowed: it cannot be read twice"
+        "LIBSVM on standard input needs `--width`, the number of features: it cannot be read twice"
     )]
     WidthOnStdin,
+    /// A model whose columns are counted from 0, and a LIBSVM file that may count from 1.
+    #[error(
+        "the columns of the schema are counted from 0 (`first = 0`); say whether the indices of \
+         this LIBSVM file are, too: `--zero-based`, or `--zero-based=false` if they start at 1"
+    )]
+    IndexBase,
     /// A separate label file is needed or not wanted.
-    #[error("{format} files hold no labels; give them in a file of their own")]
+    #[error("{format} files have no labels; give them in a file of their own, with `--labels`")]
     LabelsFile {
         /// The format.
         format: Format,
@@ -83,12 +89,12 @@ pub enum OptionFault {
 #[non_exhaustive]
 pub enum ColumnFault {
     /// A column that options or schema name is not there.
-    #[error("no column `{column}`, named as {role}; the columns are {present}")]
+    #[error("column `{column}` ({role}) is missing; the columns are {present}")]
     Absent {
         /// The column.
         column: String,
-        /// Its role.
-        role: &'static str,
+        /// Its role and who gave it: `numeric in the schema`, `named with --label`.
+        role: String,
         /// The columns there are, shortened.
         present: String,
     },
@@ -115,7 +121,7 @@ pub enum ColumnFault {
         asked: &'static str,
     },
     /// No label column although labels are needed.
-    #[error("no label column is named; name one of {present}")]
+    #[error("no label column is named; name one of {present} with `--label`")]
     NoLabel {
         /// The columns there are, shortened.
         present: String,
@@ -124,7 +130,7 @@ pub enum ColumnFault {
     #[error("no feature columns are left")]
     NoFeatures,
     /// A schema of named columns for an unnamed array, or the reverse.
-    #[error("the schema describes {schema}, the file holds {file}")]
+    #[error("the schema describes {schema}, but the file has {file}")]
     SchemaShape {
         /// What the schema describes.
         schema: &'static str,

@@ -10,7 +10,7 @@ pub use row::{CellFault, LabelFault, RowFault};
 
 pub(crate) use column::listed;
 
-use std::io;
+use std::{fmt, io};
 
 use crate::format::arrays::ArrayFault;
 use crate::format::columnar::ColumnarFault;
@@ -87,9 +87,15 @@ pub struct Malformed {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
+    /// Text in another encoding.
+    #[error("the text is UTF-16; save the file as UTF-8 (in a spreadsheet: `CSV UTF-8`)")]
+    Utf16,
     /// A limit.
     #[error(transparent)]
     Limit(#[from] LimitFault),
+    /// More memory than a table of this file may take.
+    #[error(transparent)]
+    Expansion(#[from] ExpansionFault),
     /// Columns and their roles.
     #[error(transparent)]
     Column(#[from] ColumnFault),
@@ -138,6 +144,48 @@ pub struct LimitFault {
     pub limit: u64,
 }
 
+/// The table takes more memory than allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpansionFault {
+    /// Bytes allowed.
+    pub limit: u64,
+    /// The multiple of the file's size that is allowed, where that is what binds.
+    pub times: Option<u64>,
+    /// Bytes allowed however small the file is.
+    pub free: u64,
+}
+
+impl std::error::Error for ExpansionFault {}
+
+impl fmt::Display for ExpansionFault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (limit, more) = (size(self.limit), size(self.limit.saturating_mul(4)));
+        match self.times {
+            None => write!(
+                out,
+                "the table takes more than {limit} of memory, the limit; allow more with \
+                 `--max-decoded`, for example `--max-decoded {more}`"
+            ),
+            Some(times) => write!(
+                out,
+                "unpacked, the table takes more than {limit} of memory; allowed are {times} times \
+                 the size of the file, or {} where that is more; if you trust the file, allow more \
+                 with `--max-decoded`, for example `--max-decoded {more}`",
+                size(self.free)
+            ),
+        }
+    }
+}
+
+/// Bytes in the largest binary unit that leaves at least 1, rounded up: `--max-decoded` reads it.
+fn size(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => format!("{}{name}", bytes.div_ceil(unit)),
+        None => format!("{bytes}B"),
+    }
+}
+
 /// The row a sink stopped at; none before the first.
 fn before(position: u64) -> String {
     if position == 0 { String::new() } else { format!("row {position}: ") }
@@ -158,10 +206,13 @@ impl ReadError {
 
     /// A failed read; a limit that the stream itself enforces becomes a broken rule.
     pub(crate) fn io(file: &str, source: io::Error) -> Self {
-        let limit = source.get_ref().and_then(|inner| inner.downcast_ref::<LimitFault>()).copied();
-        match limit {
-            Some(limit) => Self::at(Place::file(file), limit),
-            None => Self::Io { file: file.to_owned(), source },
+        let inner = source.get_ref();
+        if let Some(&limit) = inner.and_then(|inner| inner.downcast_ref::<LimitFault>()) {
+            return Self::at(Place::file(file), limit);
         }
+        if let Some(&limit) = inner.and_then(|inner| inner.downcast_ref::<ExpansionFault>()) {
+            return Self::at(Place::file(file), limit);
+        }
+        Self::Io { file: file.to_owned(), source }
     }
 }

@@ -6,18 +6,21 @@
 pub enum CellFault {
     /// A column of numbers holds a word, and no schema says what it means.
     #[error(
-        "`{value}` is not a number; a column of words needs a schema: run `efface schema {file} \
-         -o schema.toml`"
+        "`{value}` is not a number; if the column names records or persons, say `--id {column}` or \
+         `--subject {column}`; leave it out with `--ignore {column}`; as a feature, a column of words \
+         needs a schema: run `efface schema {file} -o schema.toml`"
     )]
     WordWithoutSchema {
         /// The value.
         value: String,
+        /// The column.
+        column: String,
         /// The file as the user named it.
         file: String,
     },
-    /// A value is missing, and no schema says what stands for it.
+    /// A value is missing, and no schema says how to encode it.
     #[error(
-        "`{value}` is a missing value; only a schema can say what stands for it: run `efface \
+        "`{value}` is a missing value; only a schema can say how it is encoded: run `efface \
          schema {file} -o schema.toml`"
     )]
     MissingWithoutSchema {
@@ -27,13 +30,15 @@ pub enum CellFault {
         file: String,
     },
     /// A column declared numeric holds a word.
-    #[error("`{value}` is not a number; the schema declares the column numeric")]
+    #[error("`{value}` is not a number, but the column is numeric in the schema")]
     NotANumber {
         /// The value.
         value: String,
     },
     /// A value looks missing, but the column declares no such token.
-    #[error("`{value}` is not declared in `missing` of this column")]
+    #[error(
+        "`{value}` looks like a missing value, but is not in the column's `missing` list in the schema"
+    )]
     UndeclaredMissing {
         /// The value.
         value: String,
@@ -110,7 +115,10 @@ pub enum LabelFault {
         high: f64,
     },
     /// Classification: more classes than a classification has.
-    #[error("more than {limit} classes; is this a regression?")]
+    #[error(
+        "more than {limit} classes; for a number as target, use `--loss squared --target-range \
+         LOW,HIGH`"
+    )]
     TooManyClasses {
         /// The limit.
         limit: u32,

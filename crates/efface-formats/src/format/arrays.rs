@@ -1,10 +1,12 @@
 //! Arrays of numbers in binary files: what NPY and IDX have in common.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
+use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::error::{Fault, LimitFault, Place, ReadError, Spot};
 use crate::limits::Limits;
+use crate::source::read_all;
 
 /// An array that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -144,6 +146,7 @@ impl<'r> ArrayRows<'r> {
         input: Box<dyn BufRead + 'r>,
         flatten: bool,
         limits: &Limits,
+        budget: &Budget,
     ) -> Result<Self, ReadError> {
         let fault = |fault| ReadError::at(Place::file(file), fault);
         let axes = header.shape.len();
@@ -153,7 +156,7 @@ impl<'r> ArrayRows<'r> {
         if header.element.is_text() {
             return Err(fault(Fault::Array(ArrayFault::TextFeatures)));
         }
-        Self::open(file, header, input, limits)
+        Self::open(file, header, input, limits, budget)
     }
 
     /// An array of one value per row.
@@ -162,12 +165,13 @@ impl<'r> ArrayRows<'r> {
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
         limits: &Limits,
+        budget: &Budget,
     ) -> Result<Self, ReadError> {
         if !matches!(header.shape.as_slice(), [_] | [_, 1]) {
             let shape = header.shape_text();
             return Err(ReadError::at(Place::file(file), ArrayFault::ColumnAxes { shape }));
         }
-        Self::open(file, header, input, limits)
+        Self::open(file, header, input, limits, budget)
     }
 
     fn open(
@@ -175,6 +179,7 @@ impl<'r> ArrayRows<'r> {
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
         limits: &Limits,
+        budget: &Budget,
     ) -> Result<Self, ReadError> {
         let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
         let rows = header.rows();
@@ -189,6 +194,7 @@ impl<'r> ArrayRows<'r> {
                 LimitFault::check("bytes in one field", size, u64::from(limits.field_bytes))
             })
             .map_err(|limit| fault(limit.into()))?;
+        budget.features(width).map_err(|limit| fault(limit.into()))?;
         let total = width.checked_mul(size).and_then(|row| row.checked_mul(rows));
         let Some(total) = total else { return Err(fault(ArrayFault::Overflow.into())) };
         let mut array = Self {
@@ -204,10 +210,8 @@ impl<'r> ArrayRows<'r> {
             text: String::new(),
         };
         if header.column_major && width > 1 && rows > 1 {
-            LimitFault::check("bytes in a column-major array", total, limits.held_bytes)
-                .map_err(|limit| fault(limit.into()))?;
-            let mut all = Vec::new();
-            array.fill(&mut all, total)?;
+            let all = read_all(&mut array.input, total, 1, budget);
+            let all = array.whole(all, total)?;
             array.columns = Some(all);
         }
         Ok(array)
@@ -301,14 +305,18 @@ impl<'r> ArrayRows<'r> {
 
     /// Reads exactly `wanted` bytes; memory grows only with what arrives.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: u64) -> Result<(), ReadError> {
-        let result = (&mut self.input).take(wanted).read_to_end(bytes);
-        let early = match result {
-            Ok(read) => (read as u64) < wanted,
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => true,
+        let read = (&mut self.input).take(wanted).read_to_end(bytes);
+        *bytes = self.whole(read.map(|_| std::mem::take(bytes)), wanted)?;
+        Ok(())
+    }
+
+    /// The bytes read, if they are `wanted` many.
+    fn whole(&self, read: io::Result<Vec<u8>>, wanted: u64) -> Result<Vec<u8>, ReadError> {
+        match read {
+            Ok(bytes) if bytes.len() as u64 == wanted => return Ok(bytes),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
             Err(error) => return Err(ReadError::io(&self.file, error)),
-        };
-        if !early {
-            return Ok(());
         }
         let row_bytes = (self.width as u64 * self.element.size()).max(1);
         let row = if wanted > row_bytes { self.rows } else { self.row + 1 };

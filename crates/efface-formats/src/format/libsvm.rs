@@ -1,7 +1,8 @@
 //! LIBSVM: sparse text, `label index:value ...`.
 //!
-//! Indices ascend strictly from 1; `#` begins a comment; empty lines are skipped. The width is
-//! declared, or it is the largest index of the file, found in a first pass.
+//! Indices ascend strictly from 1, or from 0 where the options say so; `#` begins a comment; empty
+//! lines are skipped. The width is declared, or follows from the largest index of the file, found in
+//! a first pass.
 
 use crate::cell::quoted;
 use crate::error::{Fault, ReadError};
@@ -15,7 +16,7 @@ use crate::source::Stream;
 #[non_exhaustive]
 pub enum LibsvmFault {
     /// Not UTF-8.
-    #[error("the text is not UTF-8")]
+    #[error("the text is not UTF-8; save the file as UTF-8")]
     NotUtf8,
     /// No label at the start of the line.
     #[error("the line must start with a label, got `{token}`")]
@@ -33,8 +34,17 @@ pub enum LibsvmFault {
         token: String,
     },
     /// An index of 0.
-    #[error("indices are counted from 1, got 0")]
+    #[error(
+        "index 0, but LIBSVM files count from 1 unless told otherwise; if this one counts from 0, \
+         say `--zero-based`"
+    )]
     ZeroIndex,
+    /// An index that no table can have.
+    #[error("index {token} is too large; at most {} is read", u32::MAX)]
+    IndexTooLarge {
+        /// The index.
+        token: String,
+    },
     /// An index out of order.
     #[error("indices must ascend, got {got} after {before}")]
     Order {
@@ -44,10 +54,14 @@ pub enum LibsvmFault {
         before: u32,
     },
     /// An index beyond the width.
-    #[error("index {got} is beyond the declared width {width}")]
+    #[error(
+        "index {got}, but the largest is {largest}: the model or `--width` has {width} features"
+    )]
     BeyondWidth {
         /// The index.
         got: u32,
+        /// The largest index allowed.
+        largest: u32,
         /// The width.
         width: u32,
     },
@@ -67,23 +81,51 @@ pub enum LibsvmFault {
         /// The value.
         value: f64,
     },
-    /// The file holds no index, so that its width is 0.
-    #[error("no line holds an index, so the file has no features")]
+    /// The file has no index, so that its width is 0.
+    #[error("no line has an index, so the file has no features")]
     NoFeatures,
 }
 
 /// Lines of a LIBSVM file.
 pub(crate) struct LibsvmLines<'r> {
     lines: Lines<'r>,
+    base: Base,
     raw: Vec<u8>,
     text: String,
 }
 
+/// The index of the first feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Base {
+    Zero,
+    One,
+}
+
+impl Base {
+    /// As the options say, else as LIBSVM counts.
+    pub(crate) fn of(zero_based: Option<bool>) -> Self {
+        if zero_based == Some(true) { Self::Zero } else { Self::One }
+    }
+
+    /// The number that features are named by.
+    pub(crate) fn first(self) -> u32 {
+        match self {
+            Self::Zero => 0,
+            Self::One => 1,
+        }
+    }
+}
+
 impl<'r> LibsvmLines<'r> {
     /// The lines of an open file.
-    pub(crate) fn open(file: &str, stream: Stream<'r>, limits: &Limits) -> Result<Self, ReadError> {
+    pub(crate) fn open(
+        file: &str,
+        stream: Stream<'r>,
+        base: Base,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
         let lines = Lines::new(file, stream.input, limits.line_bytes)?;
-        Ok(Self { lines, raw: Vec::new(), text: String::new() })
+        Ok(Self { lines, base, raw: Vec::new(), text: String::new() })
     }
 
     /// Goes to the next line with content; `false` after the last.
@@ -116,9 +158,9 @@ impl<'r> LibsvmLines<'r> {
             if label_required {
                 return Err(self.fault(LibsvmFault::NoLabel { token: quoted(first) }));
             }
-            return Ok((None, Pairs { rest: text, before: 0 }));
+            return Ok((None, Pairs { rest: text, base: self.base, before: None }));
         }
-        Ok((Some(first), Pairs { rest, before: 0 }))
+        Ok((Some(first), Pairs { rest, base: self.base, before: None }))
     }
 
     /// The line's number.
@@ -135,11 +177,12 @@ impl<'r> LibsvmLines<'r> {
 /// The pairs of one line.
 pub(crate) struct Pairs<'a> {
     rest: &'a str,
-    before: u32,
+    base: Base,
+    before: Option<u32>,
 }
 
 impl Pairs<'_> {
-    /// The next index, counted from 1, and its value.
+    /// The next index, as the file has it, and its value.
     pub(crate) fn next(&mut self) -> Result<Option<(u32, f64)>, LibsvmFault> {
         let rest = self.rest.trim_ascii_start();
         if rest.is_empty() {
@@ -156,15 +199,19 @@ impl Pairs<'_> {
         if !index.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(pair());
         }
-        let index: u32 = index.parse().map_err(|_| pair())?;
         let value: f64 = value.parse().map_err(|_| pair())?;
-        if index == 0 {
+        // Digits alone, so that only too many of them cannot be read.
+        let index: u32 = index.parse().map_err(|_| match index {
+            "" => pair(),
+            _ => LibsvmFault::IndexTooLarge { token: quoted(index) },
+        })?;
+        if index < self.base.first() {
             return Err(LibsvmFault::ZeroIndex);
         }
-        if index <= self.before {
-            return Err(LibsvmFault::Order { got: index, before: self.before });
+        if let Some(before) = self.before.filter(|&before| index <= before) {
+            return Err(LibsvmFault::Order { got: index, before });
         }
-        self.before = index;
+        self.before = Some(index);
         Ok(Some((index, value)))
     }
 
@@ -176,9 +223,12 @@ impl Pairs<'_> {
         row: &mut Row,
     ) -> Result<(), LibsvmFault> {
         row.clear(width);
+        let first = self.base.first();
         while let Some((index, value)) = self.next()? {
-            if index > width {
-                return Err(LibsvmFault::BeyondWidth { got: index, width });
+            let column = index - first;
+            if column >= width {
+                let largest = width - 1 + first;
+                return Err(LibsvmFault::BeyondWidth { got: index, largest, width });
             }
             if !value.is_finite() {
                 return Err(LibsvmFault::NotFinite { index, value });
@@ -188,25 +238,26 @@ impl Pairs<'_> {
             if !stored.is_finite() {
                 return Err(LibsvmFault::TooLarge { index, value });
             }
-            row.put(index - 1, stored);
+            row.put(column, stored);
         }
         Ok(())
     }
 }
 
-/// The largest index of the file.
-pub(crate) fn largest_index(
+/// The number of features: as many as the largest index of the file calls for.
+pub(crate) fn width(
     file: &str,
     stream: Stream<'_>,
+    base: Base,
     limits: &Limits,
 ) -> Result<u32, ReadError> {
-    let mut lines = LibsvmLines::open(file, stream, limits)?;
-    let mut largest = 0;
+    let mut lines = LibsvmLines::open(file, stream, base, limits)?;
+    let mut width = 0;
     while lines.advance()? {
         let (_, mut pairs) = lines.parts(false)?;
         while let Some((index, _)) = pairs.next().map_err(|fault| lines.fault(fault))? {
-            largest = largest.max(index);
+            width = width.max((index - base.first()).saturating_add(1));
         }
     }
-    if largest == 0 { Err(lines.fault(LibsvmFault::NoFeatures)) } else { Ok(largest) }
+    if width == 0 { Err(lines.fault(LibsvmFault::NoFeatures)) } else { Ok(width) }
 }

@@ -1,6 +1,6 @@
 //! NPZ: a NumPy archive with arrays `X`, `y` and optionally `id`, `subject` and one of weights.
 //!
-//! The options may give the last three other names. Entries are read side by side, each through
+//! The options may give them other names. Entries are read side by side, each through
 //! its own view of the archive, so that nothing but one row is in memory.
 
 use std::io::{BufRead, BufReader};
@@ -8,11 +8,17 @@ use std::io::{BufRead, BufReader};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use crate::budget::Budget;
 use crate::error::{Place, ReadError};
 use crate::format::arrays::ArrayRows;
 use crate::format::npy;
 use crate::limits::Limits;
 use crate::source::{Counted, ReadSeek, Source};
+
+/// The array of features, unless another is named.
+pub(crate) const FEATURES: &str = "X";
+/// The array of labels, unless another is named.
+pub(crate) const LABELS: &str = "y";
 
 /// The bytes every archive with an entry starts with.
 pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
@@ -22,13 +28,16 @@ pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
 #[non_exhaustive]
 pub enum NpzFault {
     /// Not a zip archive.
-    #[error("the file is no zip archive: {message}")]
+    #[error("the file is not a zip archive: {message}")]
     Archive {
         /// The reader's reason.
         message: String,
     },
     /// An array is not there.
-    #[error("no array `{name}` in the archive; it holds {present}")]
+    #[error(
+        "no array `{name}` in the archive; its arrays are {present}; name the array of features with \
+         `--features`, that of labels with `--label`"
+    )]
     Absent {
         /// The array.
         name: String,
@@ -49,6 +58,7 @@ pub enum NpzFault {
 pub(crate) struct Archive {
     file: String,
     zip: ZipArchive<Box<dyn ReadSeek>>,
+    budget: Budget,
 }
 
 impl Archive {
@@ -56,7 +66,7 @@ impl Archive {
     pub(crate) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Self, ReadError> {
         let file = source.name().to_owned();
         match ZipArchive::new(source.seekable(limits)?) {
-            Ok(zip) => Ok(Self { file, zip }),
+            Ok(zip) => Ok(Self { file, zip, budget: source.budget().clone() }),
             Err(ZipError::Io(error)) => Err(ReadError::io(&file, error)),
             Err(error) => {
                 let fault = NpzFault::Archive { message: error.to_string() };
@@ -76,10 +86,10 @@ impl Archive {
         array: &str,
         limits: &Limits,
     ) -> Result<ArrayRows<'_>, ReadError> {
-        let place = self.place(array);
+        let (place, budget) = (self.place(array), self.budget.clone());
         let mut input = self.entry(array, limits)?;
         let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::features(&place, &header, input, false, limits)
+        ArrayRows::features(&place, &header, input, false, limits, &budget)
     }
 
     /// The array as one value per row.
@@ -88,10 +98,10 @@ impl Archive {
         array: &str,
         limits: &Limits,
     ) -> Result<ArrayRows<'_>, ReadError> {
-        let place = self.place(array);
+        let (place, budget) = (self.place(array), self.budget.clone());
         let mut input = self.entry(array, limits)?;
         let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::column(&place, &header, input, limits)
+        ArrayRows::column(&place, &header, input, limits, &budget)
     }
 
     /// The array's name in messages.

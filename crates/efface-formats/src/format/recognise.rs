@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::format::{idx, npy, npz};
 use crate::input::Format;
 
-/// The format a file name tells, `.gz` left aside.
+/// The format a file name tells, `.gz` left out.
 pub(crate) fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -44,6 +44,19 @@ pub(crate) fn by_content(head: &[u8]) -> Option<Format> {
     by_line(head)
 }
 
+/// Whether this is text of two bytes for each character: by its mark, or because every second byte
+/// of what else looks like text is zero.
+pub(crate) fn is_utf16(head: &[u8]) -> bool {
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        return true;
+    }
+    let (pairs, _) = head.as_chunks::<2>();
+    let text = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    pairs.len() >= 2
+        && (pairs.iter().all(|&[low, high]| high == 0 && text(low))
+            || pairs.iter().all(|&[high, low]| high == 0 && text(low)))
+}
+
 /// Text: LIBSVM where the second word of a line is `index:value`, CSV where a delimiter occurs.
 fn by_line(head: &[u8]) -> Option<Format> {
     let valid = match std::str::from_utf8(head) {
@@ -80,6 +93,16 @@ mod tests {
         assert_eq!(by_name("X.npy"), Some(Format::Npy));
         assert_eq!(by_name("a9a"), None);
         assert_eq!(by_name("data.parquet"), Some(Format::Parquet));
+    }
+
+    #[test]
+    fn two_bytes_for_a_character() {
+        assert!(is_utf16(b"\xff\xfea\0,\0"));
+        assert!(is_utf16(b"a\0,\0b\0\n\0"));
+        assert!(is_utf16(b"\0a\0,\0b\0\n"));
+        assert!(!is_utf16(b"\xff\xff\xff\xff\x10\0\0\0"));
+        assert!(!is_utf16(b"a,b\n"));
+        assert!(!is_utf16(&[0; 64]));
     }
 
     #[test]

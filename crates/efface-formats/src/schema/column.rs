@@ -47,7 +47,7 @@ pub enum Kind {
     Subject,
     /// How often the record counts.
     Weight,
-    /// Left aside.
+    /// Left out.
     Ignored,
 }
 

@@ -1,13 +1,13 @@
 //! A first schema for a human to confirm, drafted from the rows.
 
-use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 
-use super::{Body, Column, CsvShape, Header, Kind, Onto, Origin, Other, Scaling, Schema, Storage};
-use crate::cell::{Cell, looks_missing};
-use crate::error::{ColumnFault, LimitFault, OptionFault, Place, ReadError, listed};
+use super::findings::Findings;
+use super::{Body, Column, CsvShape, Header, Kind, Notes, Origin, Schema, Storage};
+use crate::budget::Budget;
+use crate::error::{ColumnFault, Fault, LimitFault, OptionFault, Place, ReadError, listed};
 use crate::format::csv::CsvTable;
-use crate::format::npz::Archive;
+use crate::format::npz::{self, Archive};
 use crate::input::{Format, Input};
 use crate::matrix;
 use crate::options::ReadOptions;
@@ -15,21 +15,46 @@ use crate::read::{Opened, array_features, libsvm_width, open};
 use crate::source::{Source, Stream};
 use crate::table::Table;
 
-/// Most categories of a categorical column; more become a hashed one.
-const MOST_CATEGORIES: usize = 64;
-/// Distinct words counted at most.
-const MOST_WORDS: usize = 4096;
 /// Features from which rows are stored sparse.
 const SPARSE_FROM: u32 = 1024;
 
+/// A schema drafted from data, with what a human must decide about single columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The schema.
+    pub schema: Schema,
+    notes: Notes,
+}
+
+impl Draft {
+    /// The schema as a file for people, see [`Schema::to_toml`]; a column about which something
+    /// must be decided has a comment before it that begins with `decide:`.
+    pub fn to_toml(&self) -> String {
+        self.schema.with_notes(&self.notes)
+    }
+
+    /// The columns about which something must be decided.
+    pub fn undecided(&self) -> impl Iterator<Item = &str> {
+        self.notes.keys().map(String::as_str)
+    }
+}
+
+impl From<Schema> for Draft {
+    fn from(schema: Schema) -> Self {
+        Self { schema, notes: Notes::new() }
+    }
+}
+
 /// Drafts a schema from the data: every value it takes from the rows is marked
-/// `origin = "data"`, and [`Schema::to_toml`] says at each what to confirm.
+/// `origin = "data"`, and [`Draft::to_toml`] says at each what to confirm.
 ///
 /// Of the options it uses `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. The
 /// whole table is read. A column of numbers gets the range found, one of words a list of up to
-/// 64 categories and beyond that a hash; a column without any value is ignored.
-pub fn draft(input: &Input, options: &ReadOptions) -> Result<Schema, ReadError> {
-    draft_source(Source::new(&input.path), input.format, options)
+/// 64 categories and beyond that a hash; a column without any value is ignored. So are columns that
+/// are hardly meant as they look (dates, nearly unique values, numbers with commas or percent
+/// signs, types that are not read), each with a note of what to decide.
+pub fn draft(input: &Input, options: &ReadOptions) -> Result<Draft, ReadError> {
+    draft_source(Source::new(&input.path, &options.limits), input.format, options)
 }
 
 /// As [`draft`], from any reader; `name` stands for the file in messages.
@@ -38,43 +63,50 @@ pub fn draft_from<'r>(
     reader: impl Read + 'r,
     format: Option<Format>,
     options: &ReadOptions,
-) -> Result<Schema, ReadError> {
-    draft_source(Source::reader(name, Box::new(reader)), format, options)
+) -> Result<Draft, ReadError> {
+    draft_source(Source::reader(name, Box::new(reader), &options.limits), format, options)
 }
 
 fn draft_source(
     mut source: Source<'_>,
     stated: Option<Format>,
     options: &ReadOptions,
-) -> Result<Schema, ReadError> {
+) -> Result<Draft, ReadError> {
     let file = source.name().to_owned();
     match open(&mut source, stated, options)? {
         Opened::Stream(Format::Csv, stream) => {
             let shape = guess_header(&file, &stream, options)?;
             let mut stated = options.clone();
             stated.csv.header = shape.header;
-            let mut table = CsvTable::open(&file, stream, None, &stated)?;
+            let mut table = CsvTable::open(&file, stream, None, &stated, source.budget())?;
             let mut csv = table.shape;
             csv.origin = shape.origin;
-            draft_table(&file, &mut table, csv, options)
+            draft_table(&file, &mut table, csv, options, source.budget())
         }
         Opened::Stream(Format::Libsvm, stream) => {
             let (matrix, _) = libsvm_width(&mut source, stream, options)?;
-            Ok(Schema::matrix(matrix)?)
+            Ok(Schema::matrix(matrix)?.into())
         }
         Opened::Stream(format, stream) => {
-            let (features, divide) = array_features(&file, stream, format, options)?;
-            Ok(Schema::matrix(matrix::implied(features.width(), divide))?)
+            let (features, divide) =
+                array_features(&file, stream, format, options, source.budget())?;
+            Ok(Schema::matrix(matrix::implied(features.width(), divide))?.into())
         }
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
-            let features = archive.features("X", &options.limits)?;
-            Ok(Schema::matrix(matrix::implied(features.width(), 1.0))?)
+            let features = archive
+                .features(options.features.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
+            Ok(Schema::matrix(matrix::implied(features.width(), 1.0))?.into())
         }
         #[cfg(feature = "parquet")]
         Opened::Seekable(format) => {
-            let mut table = crate::format::columnar::open(&mut source, format, options)?;
-            draft_table(&file, &mut table, CsvShape::default(), options)
+            let mut table = crate::format::columnar::open(
+                &mut source,
+                format,
+                options,
+                crate::format::columnar::Unread::Empty,
+            )?;
+            draft_table(&file, &mut table, CsvShape::default(), options, source.budget())
         }
         #[cfg(not(feature = "parquet"))]
         Opened::Seekable(format) => Err(ReadError::NotBuilt { file, format }),
@@ -94,7 +126,7 @@ fn guess_header(
     let head = Stream { head: Vec::new(), input: Box::new(Cursor::new(stream.head.clone())) };
     let mut stated = options.clone();
     stated.csv.header = Some(Header::Absent);
-    let mut table = CsvTable::open(file, head, None, &stated)?;
+    let mut table = CsvTable::open(file, head, None, &stated, &Budget::new(&options.limits))?;
     table.advance()?;
     let numbers: Vec<Option<f64>> =
         (0..table.names().len()).map(|at| table.cell(at).number()).collect();
@@ -106,100 +138,53 @@ fn guess_header(
     Ok(CsvShape { header, origin: Origin::Data, ..options.csv })
 }
 
-/// What was found in a column.
-#[derive(Default)]
-struct Findings {
-    numbers: Option<(f64, f64)>,
-    words: BTreeSet<String>,
-    any_word: bool,
-    missing: BTreeSet<String>,
-}
-
-impl Findings {
-    fn see(&mut self, cell: Cell<'_>) {
-        let text = cell.text();
-        let number = cell.number();
-        if looks_missing(&text) || number.is_some_and(f64::is_nan) {
-            let token = if text.is_ascii() { text.to_ascii_lowercase() } else { text.into_owned() };
-            self.missing.insert(token);
-            return;
-        }
-        match number {
-            Some(number) => {
-                let (low, high) = self.numbers.unwrap_or((number, number));
-                self.numbers = Some((low.min(number), high.max(number)));
-            }
-            None => self.any_word = true,
-        }
-        if self.words.len() < MOST_WORDS && !self.words.contains(text.as_ref()) {
-            self.words.insert(text.into_owned());
-        }
-    }
-
-    fn column(self, name: &str) -> Column {
-        let Self { numbers, words, any_word, missing } = self;
-        let kind = match numbers {
-            Some((low, high)) if !any_word => Kind::Numeric(range(low, high)),
-            None if !any_word => Kind::Ignored,
-            _ if words.len() <= MOST_CATEGORIES => {
-                let categories = words.into_iter().collect();
-                Kind::Categorical { categories, other: Other::Refuse }
-            }
-            _ => {
-                let width = (words.len() as u32 * 2).next_power_of_two().max(256);
-                Kind::Hashed { width }
-            }
-        };
-        let mut column = Column::new(name, kind, Origin::Data);
-        if column.kind.is_feature() {
-            column.missing = missing.into_iter().collect();
-        }
-        column
-    }
-}
-
-fn range(low: f64, high: f64) -> Scaling {
-    if low < high && (high - low).is_finite() {
-        Scaling::Range { low, high, onto: Onto::Symmetric }
-    } else {
-        Scaling::AsIs
-    }
-}
-
 /// Drafts from a table of named columns.
 pub(crate) fn draft_table(
     file: &str,
     table: &mut dyn Table,
     csv: CsvShape,
     options: &ReadOptions,
-) -> Result<Schema, ReadError> {
+    budget: &Budget,
+) -> Result<Draft, ReadError> {
     let names = table.names().to_vec();
     let roles = roles(file, &names, options)?;
     let mut findings: Vec<Findings> = names.iter().map(|_| Findings::default()).collect();
     let mut rows = 0;
     while table.advance()? {
         rows += 1;
+        let fault = |fault: Fault| ReadError::at(Place::new(file, table.spot()), fault);
         LimitFault::check("rows", rows, options.limits.rows)
-            .map_err(|fault| ReadError::at(Place::new(file, table.spot()), fault))?;
+            .map_err(|limit| fault(limit.into()))?;
         for (at, finding) in findings.iter_mut().enumerate() {
             if matches!(roles.get(at), Some(None)) {
-                finding.see(table.cell(at));
+                finding.see(table.cell(at), budget).map_err(|limit| fault(limit.into()))?;
             }
         }
     }
-    let columns: Vec<Column> = names
-        .iter()
-        .zip(findings)
-        .zip(roles)
-        .map(|((name, finding), role)| match role {
-            Some(kind) => Column::new(name, kind, Origin::User),
-            None => finding.column(name),
-        })
-        .collect();
+    let mut notes = Notes::new();
+    let mut columns = Vec::new();
+    for (at, ((name, finding), role)) in names.iter().zip(findings).zip(roles).enumerate() {
+        let (column, note) = match (role, table.unread(at)) {
+            (Some(kind), _) => (Column::new(name, kind, Origin::User), None),
+            (None, Some(kind)) => {
+                let note = format!(
+                    "columns of type {kind} are not read; this one is left out until the file \
+                     holds it as a number, a boolean or text"
+                );
+                (Column::new(name, Kind::Ignored, Origin::Data), Some(note))
+            }
+            (None, None) => finding.column(name),
+        };
+        columns.push(column);
+        if let Some(note) = note {
+            notes.insert(name.clone(), note);
+        }
+    }
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     let sparse = width >= u64::from(SPARSE_FROM);
     let storage = if sparse { Storage::Sparse } else { Storage::Dense };
-    Ok(Schema::new(csv, Body::Columns { storage, columns })?)
+    let schema = Schema::new(csv, Body::Columns { storage, columns })?;
+    Ok(Draft { schema, notes })
 }
 
 fn roles(
@@ -218,7 +203,7 @@ fn roles(
     let ignored = options.ignore.iter().map(|name| (name, Kind::Ignored));
     for (column, kind) in single.chain(ignored) {
         let Some(at) = names.iter().position(|name| name == column) else {
-            let (column, role) = (column.clone(), kind.name());
+            let (column, role) = (column.clone(), super::plan::option(&kind));
             let fault = ColumnFault::Absent { column, role, present: listed(names) };
             return Err(ReadError::at(Place::file(file), fault));
         };

@@ -25,18 +25,25 @@
 mod column;
 mod draft;
 mod encoder;
+mod findings;
 mod hashing;
 mod implied;
+mod look;
 mod plan;
 mod render;
 mod text;
 
 pub use column::{Column, Kind, Onto, Other, Scaling};
-pub use draft::{draft, draft_from};
+pub use draft::{Draft, draft, draft_from};
 pub use encoder::{Row, RowEncoder};
 pub use text::SchemaError;
 
 pub(crate) use plan::Plan;
+
+/// What to decide about a column, by its name.
+type Notes = BTreeMap<String, String>;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 

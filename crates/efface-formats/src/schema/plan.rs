@@ -45,7 +45,7 @@ impl Plan {
             let may_lack = !options.label_required
                 && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
             if !places.contains_key(column) && !may_lack {
-                return Err(fault(absent(column, kind, names)));
+                return Err(fault(absent(column, option(kind), names)));
             }
         }
         let (schema, implied) = match &options.schema {
@@ -92,7 +92,11 @@ impl Plan {
             };
             let Some(place) = place else {
                 if needed {
-                    return Err(fault(absent(&column.name, &column.kind, names)));
+                    return Err(fault(absent(
+                        &column.name,
+                        format!("{} in the schema", column.kind.name()),
+                        names,
+                    )));
                 }
                 continue;
             };
@@ -114,11 +118,12 @@ impl Plan {
     }
 
     /// A fault of a feature column, with the way out where there is no schema yet.
-    pub(crate) fn explain(&self, file: &str, fault: CellFault) -> CellFault {
+    pub(crate) fn explain(&self, file: &str, column: &str, fault: CellFault) -> CellFault {
         let file = file.to_owned();
         match fault {
             CellFault::NotANumber { value } if self.implied => {
-                CellFault::WordWithoutSchema { value, file }
+                let column = crate::cell::quoted(column);
+                CellFault::WordWithoutSchema { value, column, file }
             }
             CellFault::UndeclaredMissing { value } if self.implied => {
                 CellFault::MissingWithoutSchema { value, file }
@@ -128,8 +133,14 @@ impl Plan {
     }
 }
 
-fn absent(column: &str, kind: &Kind, names: &[String]) -> ColumnFault {
-    ColumnFault::Absent { column: column.to_owned(), role: kind.name(), present: listed(names) }
+fn absent(column: &str, role: String, names: &[String]) -> ColumnFault {
+    ColumnFault::Absent { column: column.to_owned(), role, present: listed(names) }
+}
+
+/// The role of a column that an option names.
+pub(super) fn option(kind: &Kind) -> String {
+    let option = if *kind == Kind::Ignored { "ignore" } else { kind.name() };
+    format!("named with `--{option}`")
 }
 
 /// The roles that the options give, each column once.

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Scaling, Schema, Storage,
+    Body, Column, CsvShape, Header, Kind, Matrix, Notes, Onto, Origin, Other, Scaling, Schema,
+    Storage,
 };
 
 /// Whether comments are written.
@@ -17,23 +18,28 @@ impl Schema {
     /// The one text of this schema: equal schemas have equal texts, and [`Schema::from_toml`]
     /// reads it back to an equal schema. For storing and hashing.
     pub fn canonical(&self) -> String {
-        render(self, Comments::No)
+        render(self, Comments::No, &Notes::new())
     }
 
     /// The schema as a file for people: as [`Schema::canonical`], with a comment at every value
     /// taken from data that says what to confirm.
     pub fn to_toml(&self) -> String {
-        render(self, Comments::Yes)
+        self.with_notes(&Notes::new())
+    }
+
+    /// As [`Schema::to_toml`], with a comment before each column that has a note.
+    pub(super) fn with_notes(&self, notes: &Notes) -> String {
+        render(self, Comments::Yes, notes)
     }
 }
 
-fn render(schema: &Schema, comments: Comments) -> String {
+fn render(schema: &Schema, comments: Comments, notes: &Notes) -> String {
     let mut out = String::new();
     if comments == Comments::Yes && is_data_derived(schema) {
         out.push_str(
             "# Values with origin = \"data\" were taken from the rows. Put what is known without\n\
              # looking at them in their place, then write origin = \"user\"; what stays \"data\" is\n\
-             # listed in every certificate as not covered.\n\n",
+             # listed in every certificate as not covered. docs/schema.md explains every key.\n\n",
         );
     }
     out.push_str("version = 1\n");
@@ -46,6 +52,10 @@ fn render(schema: &Schema, comments: Comments) -> String {
             line(&mut out, "storage", &quote(name), "");
             write_csv(&mut out, schema.csv, comments);
             for column in columns {
+                out.push('\n');
+                if let Some(note) = notes.get(&column.name) {
+                    let _ = writeln!(out, "# decide: {note}");
+                }
                 write_column(&mut out, column, comments);
             }
         }
@@ -96,7 +106,7 @@ fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
 
 fn write_column(out: &mut String, column: &Column, comments: Comments) {
     let note = |text| note(comments, column.origin, text);
-    out.push_str("\n[[column]]\n");
+    out.push_str("[[column]]\n");
     line(out, "name", &quote(&column.name), "");
     line(out, "kind", &quote(column.kind.name()), "");
     match &column.kind {

@@ -93,13 +93,13 @@ fn header_alone_is_a_table_of_no_rows() {
 
 #[test]
 fn empty_file() {
-    assert_eq!(error(""), "data.csv, line 1: the file holds no line");
+    assert_eq!(error(""), "data.csv, line 1: the file is empty");
 }
 
 #[test]
 fn not_utf8() {
     let message = refused(Format::Csv, b"a,y\n\xff,1\n", &plain());
-    assert_eq!(message, "data.csv, line 2: the text is not UTF-8");
+    assert_eq!(message, "data.csv, line 2: the text is not UTF-8; save the file as UTF-8");
 }
 
 #[test]
@@ -164,11 +164,14 @@ fn name_twice() {
 
 #[test]
 fn absent_columns() {
-    assert_eq!(error("a,b\n"), "data.csv: no column `y`, named as label; the columns are `a`, `b`");
+    assert_eq!(
+        error("a,b\n"),
+        "data.csv: column `y` (named with `--label`) is missing; the columns are `a`, `b`"
+    );
     let options = ReadOptions { id: Some("key".into()), ..plain() };
     assert_eq!(
         refused(Format::Csv, b"a,y\n", &options),
-        "data.csv: no column `key`, named as id; the columns are `a`, `y`"
+        "data.csv: column `key` (named with `--id`) is missing; the columns are `a`, `y`"
     );
 }
 
@@ -177,17 +180,34 @@ fn no_label_and_no_features() {
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Csv, b"a,b\n", &options),
-        "data.csv: no label column is named; name one of `a`, `b`"
+        "data.csv: no label column is named; name one of `a`, `b` with `--label`"
     );
     assert_eq!(error("y\n1\n"), "data.csv: no feature columns are left");
+}
+
+#[test]
+fn text_of_two_bytes_for_a_character() {
+    let table = "a,y\n1,n\n";
+    let units = || table.encode_utf16();
+    let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    for bytes in
+        [[&[0xff, 0xfe][..], &little].concat(), [&[0xfe, 0xff][..], &big].concat(), little, big]
+    {
+        assert_eq!(
+            refused(Format::Csv, &bytes, &plain()),
+            "data.csv: the text is UTF-16; save the file as UTF-8 (in a spreadsheet: `CSV UTF-8`)"
+        );
+    }
 }
 
 #[test]
 fn word_without_schema() {
     assert_eq!(
         error("a,y\nblue,n\n"),
-        "data.csv, line 2, column `a`: `blue` is not a number; a column of words needs a schema: \
-         run `efface schema data.csv -o schema.toml`"
+        "data.csv, line 2, column `a`: `blue` is not a number; if the column names records or \
+         persons, say `--id a` or `--subject a`; leave it out with `--ignore a`; as a feature, a \
+         column of words needs a schema: run `efface schema data.csv -o schema.toml`"
     );
 }
 
@@ -250,7 +270,7 @@ fn limits_stop_long_fields_lines_records_rows_and_columns() {
     assert_eq!(message, "data.csv, line 1: more than 2 columns, the limit");
 
     let mut options = plain();
-    options.limits.decoded_bytes = 5;
+    options.limits.stream_bytes = 5;
     let message = refused(Format::Csv, b"a,y\n1,n\n", &options);
     assert_eq!(message, "data.csv: more than 5 bytes, the limit");
 }

@@ -53,7 +53,7 @@ fn unknown_words_are_refused_or_zero() {
     );
     assert_eq!(
         row(&refuse, Cell::Text("NA")).unwrap_err().to_string(),
-        "`NA` is not declared in `missing` of this column"
+        "`NA` looks like a missing value, but is not in the column's `missing` list in the schema"
     );
     let zero = column("kind = \"categorical\"\ncategories = [\"u\"]\nother = \"zero\"");
     assert_eq!(row(&zero, Cell::Text("w")).unwrap(), [0.0]);
@@ -95,10 +95,16 @@ fn numbers_are_checked() {
     let fault = |cell| row(&numeric, cell).unwrap_err().to_string();
     assert_eq!(
         fault(Cell::Text("x")),
-        "`x` is not a number; the schema declares the column numeric"
+        "`x` is not a number, but the column is numeric in the schema"
     );
-    assert_eq!(fault(Cell::Text("?")), "`?` is not declared in `missing` of this column");
-    assert_eq!(fault(Cell::Null), "`` is not declared in `missing` of this column");
+    assert_eq!(
+        fault(Cell::Text("?")),
+        "`?` looks like a missing value, but is not in the column's `missing` list in the schema"
+    );
+    assert_eq!(
+        fault(Cell::Null),
+        "`` looks like a missing value, but is not in the column's `missing` list in the schema"
+    );
     assert_eq!(fault(Cell::Number(f64::NAN)), "numbers must be finite, got NaN");
     assert_eq!(fault(Cell::Text("-inf")), "numbers must be finite, got -inf");
 }
@@ -196,8 +202,8 @@ fn stored_schemas_encode_alike() {
         let (read, _) = collect(Format::Csv, table.as_bytes(), &later).unwrap();
         assert_eq!(read.rows, trained.rows);
     }
-    assert!(refused(Format::Csv, b"a\n1\n", &later).contains("no column `w`"));
-    assert!(refused(Format::Csv, b"a,w\n1,v\n", &options).contains("no column `key`"));
+    assert!(refused(Format::Csv, b"a\n1\n", &later).contains("column `w` ("));
+    assert!(refused(Format::Csv, b"a,w\n1,v\n", &options).contains("column `key` ("));
 }
 
 #[test]
@@ -220,6 +226,6 @@ fn arrays_take_column_schemas_by_position() {
     );
     assert_eq!(
         refused(Format::Libsvm, b"1:1\n", &options),
-        "data.libsvm: the schema describes named columns, the file holds an array without names"
+        "data.libsvm: the schema describes named columns, but the file has an array without names"
     );
 }

@@ -45,7 +45,7 @@ fn broken_checksum() {
 #[test]
 fn bombs_stop_at_the_limit() {
     let mut options = plain();
-    options.limits.decoded_bytes = 1 << 20;
+    options.limits.stream_bytes = 1 << 20;
     let bomb = gz(&vec![b'\n'; 1 << 24]);
     assert!(bomb.len() < 1 << 16);
     let message = refused(Format::Csv, &bomb, &options);

@@ -2,6 +2,7 @@
 // The lint knows test functions, not the functions that tests share.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod bombs;
 mod collect;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -12,6 +13,7 @@ mod gzip;
 mod idx;
 mod libsvm;
 mod memory;
+mod memory_limits;
 mod mutation;
 mod npy;
 mod npz;
@@ -20,4 +22,5 @@ mod options;
 mod promises;
 mod real;
 mod schema;
+mod schema_drafts;
 mod weights;

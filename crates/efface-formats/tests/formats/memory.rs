@@ -232,7 +232,7 @@ fn names_must_be_those_of_the_schema() {
     let unnamed = in_memory(&dense(&[1.0, 2.0], 2), &unlabelled()).unwrap().1.schema;
     assert_eq!(
         refused(&named, &ReadOptions { schema: Some(unnamed), ..unlabelled() }),
-        "X: the schema describes an array without names, the file holds named columns"
+        "X: the schema describes an array without names, but the file has named columns"
     );
 }
 

@@ -132,7 +132,7 @@ fn labels_are_needed_in_a_file() {
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
-        "npy files hold no labels; give them in a file of their own"
+        "npy files have no labels; give them in a file of their own, with `--labels`"
     );
 }
 
@@ -222,7 +222,8 @@ fn shapes_beyond_the_limits() {
     assert_eq!(message, "data.npy: the shape has more elements than can be counted");
     let dictionary = "{'descr': '<f8', 'fortran_order': True, 'shape': (4000000000, 1000)}";
     let message = error(&raw(dictionary, &[]));
-    assert!(message.contains("bytes in a column-major array"), "{message}");
+    // Memory grows with what arrives, which is nothing.
+    assert!(message.contains("the data end in row"), "{message}");
 }
 
 #[test]

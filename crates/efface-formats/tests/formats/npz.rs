@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write as _};
 
-use efface_formats::{Format, ReadOptions};
+use efface_formats::{Format, ReadOptions, draft_from};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -81,7 +81,7 @@ fn no_labels_for_prediction() {
 #[test]
 fn not_an_archive() {
     let message = refused(Format::Npz, b"PK\x03\x04 and no more", &options());
-    assert!(message.starts_with("data.npz: the file is no zip archive: "), "{message}");
+    assert!(message.starts_with("data.npz: the file is not a zip archive: "), "{message}");
 }
 
 #[test]
@@ -89,10 +89,30 @@ fn absent_arrays() {
     let archive = npz(&[("X.npy", features()), ("a.npy", features())], CompressionMethod::Stored);
     assert_eq!(
         refused(Format::Npz, &archive, &options()),
-        "data.npz: no array `y` in the archive; it holds `X`, `a`"
+        "data.npz: no array `y` in the archive; its arrays are `X`, `a`; name the array of features \
+         with `--features`, that of labels with `--label`"
     );
     let archive = npz(&[("y.npy", features())], CompressionMethod::Stored);
     assert!(refused(Format::Npz, &archive, &options()).contains("no array `X`"));
+}
+
+#[test]
+fn arrays_of_other_names() {
+    let labels = npy(&[2], npyz::Order::C, &[3_i64, 8]);
+    let archive =
+        npz(&[("data.npy", features()), ("target.npy", labels)], CompressionMethod::Stored);
+    let named =
+        ReadOptions { features: Some("data".into()), label: Some("target".into()), ..plain() };
+    let (read, summary) = collect(Format::Npz, &archive, &named).unwrap();
+    assert_eq!(read.rows.len(), 2);
+    assert_eq!(summary.classes.unwrap().names, ["3", "8"]);
+    let draft = draft_from("t.npz", archive.as_slice(), None, &named).unwrap();
+    assert_eq!(draft.schema.width() as usize, read.rows[0].len());
+    let message = refused(Format::Npz, &archive, &plain());
+    assert!(message.contains("no array `X`"), "{message}");
+    assert!(message.contains("its arrays are `data`, `target`"), "{message}");
+    let csv = refused(Format::Csv, b"a,y\n1,1\n", &named);
+    assert_eq!(csv, "`features` does not apply to csv files");
 }
 
 #[test]
@@ -139,7 +159,7 @@ fn bombs_stop_at_the_limit() {
     let zeros = npy(&[1 << 16, 16], npyz::Order::C, &vec![0.0_f64; 1 << 20]);
     let archive = npz(&[("X.npy", zeros)], CompressionMethod::Deflated);
     let mut options = unlabelled();
-    options.limits.decoded_bytes = 1 << 20;
+    options.limits.stream_bytes = 1 << 20;
     assert!(archive.len() < 1 << 16);
     let message = refused(Format::Npz, &archive, &options);
     assert_eq!(message, "data.npz, array `X`: more than 1048576 bytes, the limit");

@@ -78,7 +78,7 @@ fn adult_through_a_drafted_schema() {
     let message = read(&input, &without, &mut Collected::default()).unwrap_err().to_string();
     assert!(message.contains("run `efface schema "), "{message}");
 
-    let schema = draft(&input, &without).unwrap();
+    let schema = draft(&input, &without).unwrap().schema;
     assert_eq!(schema.csv().header, Some(Header::Absent));
     assert_eq!(schema.csv().origin, Origin::Data);
     assert_eq!(schema.columns().len(), 15);

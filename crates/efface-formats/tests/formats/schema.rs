@@ -236,10 +236,10 @@ fn draft_says_what_it_took_from_data() {
     let table =
         "age,work,empty,who,y\n17,private,,ann,no\n90.5,state,,bob,yes\n?,private,NA,x,no\n";
     let options = ReadOptions { subject: Some("who".into()), ..plain() };
-    let schema = draft_from("t.csv", table.as_bytes(), None, &options).unwrap();
+    let draft = draft_from("t.csv", table.as_bytes(), None, &options).unwrap();
     let expected = r#"# Values with origin = "data" were taken from the rows. Put what is known without
 # looking at them in their place, then write origin = "user"; what stays "data" is
-# listed in every certificate as not covered.
+# listed in every certificate as not covered. docs/schema.md explains every key.
 
 version = 1
 storage = "dense"
@@ -264,6 +264,7 @@ categories = ["private", "state"]  # those found; which are possible?
 other = "refuse"
 origin = "data"
 
+# decide: no row has a value here; it is left out
 [[column]]
 name = "empty"
 kind = "ignored"
@@ -279,8 +280,9 @@ name = "y"
 kind = "label"
 origin = "user"
 "#;
-    assert_eq!(schema.to_toml(), expected);
-    let options = ReadOptions { schema: Some(schema), ..options };
+    assert_eq!(draft.to_toml(), expected);
+    assert_eq!(draft.undecided().collect::<Vec<_>>(), ["empty"]);
+    let options = ReadOptions { schema: Some(draft.schema), ..options };
     let (read, _) = collect(Format::Csv, table.as_bytes(), &options).unwrap();
     assert_eq!(read.names, ["age", "age=missing", "work=private", "work=state"]);
     assert_eq!(read.rows, [[-1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]);
@@ -289,8 +291,8 @@ origin = "user"
 #[test]
 fn drafts_guess_the_header() {
     let header = |text: &str| {
-        let schema = draft_from("t.csv", text.as_bytes(), None, &unlabelled()).unwrap();
-        schema.csv().header.unwrap()
+        let draft = draft_from("t.csv", text.as_bytes(), None, &unlabelled()).unwrap();
+        draft.schema.csv().header.unwrap()
     };
     assert_eq!(header("a,b\n1,2\n"), Header::Present);
     assert_eq!(header("0,1,2\n5,5,5\n"), Header::Present);
@@ -301,23 +303,26 @@ fn drafts_guess_the_header() {
 
 #[test]
 fn drafts_hash_many_words() {
-    let rows: String = (0..100).map(|at| format!("w{at},{at}\n")).collect();
+    let rows: String = (0..200).map(|at| format!("w{},{at}\n", at % 100)).collect();
     let table = format!("word,y\n{rows}");
-    let schema = draft_from("t.csv", table.as_bytes(), None, &plain()).unwrap();
-    assert_eq!(schema.columns()[0].kind, Kind::Hashed { width: 256 });
-    assert!(schema.to_toml().contains("# too many words for a list"));
+    let draft = draft_from("t.csv", table.as_bytes(), None, &plain()).unwrap();
+    assert_eq!(draft.schema.columns()[0].kind, Kind::Hashed { width: 256 });
+    assert!(draft.to_toml().contains("# too many words for a list"));
 }
 
 #[test]
 fn drafts_of_arrays_are_matrices() {
     let text = b"1 1:1 9:1\n";
     let options = ReadOptions { width: Some(9), ..unlabelled() };
-    let schema = draft_from("t", text.as_slice(), None, &options).unwrap();
+    let schema = draft_from("t", text.as_slice(), None, &options).unwrap().schema;
     let Body::Matrix(matrix) = schema.body() else { panic!("no matrix") };
     assert_eq!((matrix.width, matrix.origin, matrix.first), (9, Origin::User, 1));
     let absent = ReadOptions { id: Some("key".into()), ..plain() };
     let message = draft_from("t.csv", b"a,y\n".as_slice(), None, &absent).unwrap_err().to_string();
-    assert_eq!(message, "t.csv: no column `key`, named as id; the columns are `a`, `y`");
+    assert_eq!(
+        message,
+        "t.csv: column `key` (named with `--id`) is missing; the columns are `a`, `y`"
+    );
 }
 
 #[test]
@@ -342,13 +347,13 @@ fn schema_and_options_must_agree() {
     );
     assert_eq!(
         refused(Format::Csv, b"y\nn\n", &options),
-        "data.csv: no column `a`, named as numeric; the columns are `y`"
+        "data.csv: column `a` (numeric in the schema) is missing; the columns are `y`"
     );
     let matrix = Schema::from_toml("version = 1\n[matrix]\nwidth = 1\n").unwrap();
     let options = ReadOptions { schema: Some(matrix), ..options };
     assert_eq!(
         refused(Format::Csv, b"y,a\nn,1\n", &options),
-        "data.csv: the schema describes an array without names, the file holds named columns"
+        "data.csv: the schema describes an array without names, but the file has named columns"
     );
 }
 

@@ -44,7 +44,10 @@ fn what_is_no_weight_is_refused_per_record() {
     }
     let table = b"a,w,y\n1,1,n\n";
     let absent = refused(Format::Csv, table, &weighted("v"));
-    assert_eq!(absent, "data.csv: no column `v`, named as weight; the columns are `a`, `w`, `y`");
+    assert_eq!(
+        absent,
+        "data.csv: column `v` (named with `--weight`) is missing; the columns are `a`, `w`, `y`"
+    );
     let twice = ReadOptions { subject: Some("w".into()), ..weighted("w") };
     let message = refused(Format::Csv, table, &twice);
     assert_eq!(message, "column `w` is named as subject and as weight");

@@ -110,7 +110,7 @@ pub(crate) fn check_names(held: &dyn Held, plan: &Plan) -> Result<()> {
         if let Some(twice) = names.ids.iter().flatten().find(|id| !seen.insert(digest(id))) {
             return Err(Error::refused(
                 "duplicate-id",
-                format!("`id` must be different for every record, `{twice}` stands twice"),
+                format!("duplicate id `{twice}`; ids must be unique"),
             )
             .hint("ids must be distinct over all parts; name persons with `subjects`"));
         }

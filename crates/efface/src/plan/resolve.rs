@@ -208,6 +208,9 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     }
     let count = facts.classes.len();
     let binary = choices.loss != "softmax";
+    if facts.records == 0 && count == 0 {
+        return Err(Error::refused("empty", "the table has column names, but no rows"));
+    }
     if count < 2 {
         return Err(Error::refused(
             "classes",
@@ -216,13 +219,27 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
         .hint("give data with both classes, or list them: `--classes A,B`"));
     }
     if binary && count > 2 {
-        return Err(Error::refused(
+        let refusal = Error::refused(
             "classes",
             format!("`{}` needs 2 classes, the data have {count}", choices.loss),
-        )
-        .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
+        );
+        if looks_numeric(&facts.classes) {
+            return Err(refusal.hint(
+                "for a number as target, use `--loss squared --target-range LOW,HIGH`; for classes, \
+                 `--loss softmax`",
+            ));
+        }
+        return Err(refusal
+            .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
     }
     Ok(Task::Classes(facts.classes.clone()))
+}
+
+/// Whether these classes are rather the values of a number: many, or not whole.
+fn looks_numeric(classes: &[String]) -> bool {
+    const MANY: usize = 20;
+    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.parse().ok()).collect();
+    numbers.is_some_and(|all| all.len() > MANY || all.iter().any(|number| number.fract() != 0.0))
 }
 
 /// What every request must meet, its constants listed.

@@ -442,7 +442,7 @@ fn records_that_break_a_rule_refuse_the_training() {
         assert!(!vault.exists());
         error.message().to_owned()
     };
-    assert!(fails(&|rows| rows.ids[3] = "id-0".into()).contains("`id-0` stands twice"));
+    assert!(fails(&|rows| rows.ids[3] = "id-0".into()).contains("duplicate id `id-0`"));
     assert!(fails(&|rows| rows.numbers[4] = f64::NAN).contains("finite"));
     assert!(fails(&|rows| rows.labels[0] = 7).contains("none of the model's classes"));
 }

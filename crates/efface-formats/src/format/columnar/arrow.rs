@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 
 use super::batches::{Batches, decode};
 use super::messages::{self, Container};
-use crate::error::{Place, ReadError};
+use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::source::Source;
 
@@ -17,17 +17,13 @@ pub(super) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Batches, 
     let mut reader = source.seekable(limits)?;
     let file = source.name();
     let container =
-        messages::check(&mut reader, limits.held_bytes).map_err(|fault| match fault {
-            messages::Refusal::Io(error) => decode(file, &error),
-            messages::Refusal::Limit(fault) => ReadError::at(Place::file(file), fault),
-            messages::Refusal::Broken(message) => decode(file, &message),
-        })?;
+        messages::check(&mut reader, source.budget()).map_err(|refusal| refusal.at(file))?;
     reader.rewind().map_err(|error| ReadError::io(file, error))?;
     let opened: Result<Batches, ArrowError> = match container {
         Container::File => FileReader::try_new(reader, None)
-            .map(|reader| Batches { schema: reader.schema(), next: Box::new(reader) }),
+            .map(|reader| Batches::whole(reader.schema(), Box::new(reader))),
         Container::Stream => StreamReader::try_new(reader, None)
-            .map(|reader| Batches { schema: reader.schema(), next: Box::new(reader) }),
+            .map(|reader| Batches::whole(reader.schema(), Box::new(reader))),
     };
     opened.map_err(|error| decode(file, &error))
 }

@@ -1,7 +1,6 @@
 //! Record batches as a table of named columns.
 
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -9,9 +8,9 @@ use arrow_array::types::{
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 
-use super::{ColumnarFault, arrow, parquet};
+use super::{ColumnarFault, arrow, parquet, quiet};
 use crate::cell::Cell;
 use crate::error::{Fault, LimitFault, Place, ReadError, Spot};
 use crate::input::Format;
@@ -20,13 +19,26 @@ use crate::schema::Kind;
 use crate::source::Source;
 use crate::table::Table;
 
-/// Rows decoded at a time.
+/// Rows decoded at a time, at most.
 pub(super) const BATCH_ROWS: usize = 1024;
 
 /// An open columnar file.
 pub(super) struct Batches {
     pub(super) schema: SchemaRef,
+    /// The place of each column of the schema in a batch; none for columns left out.
+    pub(super) places: Vec<Option<usize>>,
     pub(super) next: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
+}
+
+impl Batches {
+    /// Batches of all columns.
+    pub(super) fn whole(
+        schema: SchemaRef,
+        next: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
+    ) -> Self {
+        let places = (0..schema.fields().len()).map(Some).collect();
+        Self { schema, places, next }
+    }
 }
 
 /// A columnar file as a table.
@@ -38,8 +50,15 @@ pub(crate) struct ColumnarTable {
     /// The row of the batch, counted from 0.
     at: usize,
     position: u64,
-    decoded: u64,
-    limit: u64,
+}
+
+/// What becomes of columns of a type that is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// The file is refused, unless the column is left out.
+    Refused,
+    /// The column is there without values.
+    Empty,
 }
 
 /// Opens a Parquet or Arrow file.
@@ -47,27 +66,29 @@ pub(crate) fn open(
     source: &mut Source<'_>,
     format: Format,
     options: &ReadOptions,
+    unread: Unread,
 ) -> Result<ColumnarTable, ReadError> {
     let file = source.name().to_owned();
-    let limits = &options.limits;
+    let (limits, budget) = (&options.limits, source.budget().clone());
+    let wanted = |field: &Field| is_read(field.data_type()) && !is_ignored(field.name(), options);
     let batches = guarded(&file, || match format {
-        Format::Parquet => parquet::open(source, limits),
+        Format::Parquet => parquet::open(source, limits, &wanted),
         _ => arrow::open(source, limits),
     })?;
-    let columns = batches.schema.fields().len() as u64;
-    LimitFault::check("columns", columns, u64::from(limits.columns))
+    let fields = batches.schema.fields();
+    LimitFault::check("columns", fields.len() as u64, u64::from(limits.columns))
         .map_err(|fault| ReadError::at(Place::file(&file), fault))?;
-    let names: Vec<String> =
-        batches.schema.fields().iter().map(|field| field.name().clone()).collect();
-    for field in batches.schema.fields() {
-        if !is_read(field.data_type()) && !is_ignored(field.name(), options) {
-            let fault = ColumnarFault::Type { kind: kind(field.data_type()) };
+    budget.columns(fields.len()).map_err(|fault| ReadError::at(Place::file(&file), fault))?;
+    let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+    for field in fields {
+        let is_refused = !is_read(field.data_type()) && !is_ignored(field.name(), options);
+        if unread == Unread::Refused && is_refused {
+            let column = crate::cell::quoted(field.name());
+            let fault = ColumnarFault::Type { kind: kind(field.data_type()), column };
             return Err(ReadError::at(Place::file(&file).column(field.name()), fault));
         }
     }
-    let (batch, at, position) = (None, 0, 0);
-    let limit = limits.decoded_bytes;
-    Ok(ColumnarTable { file, names, batches, batch, at, position, decoded: 0, limit })
+    Ok(ColumnarTable { file, names, batches, batch: None, at: 0, position: 0 })
 }
 
 impl ColumnarTable {
@@ -79,9 +100,6 @@ impl ColumnarTable {
         else {
             return Ok(None);
         };
-        self.decoded = self.decoded.saturating_add(batch.get_array_memory_size() as u64);
-        LimitFault::check("bytes", self.decoded, self.limit)
-            .map_err(|fault| ReadError::at(Place::file(&self.file), fault))?;
         Ok(Some(batch))
     }
 }
@@ -106,16 +124,22 @@ impl Table for ColumnarTable {
         Spot::Row(self.position)
     }
 
+    fn unread(&self, column: usize) -> Option<String> {
+        let field = self.batches.schema.fields().get(column)?;
+        (!is_read(field.data_type())).then(|| kind(field.data_type()))
+    }
+
     fn cell(&self, column: usize) -> Cell<'_> {
-        let array = self.batch.as_ref().and_then(|batch| batch.columns().get(column));
+        let place = self.batches.places.get(column).copied().flatten();
+        let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| batch.columns().get(at));
         array.map_or(Cell::Null, |array| cell(array.as_ref(), self.at))
     }
 }
 
 /// Runs the decoder; a panic inside it, which damaged files have caused before, is an error.
 fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
-    catch_unwind(AssertUnwindSafe(decoder))
-        .unwrap_or_else(|_| Err(decode(file, &"the decoder gave up")))
+    quiet::guarded(decoder)
+        .unwrap_or_else(|| Err(decode(file, &"the file is damaged, or contradicts itself")))
 }
 
 /// The decoder's reason at this file.

@@ -4,7 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_ipc::{Block, Message, RecordBatch, root_as_footer, root_as_message};
 
-use crate::error::LimitFault;
+use super::Refusal;
+use crate::budget::Budget;
 
 const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -18,14 +19,6 @@ pub(super) enum Container {
     Stream,
 }
 
-/// Why a file is not given to the decoder.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    Io(io::Error),
-    Limit(LimitFault),
-    Broken(String),
-}
-
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
@@ -36,24 +29,31 @@ fn broken(what: &str) -> Refusal {
     Refusal::Broken(what.to_owned())
 }
 
-/// Walks over all messages; `limit` bounds the unpacked size of one message.
-pub(super) fn check(reader: &mut (impl Read + Seek), limit: u64) -> Result<Container, Refusal> {
+/// Walks over all messages, and counts what the dictionaries and the largest batch take unpacked.
+pub(super) fn check(
+    reader: &mut (impl Read + Seek),
+    budget: &Budget,
+) -> Result<Container, Refusal> {
     let size = reader.seek(SeekFrom::End(0))?;
     let start = bytes(reader, 0, MAGIC.len().min(size as usize) as u64)?;
-    let mut file = Walk { reader, size, limit };
-    if start == MAGIC {
+    let mut file = Walk { reader, size, budget, largest: 0 };
+    let container = if start == MAGIC {
         file.blocks()?;
-        Ok(Container::File)
+        Container::File
     } else {
         file.stream()?;
-        Ok(Container::Stream)
-    }
+        Container::Stream
+    };
+    budget.take(file.largest).map_err(Refusal::Expansion)?;
+    Ok(container)
 }
 
 struct Walk<'r, R> {
     reader: &'r mut R,
     size: u64,
-    limit: u64,
+    budget: &'r Budget,
+    /// Bytes of the largest record batch.
+    largest: u64,
 }
 
 impl<R: Read + Seek> Walk<'_, R> {
@@ -121,10 +121,17 @@ impl<R: Read + Seek> Walk<'_, R> {
     }
 
     fn message(&mut self, message: &Message<'_>, start: u64, length: u64) -> Result<(), Refusal> {
-        let dictionary = message.header_as_dictionary_batch().and_then(|batch| batch.data());
-        let Some(batch) = message.header_as_record_batch().or(dictionary) else { return Ok(()) };
-        let unpacked = self.unpacked(&batch, start, length)?;
-        LimitFault::check("bytes in one record batch", unpacked, self.limit).map_err(Refusal::Limit)
+        if let Some(batch) = message.header_as_record_batch() {
+            let unpacked = self.unpacked(&batch, start, length)?;
+            self.largest = self.largest.max(unpacked);
+            if unpacked > self.budget.left() {
+                return Err(Refusal::Expansion(self.budget.spent()));
+            }
+        } else if let Some(batch) = message.header_as_dictionary_batch().and_then(|d| d.data()) {
+            let unpacked = self.unpacked(&batch, start, length)?;
+            self.budget.take(unpacked).map_err(Refusal::Expansion)?;
+        }
+        Ok(())
     }
 
     /// What the buffers of a batch take once unpacked.

@@ -2,6 +2,10 @@
 //!
 //! Booleans, integers, floats, text and dictionaries of these are read; nested columns, dates and
 //! bytes are refused unless the column is ignored. A null equals the missing token `""`.
+//!
+//! The decoders are libraries that take memory by what a file states, and may panic on a damaged
+//! one. What is stated is checked first, and a panic becomes an error without a word on standard
+//! error.
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -11,9 +15,35 @@ mod batches;
 mod messages;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod quiet;
 
 #[cfg(feature = "parquet")]
-pub(crate) use batches::open;
+pub(crate) use batches::{Unread, open};
+
+/// Why a file is not given to the decoder.
+#[cfg(feature = "parquet")]
+#[derive(Debug)]
+enum Refusal {
+    /// It cannot be read.
+    Io(std::io::Error),
+    /// It would take too much memory.
+    Expansion(crate::error::ExpansionFault),
+    /// It breaks a rule of its format.
+    Broken(String),
+}
+
+#[cfg(feature = "parquet")]
+impl Refusal {
+    fn at(self, file: &str) -> crate::error::ReadError {
+        use crate::error::{Place, ReadError};
+        match self {
+            Self::Io(error) => ReadError::io(file, error),
+            Self::Expansion(fault) => ReadError::at(Place::file(file), fault),
+            Self::Broken(message) => batches::decode(file, &message),
+        }
+    }
+}
 
 /// A columnar file that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,9 +56,14 @@ pub enum ColumnarFault {
         message: String,
     },
     /// A type that is neither number nor text.
-    #[error("columns of type {kind} are not read; use numbers, booleans or text, or ignore it")]
+    #[error(
+        "columns of type {kind} are not read; leave this one out with `--ignore {column}`, or \
+         store it as a number, a boolean or text"
+    )]
     Type {
         /// The type.
         kind: String,
+        /// The column.
+        column: String,
     },
 }

@@ -15,10 +15,10 @@ pub(crate) use table::CsvTable;
 #[non_exhaustive]
 pub enum CsvFault {
     /// No line at all.
-    #[error("the file holds no line")]
+    #[error("the file is empty")]
     Empty,
     /// Not UTF-8.
-    #[error("the text is not UTF-8")]
+    #[error("the text is not UTF-8; save the file as UTF-8")]
     NotUtf8,
     /// A quoted field runs to the end of the file.
     #[error("a quoted field is never closed")]

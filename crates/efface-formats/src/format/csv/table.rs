@@ -1,5 +1,6 @@
 //! A CSV file as a table of named columns.
 
+use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::error::{ReadError, Spot};
 use crate::format::csv::{CsvFault, records::Records};
@@ -28,6 +29,7 @@ impl<'r> CsvTable<'r> {
         stream: Stream<'r>,
         schema: Option<&Schema>,
         options: &ReadOptions,
+        budget: &Budget,
     ) -> Result<Self, ReadError> {
         let (stated, limits) = (options.csv, &options.limits);
         let mut shape = schema.map_or(stated, |schema| stated.or(schema.csv()));
@@ -47,6 +49,7 @@ impl<'r> CsvTable<'r> {
         shape.delimiter = Some(delimiter);
         records.set_delimiter(delimiter as u8);
         records.advance()?;
+        budget.columns(records.len()).map_err(|fault| records.fault(fault))?;
         let waiting = shape.header == Some(Header::Absent);
         let names = if waiting {
             numbered(&records, schema, options.label_required)?

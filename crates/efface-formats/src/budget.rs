@@ -1,0 +1,113 @@
+//! Memory that a table may take, counted before it is taken.
+//!
+//! A packed file of a few kilobytes can hold billions of numbers. What is kept of a table may be at
+//! most a fixed multiple of the bytes read of its file, or a fixed amount where that is more, and
+//! never above a fixed number of bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::ExpansionFault;
+use crate::limits::Limits;
+
+/// What a table may take however small its file is, 192 MiB.
+pub(crate) const FREE: u64 = 192 << 20;
+/// What one named column takes besides its values: names, rules, findings.
+const COLUMN: u64 = 1024;
+/// What one number of the encoded row takes besides the rows: buffers, weights, solver.
+const FEATURE: u64 = 64;
+/// What one record takes besides features and names: target, weight, position, sums.
+const RECORD: u64 = 24;
+/// What a kept text takes besides its bytes.
+const TEXT: u64 = 48;
+
+/// Counts what is kept of one table.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    counts: Arc<Counts>,
+    memory: u64,
+    expansion: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// Bytes of the input as stored, as far as they are known.
+    stored: AtomicU64,
+    taken: AtomicU64,
+}
+
+impl Budget {
+    /// Nothing taken yet, for an input of which nothing has been read.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let expansion = limits.expansion.map(u64::from);
+        Self { counts: Arc::default(), memory: limits.memory_bytes, expansion }
+    }
+
+    /// No limit: for tables that are in memory already.
+    pub(crate) fn unlimited() -> Self {
+        Self { counts: Arc::default(), memory: u64::MAX, expansion: None }
+    }
+
+    /// The input is at least so long.
+    pub(crate) fn stored(&self, bytes: u64) {
+        self.counts.stored.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes before they are taken.
+    pub(crate) fn take(&self, bytes: u64) -> Result<(), ExpansionFault> {
+        let limit = self.limit();
+        let taken = self.counts.taken.load(Ordering::Relaxed).saturating_add(bytes);
+        if taken > limit {
+            return Err(self.fault(limit));
+        }
+        self.counts.taken.store(taken, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Bytes that may still be taken.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit().saturating_sub(self.counts.taken.load(Ordering::Relaxed))
+    }
+
+    /// The refusal of anything further.
+    pub(crate) fn spent(&self) -> ExpansionFault {
+        self.fault(self.limit())
+    }
+
+    /// Counts named columns.
+    pub(crate) fn columns(&self, count: usize) -> Result<(), ExpansionFault> {
+        self.take((count as u64).saturating_mul(COLUMN))
+    }
+
+    /// Counts numbers in an encoded row, for a width that the file states.
+    pub(crate) fn features(&self, width: u64) -> Result<(), ExpansionFault> {
+        self.take(width.saturating_mul(FEATURE))
+    }
+
+    /// Counts one record: `stored` bytes of features, and its id and subject.
+    pub(crate) fn record(
+        &self,
+        stored: u64,
+        names: [Option<&str>; 2],
+    ) -> Result<(), ExpansionFault> {
+        let names: u64 = names.into_iter().flatten().map(|name| name.len() as u64 + TEXT).sum();
+        self.take(RECORD + stored + names)
+    }
+
+    /// Counts a text that is kept once.
+    pub(crate) fn text(&self, text: &str) -> Result<(), ExpansionFault> {
+        self.take(text.len() as u64 + TEXT)
+    }
+
+    fn limit(&self) -> u64 {
+        let Some(times) = self.expansion else { return self.memory };
+        let stored = self.counts.stored.load(Ordering::Relaxed);
+        stored.saturating_mul(times).max(FREE).min(self.memory)
+    }
+
+    fn fault(&self, limit: u64) -> ExpansionFault {
+        // Where the fixed number of bytes binds, the size of the file says nothing.
+        let times = self.expansion.filter(|_| limit < self.memory);
+        ExpansionFault { limit, times, free: FREE }
+    }
+}

@@ -1,0 +1,200 @@
+//! What the rows say about one column, and the declaration that is drafted from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Column, Kind, Onto, Origin, Other, Scaling, look};
+use crate::budget::Budget;
+use crate::cell::{Cell, looks_missing, quoted};
+use crate::error::ExpansionFault;
+
+/// Most categories of a categorical column; more become a hashed one.
+const MOST_CATEGORIES: usize = 64;
+/// Distinct values counted at most.
+const MOST_VALUES: usize = 4096;
+/// Distinct words among numbers that are named one by one.
+const MOST_ODD: usize = 16;
+/// Bytes of the longest of them.
+const LONGEST_ODD: usize = 64;
+/// Values from which a column can be called nearly unique.
+const ENOUGH: u64 = 20;
+
+/// What was found in a column.
+#[derive(Default)]
+pub(super) struct Findings {
+    range: Option<(f64, f64)>,
+    numbers: u64,
+    integers: u64,
+    /// Integers that read as year, month and day.
+    calendar: u64,
+    words: u64,
+    looks: BTreeMap<look::Look, (u64, String)>,
+    odd: BTreeSet<String>,
+    /// A word too long to be named in a list.
+    is_long: bool,
+    missing: BTreeSet<String>,
+    /// Distinct values, and how many values it took to find them.
+    distinct: BTreeSet<String>,
+    counted: u64,
+}
+
+impl Findings {
+    /// Takes note of one value.
+    pub(super) fn see(&mut self, cell: Cell<'_>, budget: &Budget) -> Result<(), ExpansionFault> {
+        let text = cell.text();
+        let number = cell.number();
+        if looks_missing(&text) || number.is_some_and(f64::is_nan) {
+            self.missing.insert(token(&text));
+            return Ok(());
+        }
+        match number {
+            Some(number) => {
+                let (low, high) = self.range.unwrap_or((number, number));
+                self.range = Some((low.min(number), high.max(number)));
+                self.numbers += 1;
+                self.integers += u64::from(number.fract() == 0.0);
+                self.calendar += u64::from(look::is_calendar(number));
+            }
+            None => {
+                self.words += 1;
+                let look = look::look(&text);
+                let (count, _) = self.looks.entry(look).or_insert_with(|| (0, quoted(&text)));
+                *count += 1;
+                if text.len() > LONGEST_ODD {
+                    self.is_long = true;
+                } else if self.odd.len() <= MOST_ODD {
+                    self.odd.insert(token(&text));
+                }
+            }
+        }
+        if self.distinct.len() < MOST_VALUES {
+            self.counted += 1;
+            if !self.distinct.contains(text.as_ref()) {
+                budget.text(&text)?;
+                self.distinct.insert(text.into_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// The declaration, and what a human must decide about it.
+    pub(super) fn column(mut self, name: &str) -> (Column, Option<String>) {
+        let (kind, note) = self.kind();
+        let mut column = Column::new(name, kind, Origin::Data);
+        if column.kind.is_feature() {
+            column.missing = self.missing.into_iter().collect();
+        }
+        (column, note)
+    }
+
+    fn kind(&mut self) -> (Kind, Option<String>) {
+        let values = self.numbers + self.words;
+        if values == 0 {
+            return (Kind::Ignored, Some("no row has a value here; it is left out".to_owned()));
+        }
+        if let Some(note) = self.doubt(values) {
+            return (Kind::Ignored, Some(note));
+        }
+        let Some((low, high)) = self.range.filter(|_| mostly(self.numbers, values)) else {
+            return (self.words_kind(), None);
+        };
+        let note = (self.words > 0).then(|| {
+            let words: Vec<String> = self.odd.iter().map(|w| format!("`{}`", quoted(w))).collect();
+            format!(
+                "{} of {values} values are no numbers ({}); they are listed as missing here: \
+                 correct them in the file if they are not",
+                self.words,
+                words.join(", ")
+            )
+        });
+        self.missing.append(&mut self.odd);
+        (Kind::Numeric(range(low, high)), note)
+    }
+
+    fn words_kind(&mut self) -> Kind {
+        let words = std::mem::take(&mut self.distinct);
+        if words.len() <= MOST_CATEGORIES {
+            let categories = words.into_iter().collect();
+            Kind::Categorical { categories, other: Other::Refuse }
+        } else {
+            let width = (words.len() as u32 * 2).next_power_of_two().max(256);
+            Kind::Hashed { width }
+        }
+    }
+
+    /// Why the column is hardly what it looks like, and what to do about it.
+    fn doubt(&self, values: u64) -> Option<String> {
+        let alike = |look| {
+            let (count, example) = self.looks.get(&look)?;
+            mostly(*count, self.words).then_some(example)
+        };
+        if let Some(example) = alike(look::Look::Date) {
+            return Some(format!(
+                "dates such as `{example}` are left out; write them as numbers in the file (days \
+                 since a fixed day, the month), or declare them categorical or hashed"
+            ));
+        }
+        if self.words == 0 && values >= ENOUGH && self.calendar == values {
+            return Some(
+                "the numbers look like dates, YYYYMMDD, and are left out; write days since a fixed \
+                 day instead, or declare them numeric if they are no dates"
+                    .to_owned(),
+            );
+        }
+        if let Some(example) = alike(look::Look::Comma) {
+            return Some(format!(
+                "numbers with commas such as `{example}` are left out; write them with a decimal \
+                 point and nothing between thousands, then declare the column numeric"
+            ));
+        }
+        if let Some(example) = alike(look::Look::Percent) {
+            return Some(format!(
+                "percentages such as `{example}` are left out; write them without the sign, then \
+                 declare the column numeric with range = [0.0, 100.0]"
+            ));
+        }
+        if self.words > 0 && mostly(self.numbers, values) {
+            return (self.odd.len() > MOST_ODD || self.is_long).then(|| {
+                format!(
+                    "{} of {values} values are no numbers, too many different or too long ones; \
+                     the column is left out until the file is corrected or you declare it",
+                    self.words
+                )
+            });
+        }
+        let distinct = self.distinct.len() as u64;
+        let unique = self.counted >= ENOUGH && mostly(distinct, self.counted);
+        let example = self.distinct.first().map(|text| quoted(text)).unwrap_or_default();
+        if unique && self.words > 0 {
+            return Some(format!(
+                "nearly every value is another (such as `{example}`), as in names and ids, and the \
+                 column is left out; kind = \"id\" if it names the record, \"subject\" if it names \
+                 a person, \"hashed\" if it is a feature"
+            ));
+        }
+        let (low, high) = self.range?;
+        let consecutive = high - low < 10.0 * values as f64;
+        (unique && distinct == self.counted && self.integers == values && consecutive).then(|| {
+            "every value is another whole number, as in row numbers and ids, and the column is left \
+             out; kind = \"id\" if it names the record, \"numeric\" if it is a feature"
+                .to_owned()
+        })
+    }
+}
+
+/// Nine of ten.
+fn mostly(part: u64, whole: u64) -> bool {
+    whole > 0 && part >= whole - whole / 10
+}
+
+/// Tokens for missing values are compared without regard to case.
+fn token(text: &str) -> String {
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_owned() }
+}
+
+fn range(low: f64, high: f64) -> Scaling {
+    if low < high && (high - low).is_finite() {
+        Scaling::Range { low, high, onto: Onto::Symmetric }
+    } else {
+        Scaling::AsIs
+    }
+}
