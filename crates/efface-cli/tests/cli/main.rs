@@ -8,6 +8,7 @@ mod account;
 mod audit;
 #[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod bombs;
 #[cfg(test)]
 mod descent;

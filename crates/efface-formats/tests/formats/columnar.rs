@@ -8,10 +8,10 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
     LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
-use efface_formats::{Format, Input, ReadOptions, Schema, draft_from, read};
+use efface_formats::{Format, Input, Kind, ReadOptions, Schema, draft_from, read};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
 
@@ -150,6 +150,62 @@ fn many_batches() {
     options.limits.memory_bytes = 10;
     let message = refused(Format::Parquet, &bytes, &options);
     assert!(message.contains("takes more than 10B of memory, the limit"), "{message}");
+}
+
+/// Texts whose lengths are stored as differences, over many pages, some of them missing.
+#[test]
+fn texts_with_lengths_as_differences() {
+    let ids: Vec<String> =
+        (0..5000).map(|at| format!("user-{at:06}-{}", "x".repeat(at % 50))).collect();
+    let words: Vec<Option<&str>> = (0..5000).map(|at| (at % 3 != 0).then_some("word")).collect();
+    let batch = batch(&[
+        ("key", Arc::new(StringArray::from(ids.clone())) as ArrayRef),
+        ("w", Arc::new(StringArray::from(words))),
+        ("a", Arc::new(Int64Array::from((0..5000).collect::<Vec<i64>>()))),
+    ]);
+    let schema = Schema::from_toml(
+        "version = 1\n[[column]]\nname = \"a\"\nkind = \"numeric\"\n[[column]]\nname = \"w\"\n\
+         kind = \"categorical\"\ncategories = [\"word\"]\nmissing = [\"\"]\n",
+    );
+    let schema = Some(schema.unwrap());
+    let options = ReadOptions { id: Some("key".into()), schema, ..unlabelled() };
+    for encoding in [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY] {
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::GZIP(Default::default()))
+                .set_dictionary_enabled(false)
+                .set_encoding(Encoding::PLAIN)
+                .set_column_encoding("key".into(), encoding)
+                .set_column_encoding("w".into(), encoding)
+                .set_writer_version(version)
+                .set_data_page_row_count_limit(700)
+                .set_write_batch_size(100)
+                .build();
+            let mut bytes = Vec::new();
+            let mut writer =
+                ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+            let (read, _) = collect(Format::Parquet, &bytes, &options).unwrap();
+            assert_eq!(read.ids, ids);
+            assert_eq!(read.rows[4999], [4999.0, 1.0, 0.0]);
+            assert_eq!(read.rows[4998], [4998.0, 0.0, 1.0]);
+        }
+    }
+}
+
+#[test]
+fn drafts_name_columns_of_types_that_are_not_read() {
+    let batch = batch(&[
+        ("d", Arc::new(Date32Array::from(vec![1])) as ArrayRef),
+        ("a", Arc::new(Int64Array::from(vec![1]))),
+    ]);
+    for bytes in [parquet(&batch, Compression::SNAPPY), ipc_file(&batch)] {
+        let draft = draft_from("t", bytes.as_slice(), None, &unlabelled()).unwrap();
+        assert_eq!(draft.undecided().collect::<Vec<_>>(), ["d"]);
+        assert!(draft.to_toml().contains("# decide: columns of type Date32 are not read"));
+        assert_eq!(draft.schema.columns()[0].kind, Kind::Ignored);
+    }
 }
 
 #[test]
