@@ -1546,6 +1546,9 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     if notion == PRIVACY and epsilon > 10:
         text += ": no meaningful protection"
         del numbers[2]
+    elif claim["accountant"] == "objective":
+        text += ": nothing follows for an attacker"
+        del numbers[2]
     else:
         text += (
             f": an attacker who must decide between the two from {seen} succeeds with probability "

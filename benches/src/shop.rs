@@ -188,7 +188,7 @@ impl Shop {
     pub fn evaluate(&self, name: &str, source: &Source<'_>) -> Result<Evaluation, Failure> {
         // A model that exists has its classes and its schema; neither may be given again.
         let source = Source { classes: None, schema: None, ..source.clone() };
-        Ok(efface::evaluate(&self.path(name), &source)?)
+        Ok(efface::evaluate_known(&self.path(name), &source)?)
     }
 
     /// The plan of the model called `name`.

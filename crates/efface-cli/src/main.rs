@@ -11,6 +11,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod key_file;
+mod names;
 mod output;
 mod progress;
 mod surroundings;

@@ -51,6 +51,8 @@ impl Bar {
                 self.enter(Phase::Reading, None, "{spinner} reading: {pos} rows ({per_sec})");
                 self.bar.set_position(rows);
             }
+            // Nothing to wait for.
+            Progress::Learning { total: Some(0), .. } => {}
             Progress::Learning { passes, total: Some(total), gradient_norm, .. } => {
                 self.enter(
                     Phase::Counted,

@@ -57,6 +57,7 @@ mod schema;
 mod source;
 mod summary;
 mod table;
+mod texts;
 
 pub use cell::Cell;
 pub use error::{
@@ -83,3 +84,4 @@ pub use schema::{
     Scaling, Schema, SchemaError, Storage, draft, draft_from,
 };
 pub use summary::{ClassTable, PrivateEvidence, Summary};
+pub use texts::column_texts;

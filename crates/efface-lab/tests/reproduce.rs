@@ -21,6 +21,7 @@ fn options(folder: &Path) -> Options {
         quick: false,
         data: None,
         folder: folder.to_owned(),
+        replace: false,
         date: "2026-01-01T00:00:00Z".to_owned(),
         stop: || false,
     }
@@ -73,15 +74,17 @@ fn accounting_needs_no_data_and_explains_its_differences() {
     }
 }
 
-/// The page of an earlier run is replaced, anything else of that name is left alone.
+/// The page of an earlier run is replaced where that is asked for, anything else of that name never.
 #[test]
 fn pages_of_others_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("index.html");
     let options = Options { names: vec!["chien2024-table1".into()], ..options(folder.path()) };
-    for _ in 0..2 {
-        ran(&options).unwrap();
-    }
+    ran(&options).unwrap();
+    let refused = ran(&options).unwrap_err();
+    assert_eq!((refused.code(), refused.kind()), ("exists", efface::Kind::Input), "{refused}");
+    let options = Options { replace: true, ..options };
+    ran(&options).unwrap();
     fs::write(&page, "<html>my own</html>").unwrap();
     let refused = ran(&options).unwrap_err();
     assert!(refused.message().contains("index.html` was not written by"), "{refused}");

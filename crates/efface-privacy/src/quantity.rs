@@ -85,6 +85,26 @@ impl fmt::Display for Decimal {
     }
 }
 
+/// A bound for people: at most four significant digits, never below the exact number.
+#[must_use]
+pub fn rounded_up(x: f64) -> String {
+    if !x.is_finite() {
+        return "infinity".to_owned();
+    }
+    let text = format!("{x:.3e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let below = text.parse::<f64>().is_ok_and(|nearest| nearest < x);
+    let digits = mantissa.replace('.', "").parse::<i64>().map(|digits| digits + i64::from(below));
+    let exponent = exponent.parse::<i32>();
+    match (digits, exponent) {
+        (Ok(digits), Ok(exponent)) => {
+            let shown = format!("{digits}e{}", exponent - 3).parse().unwrap_or(x);
+            Decimal(shown).to_string()
+        }
+        _ => text,
+    }
+}
+
 impl std::str::FromStr for Decimal {
     type Err = String;
 

@@ -271,7 +271,8 @@ fn withdraw(
                 ids.len()
             ),
         )
-        .hint("add new records with `efface add`"));
+        .hint("add new records with `efface add`")
+        .about(lookup.missing));
     }
     let identities = transaction.identities(&lookup.found)?;
     if plan.uses_changed_rows() {

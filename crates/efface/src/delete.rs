@@ -1,6 +1,6 @@
 //! Deletion of records and of whole subjects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use efface_learn::mechanism::Change;
@@ -354,7 +354,65 @@ fn body(which: &Which, then: Then) -> String {
     format!("{how}{}\n{}", which.label(), list.join("\n"))
 }
 
+/// The names that the vault knows (records that are there or were deleted before), and those it does
+/// not. A request with the latter is refused; one with the former alone is not, on that account.
+///
+/// # Errors
+/// As [`delete_dry_run`], unknown names apart.
+pub fn split_known(
+    path: &Path,
+    what: &Which,
+    keyring: &Keyring,
+) -> Result<(Option<Which>, Vec<String>)> {
+    check_names(what)?;
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    current.check_keyring(keyring)?;
+    let (_, unknown) = looked_up(&vault, &current, what, keyring)?;
+    let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
+    let rest = |names: &[String]| -> Vec<String> {
+        names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()
+    };
+    let known = match what {
+        Which::Ids(names) => Which::Ids(rest(names)),
+        Which::Subjects(names) => Which::Subjects(rest(names)),
+    };
+    Ok((Some(known).filter(|known| !known.names().is_empty()), unknown))
+}
+
+/// Resolves names; one that is unknown refuses all.
 fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -> Result<Resolved> {
+    let (resolved, unknown) = looked_up(vault, current, which, keyring)?;
+    if unknown.is_empty() {
+        return Ok(resolved);
+    }
+    let count = unknown.len();
+    let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
+    let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
+    let message = format!(
+        "{count} of {} {}s {} unknown: {}{more}; nothing was deleted",
+        which.names().len(),
+        which.label(),
+        if count == 1 { "is" } else { "are" },
+        shown.join(", ")
+    );
+    let hint = match which {
+        Which::Subjects(_) if !current.plan.subjects => {
+            "the records of this model name no subjects: delete by their ids"
+        }
+        _ => hint_on_unknown(&current.plan, &unknown)
+            .unwrap_or("correct or leave out the unknown ones and ask again"),
+    };
+    Err(Error::refused(which.unknown(), message).hint(hint).about(unknown))
+}
+
+/// What the vault has of these names, and those it never had.
+fn looked_up(
+    vault: &Vault,
+    current: &Current,
+    which: &Which,
+    keyring: &Keyring,
+) -> Result<(Resolved, Vec<String>)> {
     let (live, missing) = match which {
         Which::Ids(names) => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -385,27 +443,5 @@ fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -
             None => unknown.push(name),
         }
     }
-    if unknown.is_empty() {
-        return Ok(Resolved { live, gone });
-    }
-    let count = unknown.len();
-    let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
-    let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
-    let error = Error::refused(
-        which.unknown(),
-        format!(
-            "{count} of {} {}s are unknown: {}{more}; nothing was deleted",
-            which.names().len(),
-            which.label(),
-            shown.join(", ")
-        ),
-    );
-    let hint = match which {
-        Which::Subjects(_) if !current.plan.subjects => {
-            "the records of this model name no subjects: delete by their ids"
-        }
-        _ if let Some(hint) = hint_on_unknown(&current.plan, &unknown) => hint,
-        _ => "correct or leave out the unknown ones and ask again",
-    };
-    Err(error.hint(hint).about(unknown))
+    Ok((Resolved { live, gone }, unknown))
 }

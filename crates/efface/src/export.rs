@@ -1,28 +1,30 @@
 //! Exports: the published weights for other programs, noted in the ledger before they leave.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 use std::path::Path;
 
 use efface_vault::Vault;
 use npyz::WriterBuilder;
 use npyz::npz::NpzWriter;
 use npyz::zip::write::FileOptions;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::certify::{hash_bytes, sealed};
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Task};
-use crate::store::{Current, EXPORT, EXPORT_SCHEMA, Published};
+use crate::plan::Plan;
+use crate::store::{Current, EXPORT, EXPORT_SCHEMA};
 use crate::surroundings::Surroundings;
+use crate::weights::{Weights, published};
 
 /// The formats of exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// NumPy archive: `coef` (outputs x features) and `intercept` (outputs), f64.
+    /// NumPy archive of named arrays.
     Npz,
-    /// JSON with weights as numbers.
+    /// One JSON object.
     Json,
-    /// safetensors: `coef` and `intercept`, F64.
+    /// safetensors: `coef` and `intercept` as F64, all else in its metadata.
     Safetensors,
 }
 
@@ -47,7 +49,9 @@ impl ExportFormat {
     }
 }
 
-/// The published model as bytes of a format. The ledger notes the export first: whatever leaves is
+/// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x
+/// features), `intercept` (outputs), the classes or the range of y, the names of the features, the
+/// row map and its norm, the schema that turns a row into features, and the loss. The ledger notes the export first: whatever leaves is
 /// not covered by later deletions.
 ///
 /// # Errors
@@ -60,15 +64,15 @@ pub fn export(
     let mut vault = Vault::open_for(path, "efface export")?;
     let current = Current::of(&vault)?;
     current.check_keyring(surroundings.keyring)?;
-    let published = current.published()?;
-    let bytes = rendered(&current, format)?;
+    let model = published(&vault, &current)?;
+    let bytes = rendered(&model, format)?;
     let index = current.head.index + 1;
     let note = json!({
         "schema": EXPORT_SCHEMA,
         "vault": current.genesis.vault_id,
         "at": surroundings.now(),
         "format": format.name(),
-        "model": { "version": current.version, "digest": hex::encode(published.digest) },
+        "model": { "version": current.version, "digest": model.digest },
         "chain": { "index": index, "previous": hex::encode(current.head.hash), "hash": "" },
     });
     let (text, hash) = sealed(note, surroundings.keyring)?;
@@ -98,78 +102,131 @@ pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
     Parts { outputs, features, coef, intercept }
 }
 
-fn rendered(current: &Current, format: ExportFormat) -> Result<Vec<u8>> {
-    let published = current.published()?;
-    let weights = split(&current.plan, &published.weights);
+/// Everything about a model but its numbers, as JSON writes it.
+#[derive(Serialize)]
+struct Document<'a> {
+    /// What kind of document it is.
+    format: &'static str,
+    #[serde(flatten)]
+    model: &'a Weights,
+    /// Rows of `coef`, one for each output.
+    coef: Vec<&'a [f64]>,
+    intercept: &'a [f64],
+}
+
+fn rendered(model: &Weights, format: ExportFormat) -> Result<Vec<u8>> {
+    let failed = |error: &dyn std::fmt::Display| Error::storage("export", error.to_string());
     match format {
-        ExportFormat::Json => json_bytes(current, published, &weights),
-        ExportFormat::Npz => {
-            npz(&weights).map_err(|error| Error::storage("export", error.to_string()))
+        ExportFormat::Json => {
+            let width = model.coef.len() / (model.outputs.max(1) as usize);
+            let document = Document {
+                format: "efface.model/1",
+                model,
+                coef: model.coef.chunks_exact(width.max(1)).collect(),
+                intercept: &model.intercept,
+            };
+            serde_json::to_vec_pretty(&document).map_err(|error| failed(&error))
         }
-        ExportFormat::Safetensors => Ok(safetensors(current, published, &weights)),
+        ExportFormat::Npz => npz(model).map_err(|error| failed(&error)),
+        ExportFormat::Safetensors => safetensors(model),
     }
 }
 
-fn json_bytes(current: &Current, published: &Published, weights: &Parts) -> Result<Vec<u8>> {
-    let plan = &current.plan;
-    let task = match &plan.task {
-        Task::Classes(names) => json!({ "classes": names }),
-        Task::Range(low, high) => json!({ "target_range": [low.0, high.0] }),
-    };
-    let rows: Vec<&[f64]> = weights.coef.chunks_exact(weights.features.max(1)).collect();
-    let document = json!({
-        "schema": "efface.model/0",
-        "vault": current.genesis.vault_id,
-        "version": current.version,
-        "digest": hex::encode(published.digest),
-        "salt": hex::encode(published.salt),
-        "not_for_release": plan.not_for_release,
-        "loss": plan.loss,
-        "task": task,
-        "row_norm": plan.rows.norm.0,
-        "row_map": plan.rows.map,
-        "coef": rows,
-        "intercept": weights.intercept,
-    });
-    serde_json::to_vec_pretty(&document)
-        .map_err(|error| Error::storage("export", error.to_string()))
-}
-
-fn npz(weights: &Parts) -> std::io::Result<Vec<u8>> {
-    let mut archive = NpzWriter::new(Cursor::new(Vec::new()));
-    let (outputs, features) = (weights.outputs as u64, weights.features as u64);
-    let arrays: [(&str, &[u64], &[f64]); 2] = [
-        ("coef", &[outputs, features], &weights.coef),
-        ("intercept", &[outputs], &weights.intercept),
+/// What is said about a model in words, by name; lists as they are.
+fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
+    let mut words = vec![
+        ("loss", vec![model.loss.clone()]),
+        ("row_map", vec![model.row_map.clone()]),
+        ("schema", vec![model.schema.clone()]),
+        ("vault", vec![model.vault.clone()]),
+        ("digest", vec![model.digest.clone()]),
+        ("salt", vec![model.salt.clone()]),
     ];
-    for (name, shape, values) in arrays {
-        let mut array =
-            archive.array(name, FileOptions::default())?.default_dtype().shape(shape).begin_nd()?;
-        array.extend(values.iter().copied())?;
-        array.finish()?;
+    for (name, list) in [("classes", &model.classes), ("feature_names", &model.names)] {
+        words.extend(list.clone().map(|list| (name, list)));
     }
-    Ok(archive.zip_writer().finish()?.into_inner())
+    words
 }
 
-/// The safetensors container: length of the header, header, tensors, all little-endian.
-fn safetensors(current: &Current, published: &Published, weights: &Parts) -> Vec<u8> {
-    let first = 8 * weights.coef.len();
-    let end = first + 8 * weights.intercept.len();
+/// The numbers a reader needs beside the weights.
+fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
+    let mut numbers = vec![("row_norm", vec![model.row_norm])];
+    numbers.extend(model.target_range.map(|(low, high)| ("target_range", vec![low, high])));
+    numbers.extend(model.loss_width.map(|width| ("loss_width", vec![width])));
+    numbers
+}
+
+/// An archive of arrays: `coef` (outputs x features), `intercept` (outputs), and what else it takes to
+/// predict. What is one value is an array without axes.
+fn npz(model: &Weights) -> io::Result<Vec<u8>> {
+    let mut archive = NpzWriter::new(Cursor::new(Vec::new()));
+    let mut put = |name: &str, shape: &[u64], values: &[f64]| -> io::Result<()> {
+        let options = FileOptions::default();
+        let mut array = archive.array(name, options)?.default_dtype().shape(shape).begin_nd()?;
+        array.extend(values.iter().copied())?;
+        array.finish()
+    };
+    put("coef", &[model.outputs, model.features], &model.coef)?;
+    put("intercept", &[model.outputs], &model.intercept)?;
+    for (name, values) in numbers(model) {
+        let single = if name == "target_range" { &[2][..] } else { &[] };
+        put(name, single, &values)?;
+    }
+    put("version", &[], &[model.version as f64])?;
+    put("not_for_release", &[], &[f64::from(u8::from(model.not_for_release))])?;
+    let zip = archive.zip_writer();
+    for (name, texts) in words(model) {
+        zip.start_file(format!("{name}.npy"), FileOptions::default())?;
+        zip.write_all(&npy_of_texts(&texts, matches!(name, "classes" | "feature_names")))?;
+    }
+    Ok(zip.finish()?.into_inner())
+}
+
+/// An NPY file of texts, each as UTF-32 of one length, which `npyz` does not write.
+fn npy_of_texts(texts: &[String], list: bool) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let shape = if list { format!("({},)", texts.len()) } else { "()".to_owned() };
+    let mut header =
+        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Magic, version and length take 12 bytes; the header ends with a line end at a multiple of 64.
+    let padded = (12 + header.len() + 1).next_multiple_of(64) - 12;
+    header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
+    bytes.extend((header.len() as u32).to_le_bytes());
+    bytes.extend(header.bytes());
+    for text in texts {
+        let points = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        bytes.extend(points.flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+/// The safetensors container: length of the header, header, tensors, all little-endian. What is no
+/// tensor is text in its metadata, lists and numbers as JSON.
+fn safetensors(model: &Weights) -> Result<Vec<u8>> {
+    let first = 8 * model.coef.len();
+    let end = first + 8 * model.intercept.len();
+    let mut metadata = serde_json::Map::new();
+    for (name, texts) in words(model) {
+        let list = matches!(name, "classes" | "feature_names");
+        let text = if list { json!(texts).to_string() } else { texts.concat() };
+        metadata.insert(name.to_owned(), text.into());
+    }
+    for (name, values) in numbers(model) {
+        let text = if name == "target_range" { json!(values) } else { json!(values[0]) };
+        metadata.insert(name.to_owned(), text.to_string().into());
+    }
+    metadata.insert("version".to_owned(), model.version.to_string().into());
+    metadata.insert("not_for_release".to_owned(), model.not_for_release.to_string().into());
     let header = json!({
-        "__metadata__": {
-            "vault": current.genesis.vault_id,
-            "version": current.version.to_string(),
-            "digest": hex::encode(published.digest),
-            "salt": hex::encode(published.salt),
-            "loss": current.plan.loss,
-            "not_for_release": current.plan.not_for_release.to_string(),
-        },
+        "__metadata__": metadata,
         "coef": {
             "dtype": "F64",
-            "shape": [weights.outputs, weights.features],
+            "shape": [model.outputs, model.features],
             "data_offsets": [0, first],
         },
-        "intercept": { "dtype": "F64", "shape": [weights.outputs], "data_offsets": [first, end] },
+        "intercept": { "dtype": "F64", "shape": [model.outputs], "data_offsets": [first, end] },
     })
     .to_string();
     // Tensors start at a multiple of 8 bytes; the header is filled up with spaces.
@@ -177,6 +234,6 @@ fn safetensors(current: &Current, published: &Published, weights: &Parts) -> Vec
     let mut bytes = (padded as u64).to_le_bytes().to_vec();
     bytes.extend(header.bytes());
     bytes.resize(8 + padded, b' ');
-    bytes.extend(weights.coef.iter().chain(&weights.intercept).flat_map(|w| w.to_le_bytes()));
-    bytes
+    bytes.extend(model.coef.iter().chain(&model.intercept).flat_map(|w| w.to_le_bytes()));
+    Ok(bytes)
 }

@@ -18,6 +18,7 @@ mod error;
 mod export;
 mod held;
 mod issue;
+mod listed;
 mod margins;
 mod naming;
 mod notice;
@@ -48,6 +49,7 @@ pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use delete::{
     Delete, Which, delete, delete_dry_run, delete_held, erase, erase_dry_run, erase_held,
+    split_known,
 };
 pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
 pub use efface_learn::{Parts, SumError};
@@ -55,10 +57,12 @@ pub use efface_matrix::Totals;
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
+pub use efface_privacy::quantity::rounded_up;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use export::{ExportFormat, export};
 pub use held::{Held, Names, Part, Place, Shape};
+pub use listed::names_in;
 pub use margins::{Linear, margins};
 pub use naming::{row_id, row_position};
 pub use notice::{Notice, NoticeCode};
@@ -67,7 +71,7 @@ pub use outcome::{
     Served, Status, Work,
 };
 pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
-pub use predict::{evaluate, predict};
+pub use predict::{evaluate, evaluate_known, predict};
 pub use rehearsal::{Reference, Rehearsal, World};
 pub use report::{AUDIT_BYTES, report};
 pub use serve::{refresh, refresh_held};

@@ -1,9 +1,11 @@
 //! What operations give back to the faces, ready to be shown or written as JSON.
 
+use std::sync::Arc;
+
 use efface_learn::mechanism::Evidence;
 use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::notice::Notice;
 use crate::plan::Ids;
@@ -254,9 +256,14 @@ pub struct Prediction {
     pub id: Option<String>,
     /// The class label, or the number.
     pub prediction: String,
-    /// Probability of each class, in the order of the model's classes; empty for regression and
+    /// Each class and its probability, in the order of the model's classes; empty for regression and
     /// hinge.
-    pub probabilities: Vec<f64>,
+    #[serde(serialize_with = "by_class")]
+    pub probabilities: Vec<(Arc<str>, f64)>,
+}
+
+fn by_class<S: Serializer>(list: &[(Arc<str>, f64)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(list.iter().map(|(class, probability)| (class.as_ref(), probability)))
 }
 
 /// Quality on a table with labels.
@@ -264,14 +271,20 @@ pub struct Prediction {
 pub struct Evaluation {
     /// Rows.
     pub rows: u64,
+    /// How many of them have a class that the model does not know; they are counted as wrong.
+    pub unknown: u64,
     /// Share of right classes.
     pub accuracy: Option<f64>,
-    /// Mean negative log-likelihood, in nats.
+    /// Share of the most frequent of the model's classes: the accuracy of always answering it.
+    pub majority: Option<f64>,
+    /// Mean negative log-likelihood in nats, over rows of known classes.
     pub log_loss: Option<f64>,
-    /// Area under the ROC curve.
+    /// Area under the ROC curve, over rows of known classes.
     pub auc: Option<f64>,
     /// Root mean squared error, in units of y.
     pub rmse: Option<f64>,
+    /// The same of always answering the mean of these rows.
+    pub mean_rmse: Option<f64>,
     /// Mean absolute error, in units of y.
     pub mae: Option<f64>,
 }

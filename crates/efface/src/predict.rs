@@ -1,6 +1,8 @@
 //! Predictions and their quality.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use efface_learn::{Model, Scores, Task as LearnTask};
 
@@ -26,16 +28,21 @@ pub fn predict(
     let probable = matches!(plan.loss.as_str(), "logistic" | "softmax");
     let probabilities = if probable { model.predict_proba(x).map_err(failed)? } else { Vec::new() };
     let outputs = model.loss().outputs();
+    let classes: Vec<Arc<str>> = match &plan.task {
+        Task::Classes(names) => names.iter().map(|name| name.as_str().into()).collect(),
+        Task::Range(..) => Vec::new(),
+    };
     for (row, value) in chosen.iter().enumerate() {
         let prediction = match &plan.task {
             Task::Range(low, high) => unmap_target(*value, Some((low.0, high.0))).to_string(),
             Task::Classes(names) => names.get(*value as usize).cloned().unwrap_or_default(),
         };
-        let probabilities = match (probable, model.loss().task()) {
+        let each_class = match (probable, model.loss().task()) {
             (false, _) => Vec::new(),
             (true, LearnTask::Binary) => vec![1.0 - probabilities[row], probabilities[row]],
             (true, _) => probabilities[row * outputs..(row + 1) * outputs].to_vec(),
         };
+        let probabilities = classes.iter().cloned().zip(each_class).collect();
         each(Prediction {
             position: table.positions[row],
             id: table.ids.as_ref().map(|ids| ids[row].to_string()),
@@ -46,38 +53,81 @@ pub fn predict(
     Ok(())
 }
 
-/// Measures the model on a table with labels.
+/// Measures the model on a table with labels. Rows of classes that the model does not know are
+/// answered wrongly, whatever it says, and count so.
 ///
 /// Settings chosen by looking at this on private rows are releases of their own; use public rows.
 ///
 /// # Errors
-/// A table that cannot be read as the model's schema says, or has no row of its classes.
+/// A table that cannot be read as the model's schema says, or has no rows.
 pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
+    evaluated(path, source, true)
+}
+
+/// As [`evaluate`], on rows of the model's classes alone.
+///
+/// # Errors
+/// As [`evaluate`]; no row of the model's classes.
+pub fn evaluate_known(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
+    evaluated(path, source, false)
+}
+
+fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Evaluation> {
     let (plan, model) = open(path)?;
     let table = read(source, &plan, true)?;
-    let scores = model.evaluate(table.data.x(), table.data.y()).map_err(failed)?;
-    let half = match &plan.task {
-        Task::Range(low, high) => (high.0 - low.0) / 2.0,
-        Task::Classes(_) => 1.0,
+    let known = table.data.rows() as u64;
+    let unknown = if count_unknown { table.left_out } else { 0 };
+    let all = known + unknown;
+    let mut evaluation = Evaluation {
+        rows: all,
+        unknown,
+        accuracy: None,
+        majority: None,
+        log_loss: None,
+        auc: None,
+        rmse: None,
+        mean_rmse: None,
+        mae: None,
     };
-    Ok(match scores {
-        Scores::Classification { records, accuracy, log_loss, auc } => Evaluation {
-            rows: records as u64,
-            accuracy: Some(accuracy),
-            log_loss,
-            auc,
-            rmse: None,
-            mae: None,
-        },
-        Scores::Regression { records, rmse, mae } => Evaluation {
-            rows: records as u64,
-            accuracy: None,
-            log_loss: None,
-            auc: None,
-            rmse: Some(rmse * half),
-            mae: Some(mae * half),
-        },
-    })
+    if known == 0 && unknown > 0 {
+        (evaluation.accuracy, evaluation.majority) = (Some(0.0), Some(0.0));
+        return Ok(evaluation);
+    }
+    let y = table.data.y();
+    match model.evaluate(table.data.x(), y).map_err(failed)? {
+        Scores::Classification { accuracy, log_loss, auc, .. } => {
+            let share = known as f64 / all as f64;
+            evaluation.accuracy = Some(accuracy * share);
+            evaluation.majority = Some(most_frequent(y) as f64 / all as f64);
+            (evaluation.log_loss, evaluation.auc) = (log_loss, auc);
+        }
+        Scores::Regression { rmse, mae, .. } => {
+            let half = match &plan.task {
+                Task::Range(low, high) => (high.0 - low.0) / 2.0,
+                Task::Classes(_) => 1.0,
+            };
+            evaluation.rmse = Some(rmse * half);
+            evaluation.mean_rmse = Some(deviation(y) * half);
+            evaluation.mae = Some(mae * half);
+        }
+    }
+    Ok(evaluation)
+}
+
+/// How often the most frequent of these class indices occurs.
+fn most_frequent(y: &[f64]) -> usize {
+    let mut counts = BTreeMap::new();
+    for class in y {
+        *counts.entry(class.to_bits()).or_insert(0) += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
+}
+
+/// Root mean squared distance to the mean.
+fn deviation(y: &[f64]) -> f64 {
+    let n = y.len().max(1) as f64;
+    let mean = y.iter().sum::<f64>() / n;
+    (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 /// The plan and the model of a vault.

@@ -81,7 +81,8 @@ pub(crate) fn name_request(
     Ok(Named { id, digest, received_at })
 }
 
-/// Refuses a request id that contains an id or subject, in any case.
+/// Refuses a request id that gives an id or subject away: one that is equal to it, or has it in it as a
+/// whole where it is long enough to say whose it is. A short number, as dates are made of, is not.
 pub(crate) fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
     let plain = !id.is_empty()
         && id.len() <= 128
@@ -92,20 +93,43 @@ pub(crate) fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
             "a request id must have 1 to 128 letters, digits, `-`, `_`, `.` or `:`",
         ));
     }
-    let lower = id.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let told = |secret: &str| {
-        let secret = secret.to_lowercase();
-        words.contains(&secret.as_str()) || secret.len() >= 4 && lower.contains(&secret)
-    };
-    if private.iter().any(|secret| told(secret)) {
-        return Err(Error::input(
-            "request-id",
-            "a request id must not contain an id or subject: it outlives the record",
-        )
-        .hint("name requests by ticket or date"));
+    match private.iter().find(|secret| gives_away(id, secret)) {
+        None => Ok(()),
+        Some(secret) => Err(named_after(id, secret)),
     }
-    Ok(())
+}
+
+fn named_after(id: &str, secret: &str) -> Error {
+    let clash = if id.eq_ignore_ascii_case(secret) {
+        "is the id or subject of a record".to_owned()
+    } else {
+        format!("contains `{secret}`, the id or subject of a record")
+    };
+    let rule = "a request id is kept after the record is gone and must not name it";
+    Error::input("request-id", format!("request id `{id}` {clash}; {rule}"))
+        .hint("name requests by ticket or date")
+}
+
+/// Letters make a name of three characters telling; of digits alone it takes more than a year, a
+/// month and a day have.
+fn gives_away(id: &str, secret: &str) -> bool {
+    const NAME: usize = 3;
+    const NUMBER: usize = 6;
+    const ANYWHERE: usize = 8;
+    let (id, secret) = (id.to_lowercase(), secret.to_lowercase());
+    if id == secret {
+        return true;
+    }
+    let number = secret.bytes().all(|b| b.is_ascii_digit());
+    if secret.len() < if number { NUMBER } else { NAME } {
+        return false;
+    }
+    let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    id.match_indices(&secret).any(|(at, _)| {
+        let (before, after) = (&id[..at], &id[at + secret.len()..]);
+        let whole = !inside(before.chars().next_back()) && !inside(after.chars().next());
+        whole || secret.len() >= ANYWHERE
+    })
 }
 
 /// The outcome of an earlier request of the same id and body, if there was one.
@@ -119,11 +143,7 @@ pub(crate) fn served_before(
         let known = !vault.find_ids(&[&named.id])?.found.is_empty()
             || !vault.find_subject(&named.id)?.is_empty();
         if known {
-            return Err(Error::input(
-                "request-id",
-                "a request id must not be the id or subject of a record: it outlives the record",
-            )
-            .hint("name requests by ticket or date"));
+            return Err(named_after(&named.id, &named.id));
         }
         return Ok(None);
     };
@@ -381,4 +401,37 @@ pub(crate) fn steps_of(event: &Event) -> Option<u64> {
         _ => return None,
     };
     phases.last().map(|phase| phase.steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gives_away;
+
+    #[test]
+    fn request_ids_give_away_whole_names_and_long_numbers() {
+        for (id, secret) in [
+            ("11", "11"),
+            ("R17", "r17"),
+            ("forget-r17", "r17"),
+            ("forget.ANA", "ana"),
+            ("gdpr-4711881", "4711881"),
+            ("xalicesmithx", "alicesmith"),
+            ("ticket-a.b-c", "a.b"),
+            ("row:7-gone", "row:7"),
+        ] {
+            assert!(gives_away(id, secret), "{id} {secret}");
+        }
+        for (id, secret) in [
+            ("2026-11-leavers", "11"),
+            ("2026-11-leavers", "2026"),
+            ("2026-11-leavers", "leaver"),
+            ("2026-11-leavers", "a"),
+            ("batch-r170", "r17"),
+            ("xalicex", "alice"),
+            ("delete-4711", "471"),
+            ("t1", ""),
+        ] {
+            assert!(!gives_away(id, secret), "{id} {secret}");
+        }
+    }
 }

@@ -136,12 +136,15 @@ fn erasure(text: &str) -> Result<String> {
 }
 
 fn request(c: &Certificate) -> String {
-    let records = &c.request.records;
+    let records = match c.request.records.as_str() {
+        "1" => "1 record".to_owned(),
+        many => format!("{many} records"),
+    };
     let what = match c.request.kind {
-        RequestKind::Train => format!("the first training, on {records} records"),
-        RequestKind::Delete => format!("deletion of {records} records"),
-        RequestKind::Add => format!("addition of {records} records"),
-        RequestKind::Update => format!("new contents for {records} records"),
+        RequestKind::Train => format!("the first training, on {records}"),
+        RequestKind::Delete => format!("deletion of {records}"),
+        RequestKind::Add => format!("addition of {records}"),
+        RequestKind::Update => format!("new contents for {records}"),
         RequestKind::Refresh => "a fresh release without anything kept".to_owned(),
     };
     let subject =

@@ -8,6 +8,7 @@ use efface_learn::solver::Stopping;
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
+use efface_privacy::quantity::rounded_up;
 use efface_vault::Vault;
 use serde_json::Value;
 
@@ -131,12 +132,13 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
         let note = match (claim, wanted) {
             (Some(claim), true) => {
                 format!(
-                    "guaranteed: epsilon at most {}; currently {:.4}",
-                    plan.target.epsilon, claim.epsilon.0
+                    "guaranteed: epsilon at most {}; currently {}",
+                    plan.target.epsilon,
+                    rounded_up(claim.epsilon.0)
                 )
             }
             (Some(claim), false) => {
-                format!("not guaranteed; currently epsilon {:.4}", claim.epsilon.0)
+                format!("not guaranteed; currently epsilon {}", rounded_up(claim.epsilon.0))
             }
             (None, _) => match notion {
                 _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use efface_formats::FeatureNames;
+use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::Result;
@@ -28,6 +29,8 @@ pub struct Weights {
     pub not_for_release: bool,
     /// The loss.
     pub loss: String,
+    /// Where residuals of `squared` are clipped, or the width of `huber-hinge`.
+    pub loss_width: Option<f64>,
     /// Names of the classes in order, the positive one of two last; none for regression.
     pub classes: Option<Vec<String>>,
     /// The declared range of y, for regression: outputs are mapped from [-1, 1] to it.
@@ -65,6 +68,11 @@ pub struct Weights {
 pub fn weights(path: &Path) -> Result<Weights> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
+    published(&vault, &current)
+}
+
+/// As [`weights`], of a vault that is open.
+pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
     let plan = &current.plan;
     let published = current.published()?;
     let parts = split(plan, &published.weights);
@@ -85,6 +93,7 @@ pub fn weights(path: &Path) -> Result<Weights> {
         salt: hex::encode(published.salt),
         not_for_release: plan.not_for_release,
         loss: plan.loss.clone(),
+        loss_width: plan.loss_width.map(|width| width.0),
         classes,
         target_range,
         names,

@@ -51,7 +51,7 @@ class FitRefused(Refused, ValueError):
 
 
 class DuplicateRecord(Refused, ValueError):
-    """An id that stands twice, or that a record has or had; nothing was changed."""
+    """An id that is given twice, or that a record has or had; nothing was changed."""
 
 
 class UnknownRecord(Refused, KeyError):

@@ -1,15 +1,19 @@
 //! What can be typed: the commands, and arguments that several of them share.
 
+mod count;
 mod key;
 mod model;
 mod names;
+mod output;
 mod plan;
 mod promise;
 mod request;
 mod table;
 
+pub(crate) use count::{at_least_one, count};
 pub(crate) use key::{KeyArgument, trusted_key};
 pub(crate) use model::ModelArguments;
+pub(crate) use output::ForceArgument;
 pub(crate) use plan::{ChoiceArguments, WorkloadArguments};
 pub(crate) use promise::PromiseArguments;
 pub(crate) use request::RequestArguments;
@@ -77,7 +81,7 @@ pub(crate) fn parse() -> Parsed {
     if json && !shown {
         let text = error.render().to_string();
         let (message, hint) = in_parts(&text);
-        Output::new(true).error("usage", &message, hint.as_deref());
+        Output::new(true).error("usage", &message, hint.as_deref(), &[]);
     } else if error.print().is_err() {
         // Nobody reads it any more.
         return Parsed::Over(ExitCode::from(if shown { 0 } else { 2 }));

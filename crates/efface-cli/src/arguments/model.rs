@@ -9,6 +9,7 @@ use efface::{Error, Privacy, Settings};
 
 use crate::failure::{Failure, unreadable};
 
+use super::count;
 use super::names::{LOSSES, MECHANISMS, NORMALIZERS, ROW_MAPS, SOLVERS, VARIANTS};
 
 /// The model, and the public constants of its objective.
@@ -77,12 +78,12 @@ pub(crate) struct ModelArguments {
     /// Without it N is the first number of records, or the sum of their weights rounded to a whole
     /// number: a value taken from the data. Then nothing can be claimed in which the number of
     /// records is private.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     public_n: Option<u64>,
 
     /// The most records the model may ever have [default: 1.25 N, with weights 1.25 times the first
     /// number of records]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     capacity: Option<u64>,
 
     /// The largest weight a record may ever have, as public knowledge [default: the largest of the
@@ -93,7 +94,7 @@ pub(crate) struct ModelArguments {
     max_weight: Option<f64>,
 
     /// `mean`: the fewest records, as public knowledge
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     minimum: Option<u64>,
 
     /// `solve`, `retrain`: the solver; with `--state secret`, `newton` serves requests from the
@@ -141,11 +142,11 @@ pub(crate) struct ModelArguments {
     not_covered: Vec<String>,
 
     /// `noisy-gd`, `descent-to-delete`: steps of the first training
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     steps: Option<u64>,
 
     /// `noisy-gd`: steps for each request [default: the fewest that meet the target]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     removal_steps: Option<u64>,
 
     /// `descent-to-delete`: which theorem's procedure [default: perfect]
@@ -168,7 +169,7 @@ pub(crate) struct ModelArguments {
     /// `descent-to-delete`: steps of an update, each of which stands for up to `--max-group` records
     /// deleted or added; 10 where the variant chooses lambda. `distributed-descent --accountant
     /// descent`: the I of Theorem 4.5, from which its noise and its budget of steps follow.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     iterations: Option<u64>,
 
     /// `descent-to-delete`: diameter of the ball around 0 that holds the weights [default: one that
@@ -178,7 +179,7 @@ pub(crate) struct ModelArguments {
 
     /// `distributed-descent`: independent copies, of which the best is published after noise
     /// [default: 1]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     copies: Option<u64>,
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use efface::planner::{Chosen, Sizes, Workload, chosen};
 use efface::{Error, Settings};
 
+use super::at_least_one;
 use crate::failure::{Result, unreadable};
 
 /// Sizes without a table, and the workload.
@@ -14,11 +15,11 @@ use crate::failure::{Result, unreadable};
 #[command(next_help_heading = "Workload")]
 pub(crate) struct WorkloadArguments {
     /// Records, without DATA
-    #[arg(long, value_name = "COUNT", requires = "d", conflicts_with = "data")]
+    #[arg(long, value_name = "COUNT", requires = "d", conflicts_with = "data", value_parser = at_least_one, allow_negative_numbers = true)]
     n: Option<u64>,
 
     /// Features after encoding, the intercept not counted, without DATA
-    #[arg(long, value_name = "COUNT", requires = "n", conflicts_with = "data")]
+    #[arg(long, value_name = "COUNT", requires = "n", conflicts_with = "data", value_parser = at_least_one, allow_negative_numbers = true)]
     d: Option<u64>,
 
     /// Numbers stored for each row on average, where rows are sparse, without DATA
@@ -36,7 +37,7 @@ pub(crate) struct WorkloadArguments {
     deletions_per_month: f64,
 
     /// Records per request; several sizes take turns
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     group: Vec<u64>,
 
     /// Milliseconds of one gradient pass over all records [default: measured on synthetic rows of

@@ -3,6 +3,7 @@
 use clap::Args;
 use efface::Settings;
 
+use super::count;
 use super::names::{ACCOUNTANTS, NOTIONS, STATES};
 
 /// The target, the state, and the noise.
@@ -31,7 +32,7 @@ pub(crate) struct PromiseArguments {
 
     /// `deletion-privacy`: how many releases a requester may have seen; without it, requests must
     /// be chosen without looking at releases
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     interactions: Option<u64>,
 
     /// What is kept after a request: nothing that saw deleted records, or a secret state that
@@ -40,14 +41,14 @@ pub(crate) struct PromiseArguments {
     state: Option<String>,
 
     /// Releases to be covered together [default: 1]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     releases: Option<u64>,
 
     /// The most records of one person that differential privacy and deletion-privacy protect
     /// together; people with more are refused there [default: 1]
     ///
     /// `descent-to-delete`: also the records that one update stands for.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     max_group: Option<u64>,
 
     /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::KeyArgument;
+use super::{ForceArgument, KeyArgument};
 
 /// A request's name, where its certificate goes, and the key that signs it.
 #[derive(Debug, Args)]
@@ -17,6 +17,9 @@ pub(crate) struct RequestArguments {
     /// Write the certificate to this file, too
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) force: ForceArgument,
 
     #[command(flatten)]
     pub(crate) key: KeyArgument,

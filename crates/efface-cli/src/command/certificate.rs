@@ -8,8 +8,7 @@ use clap::{Args, Subcommand};
 use efface::Error;
 use serde_json::{Value, json};
 
-use crate::arguments::trusted_key;
-use crate::destination::Destination;
+use crate::arguments::{ForceArgument, trusted_key};
 use crate::failure::{Outcome, Result};
 use crate::input;
 use crate::output::Output;
@@ -89,6 +88,9 @@ struct Export {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 /// Recompute everything a certificate claims, from the certificate alone
@@ -174,8 +176,7 @@ impl Show {
 
 impl Export {
     fn run(self, output: &mut Output) -> Result<()> {
-        let destination =
-            self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
+        let destination = self.force.result(self.output, &[&self.vault])?;
         let text = format!("{}\n", efface::certificate(&self.vault, &self.which)?);
         let Some(destination) = destination else { return output.bytes(text.as_bytes()) };
         let path = destination.path().to_owned();
@@ -190,6 +191,16 @@ impl Export {
 
 impl Verify {
     fn run(self, output: &mut Output) -> Result<Outcome> {
+        if is_vault(&self.file) {
+            let file = self.file.display();
+            let message = format!("`{file}` is a vault, and not a certificate");
+            return Err(Error::input("certificate", message)
+                .hint(format!(
+                    "`efface ledger verify {file}` checks all of its certificates, `efface \
+                     certificate export {file}` writes one"
+                ))
+                .into());
+        }
         let key = self.key.as_deref().map(trusted_key).transpose()?;
         let text = read(&self.file)?;
         let verdict =

@@ -1,21 +1,21 @@
 //! `efface delete`: records, or all records of a person, leave the model.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use efface::{Error, Which};
 
 use crate::arguments::RequestArguments;
 use crate::failure::{Outcome, Result};
-use crate::input;
-use crate::output::Output;
+use crate::names;
+use crate::output::{Output, counted, listed};
 
 /// Delete records, or all records of a person, and certify it
 ///
-/// The request is served as a whole or not at all. Unknown ids refuse the whole request; what was
-/// deleted before gives its certificate again. After it, nothing of the records is left in the
-/// vault's folder; what a certificate does not cover (backups, earlier copies of the model, ...)
-/// is listed in it.
+/// The request is served as a whole or not at all. Unknown ids refuse the whole request, unless
+/// `--skip-unknown` leaves them out; what was deleted before gives its certificate again. After it,
+/// nothing of the records is left in the vault's folder; what a certificate does not cover (backups,
+/// earlier copies of the model, ...) is listed in it.
 ///
 /// An erasure is never impossible: where no release can follow, because releases are used up or a
 /// solver cannot meet its distance, `--erase-only` erases the rows now and withdraws the model.
@@ -30,6 +30,7 @@ Examples:
   efface delete model.efface --record 17 --record 99
   efface delete model.efface --record row:0
   efface delete model.efface --ids leavers.txt --request-id 2026-11-leavers
+  efface delete model.efface --subjects leavers.csv --column customer --skip-unknown
   efface delete model.efface --subject alice --dry-run
   efface delete model.efface --subject alice --erase-only"
 )]
@@ -42,7 +43,8 @@ pub(crate) struct Delete {
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     record: Vec<String>,
 
-    /// Records, one id a line; `-` for standard input
+    /// A list of records: one id a line, a JSON array (`*.json`), or a table with `--column`; `-` for
+    /// standard input
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
 
@@ -55,9 +57,22 @@ pub(crate) struct Delete {
     )]
     subject: Vec<String>,
 
-    /// People, one subject id a line; `-` for standard input
+    /// A list of people, in the forms of `--ids`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "ids"])]
     subjects: Option<PathBuf>,
+
+    /// The list is a table (CSV, Parquet, Arrow), and this is the column of names
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["record", "subject"])]
+    column: Option<String>,
+
+    /// Leave out names that the model does not know; without it they refuse the whole request
+    #[arg(long)]
+    skip_unknown: bool,
+
+    /// Write the unknown names to this file, one a line, whether they refuse the request or are left
+    /// out
+    #[arg(long, value_name = "FILE")]
+    unknown_to: Option<PathBuf>,
 
     /// Say what would be done and promised, and change nothing
     #[arg(long, conflicts_with = "certificate")]
@@ -76,10 +91,25 @@ impl Delete {
         let people = !self.subject.is_empty() || self.subjects.is_some();
         let (mut names, list) =
             if people { (self.subject, self.subjects) } else { (self.record, self.ids) };
-        if let Some(path) = list {
-            names.extend(lines(&path)?);
+        if let Some(path) = &list {
+            names.extend(names::read(path, self.column.as_deref())?);
         }
-        let what = if people { Which::Subjects(names) } else { Which::Ids(names) };
+        let mut others = vec![self.vault.as_path()];
+        others.extend(list.as_deref());
+        others.extend(self.request.certificate.as_deref());
+        let unknown_to = self.request.force.file(self.unknown_to.as_deref(), &others)?;
+        let mut what = if people { Which::Subjects(names) } else { Which::Ids(names) };
+        if self.skip_unknown || unknown_to.is_some() {
+            let keyring = self.request.key.load()?;
+            let (known, unknown) = efface::split_known(&self.vault, &what, &keyring)?;
+            if let Some(destination) = unknown_to {
+                let lines: String = unknown.iter().map(|name| format!("{name}\n")).collect();
+                destination.write(lines.as_bytes())?;
+            }
+            if self.skip_unknown {
+                what = left(known, &unknown, output)?;
+            }
+        }
         if self.dry_run {
             let request = efface::Delete { what, request_id: self.request.request_id };
             let keyring = self.request.key.load()?;
@@ -96,34 +126,15 @@ impl Delete {
     }
 }
 
-/// The lines of a list that are not empty, without their line ends.
-fn lines(path: &Path) -> Result<Vec<String>> {
-    let text = input::text(path)?;
-    let names: Vec<String> = text
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(str::to_owned)
-        .collect();
-    if names.is_empty() {
-        let message = format!("`{}` names nothing to delete", path.display());
-        return Err(Error::input("empty", message).into());
+/// What is left of a request once unknown names are left out, which is said.
+fn left(known: Option<Which>, unknown: &[String], output: &Output) -> Result<Which> {
+    let Some(known) = known else {
+        let message = format!("none of the {} is known", counted(unknown.len() as u64, "name"));
+        return Err(Error::refused("unknown-record", message).into());
+    };
+    if !unknown.is_empty() {
+        let names = counted(unknown.len() as u64, "unknown name");
+        output.skipped(&format!("left out {names}: {}", listed(unknown)), unknown);
     }
-    Ok(names)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn a_list_is_one_name_a_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ids");
-        fs::write(&path, "\u{feff}a\r\n\n b c\n-7").unwrap();
-        assert_eq!(lines(&path).unwrap(), ["a", " b c", "-7"]);
-        fs::write(&path, "\n \n").unwrap();
-        assert!(lines(&path).is_err());
-    }
+    Ok(known)
 }

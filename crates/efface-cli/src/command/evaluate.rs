@@ -10,7 +10,8 @@ use crate::output::Output;
 
 /// Measure the model on a table with labels
 ///
-/// Shows accuracy, log-loss and AUC for classes, errors for numbers. Choosing lambda, noise or a
+/// Shows accuracy, log-loss and AUC for classes, errors for numbers, and beside them what a constant
+/// answer reaches: the most frequent class, or the mean. Choosing lambda, noise or a
 /// threshold by these figures is covered by certificates only if the table is public and holds no
 /// record of the model: a public holdout file is the sound way.
 #[derive(Debug, Args)]
@@ -24,11 +25,20 @@ pub(crate) struct Evaluate {
 
     #[command(flatten)]
     table: TableArguments,
+
+    /// Measure on rows of the model's classes alone; without it rows of other classes count as wrong
+    #[arg(long)]
+    skip_unknown: bool,
 }
 
 impl Evaluate {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let evaluation = efface::evaluate(&self.vault, &self.table.source())?;
+        let source = self.table.source();
+        let evaluation = if self.skip_unknown {
+            efface::evaluate_known(&self.vault, &source)?
+        } else {
+            efface::evaluate(&self.vault, &source)?
+        };
         output.evaluation(&evaluation)?;
         Ok(Outcome::Done)
     }

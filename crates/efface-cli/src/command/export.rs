@@ -6,13 +6,15 @@ use clap::{Args, ValueEnum};
 use efface::{Error, ExportFormat};
 use serde_json::json;
 
-use crate::arguments::KeyArgument;
-use crate::destination::Destination;
+use crate::arguments::{ForceArgument, KeyArgument};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
 use crate::surroundings;
 
-/// Export the weights; the ledger notes when, since copies are covered by no later certificate
+/// Export the model; the ledger notes when, since copies are covered by no later certificate
+///
+/// Every format has what it takes to predict alike: `coef` (outputs x features), `intercept`, `classes`
+/// or `target_range`, `feature_names`, `row_map` and `row_norm`, `schema` and `loss`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,6 +32,9 @@ pub(crate) struct Export {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 
     #[command(flatten)]
     key: KeyArgument,
@@ -59,13 +64,12 @@ impl Format {
 impl Export {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let binary = self.to != Format::Json;
-        if self.output.is_none() && binary && (output.is_json() || output.is_terminal()) {
+        let destination = self.force.result(self.output, &[&self.vault])?;
+        if destination.is_none() && binary && (output.is_json() || output.is_terminal()) {
             return Err(Error::input("output", "binary weights need a file to go to")
                 .hint("give `--output FILE`")
                 .into());
         }
-        let destination =
-            self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
         let keyring = self.key.load()?;
         let bytes = surroundings::with(&keyring, output, |around| {
             efface::export(&self.vault, self.to.of_engine(), around)

@@ -1,7 +1,7 @@
 //! `efface key`: the key that signs certificates.
 
 use clap::{Args, Subcommand};
-use efface::Keyring;
+use efface::{Error, Keyring};
 use serde_json::json;
 
 use crate::arguments::KeyArgument;
@@ -49,7 +49,16 @@ struct Create {
 impl Key {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let (keyring, argument) = match self.action {
-            Action::Show(show) => (show.key.load()?, show.key),
+            Action::Show(show) => {
+                let path = show.key.path()?;
+                if !path.exists() {
+                    let message = format!("there is no key yet: no file at `{}`", path.display());
+                    return Err(Error::input("key", message)
+                        .hint("`efface key create` makes one, and so does the first `efface train`")
+                        .into());
+                }
+                (show.key.load()?, show.key)
+            }
             Action::Create(create) => (key_file::create(&create.key.path()?)?, create.key),
         };
         show(&keyring, &argument, output)?;

@@ -95,8 +95,7 @@ fn serve(
     output: &mut Output,
     ask: impl FnOnce(&Path, Option<&str>, &mut Surroundings<'_>) -> efface::Result<Served>,
 ) -> Result<Outcome> {
-    let certificate =
-        request.certificate.map(|path| Destination::reserve(&path, vault)).transpose()?;
+    let certificate = request.force.file(request.certificate.as_deref(), &[vault])?;
     let keyring = request.key.load()?;
     let name = request.request_id.as_deref();
     let done = surroundings::with(&keyring, output, |around| ask(vault, name, around))?;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use efface::Settings;
 use efface::planner::{About, Machine, plan};
-use efface::{Error, Settings};
 
 use crate::arguments::{
-    ColumnArguments, ModelArguments, PromiseArguments, RoleArguments, WorkloadArguments,
+    ColumnArguments, ForceArgument, ModelArguments, PromiseArguments, RoleArguments,
+    WorkloadArguments,
 };
-use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
@@ -41,6 +41,9 @@ pub(crate) struct Plan {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgument,
+
+    #[command(flatten)]
     workload: WorkloadArguments,
 
     #[command(flatten)]
@@ -58,7 +61,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let destination = self.destination()?;
+        let data = self.data.as_deref().unwrap_or(Path::new("-"));
+        let destination = self.force.file(self.output.as_deref(), &[data])?;
         let mut settings = Settings::default();
         self.model.add_to(&mut settings)?;
         self.promise.add_to(&mut settings);
@@ -91,17 +95,5 @@ impl Plan {
         }
         output.plan(&advice, self.output.as_deref())?;
         Ok(Outcome::Done)
-    }
-
-    fn destination(&self) -> Result<Option<Destination>> {
-        let Some(path) = &self.output else { return Ok(None) };
-        if path.exists() {
-            let message = format!("`{}` exists, and is not overwritten", path.display());
-            return Err(Error::input("unwritable", message)
-                .hint("give another file name, or remove it first")
-                .into());
-        }
-        let data = self.data.as_deref().unwrap_or(Path::new("-"));
-        Destination::reserve(path, data).map(Some)
     }
 }

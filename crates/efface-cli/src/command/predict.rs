@@ -12,8 +12,8 @@ use crate::output::Output;
 
 /// Predict the label of each row
 ///
-/// Writes CSV with a header: position (counted from 0), id, prediction, and for classes the probability of each, in
-/// the order of the model's classes. With `--json`, an object a line.
+/// Writes CSV with a header: position (counted from 0), id, prediction, and for classes the
+/// probability of each, in a column `p(CLASS)`. With `--json`, an object a line.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

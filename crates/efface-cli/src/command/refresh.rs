@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{KeyArgument, RequestArguments};
+use crate::arguments::{ForceArgument, KeyArgument, RequestArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
@@ -30,13 +30,16 @@ pub(crate) struct Refresh {
     certificate: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 }
 
 impl Refresh {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let Self { vault, request_id, certificate, key } = self;
-        let request = RequestArguments { request_id, certificate, key };
+        let Self { vault, request_id, certificate, force, key } = self;
+        let request = RequestArguments { request_id, certificate, force, key };
         super::serve(request, &vault, output, efface::refresh)
     }
 }

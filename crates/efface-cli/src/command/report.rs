@@ -1,11 +1,11 @@
 //! `efface report`: a vault's history as one page.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
-use crate::destination::Destination;
+use crate::arguments::ForceArgument;
 use crate::failure::{Outcome, Result};
 use crate::input;
 use crate::output::Output;
@@ -30,12 +30,16 @@ pub(crate) struct Report {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 impl Report {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let destination =
-            self.output.map(|path| Destination::reserve(&path, &self.vault)).transpose()?;
+        let others: Vec<&Path> =
+            self.audit.iter().chain([&self.vault]).map(PathBuf::as_path).collect();
+        let destination = self.force.result(self.output, &others)?;
         let audited = !self.audit.is_empty();
         let destination = match destination {
             Some(destination) if audited => Some(destination.private()?),

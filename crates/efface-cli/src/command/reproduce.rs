@@ -10,6 +10,8 @@ use efface::{Error, Kind};
 use efface_lab::reproduce::{self, Done, Options};
 use serde_json::json;
 
+use crate::arguments::ForceArgument;
+use crate::destination::Existing;
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
@@ -21,7 +23,8 @@ use crate::surroundings;
 /// Each experiment writes CSV and SVG files and a page (`index.html`) that sets what the paper
 /// prints beside what is computed or measured here, says which agree, and explains what differs.
 /// Everything drawn has a declared seed: nothing made here may be released. The page shows the
-/// experiments of the run that wrote it; files that earlier runs left in the folder stay there.
+/// experiments of the run that wrote it. A folder with results of these experiments is refused without
+/// `--force`; other files in it stay as they are.
 ///
 /// Exit code 0: every experiment was run, also where a claim differs (the line says so, and why); 2:
 /// one could not be run, or Ctrl-C. Experiments that were complete by then are in the folder.
@@ -56,6 +59,9 @@ pub(crate) struct Reproduce {
     /// The folder that results are written to
     #[arg(short, long, value_name = "FOLDER", default_value = "reproduced")]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 impl Reproduce {
@@ -69,6 +75,7 @@ impl Reproduce {
             quick: self.quick,
             data: self.data.or_else(|| env::var_os("EFFACE_DATA").map(PathBuf::from)),
             folder: self.output.clone(),
+            replace: self.force.existing() == Existing::Replace,
             date: surroundings::now(),
             stop: interrupt::asked,
         };

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::Error;
 use serde_json::json;
 
-use crate::arguments::{ColumnArguments, TableArguments};
-use crate::destination::Destination;
+use crate::arguments::{ColumnArguments, ForceArgument, TableArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
@@ -34,25 +32,17 @@ pub(crate) struct Schema {
     #[arg(long, conflicts_with = "classes")]
     regression: bool,
 
-    /// Write to this file, which must not exist yet, instead of standard output
+    /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 impl Schema {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let destination = match &self.output {
-            None => None,
-            Some(path) if path.exists() => {
-                return Err(Error::input(
-                    "unwritable",
-                    format!("`{}` exists, and may hold someone's corrections", path.display()),
-                )
-                .hint("give another file name, or remove it first")
-                .into());
-            }
-            Some(path) => Some(Destination::reserve(path, &self.table.data)?),
-        };
+        let destination = self.force.result(self.output, &[&self.table.data])?;
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
         let draft = efface::schema(&source, self.regression)?;

@@ -1,14 +1,14 @@
 //! `efface train`: the first model of a vault.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use efface::Settings;
+use efface::{Error, Settings};
 
 use crate::arguments::{
-    ChoiceArguments, ColumnArguments, KeyArgument, ModelArguments, PromiseArguments, TableArguments,
+    ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, ModelArguments, PromiseArguments,
+    TableArguments,
 };
-use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 use crate::surroundings;
@@ -41,6 +41,9 @@ pub(crate) struct Train {
     certificate: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 
     #[command(flatten)]
@@ -62,8 +65,13 @@ pub(crate) struct Train {
 impl Train {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let vault = self.output;
-        let certificate =
-            self.certificate.map(|path| Destination::reserve(&path, &vault)).transpose()?;
+        if vault == Path::new("-") {
+            return Err(Error::input("output", "a vault needs a file name, got `-`")
+                .hint("give one such as `-o model.efface`")
+                .into());
+        }
+        let others = [&*vault, self.table.data.as_path()];
+        let certificate = self.force.file(self.certificate.as_deref(), &others)?;
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
         let mut settings = Settings::default();

@@ -2,34 +2,40 @@
 
 use efface::EventBound;
 
-use super::{Output, to_value};
+use super::{Output, paragraph, to_value};
 use crate::failure::Result;
 
 impl Output {
-    /// Shows what each accountant says about each notion.
+    /// Shows what each accountant says about each notion; those without a bound in one line.
     pub(crate) fn bounds(&mut self, bounds: &[EventBound]) -> Result<()> {
         if self.is_json() {
             let value = to_value(&bounds)?;
             return self.value(&value);
         }
-        let mut notion = "";
-        for bound in bounds {
-            if bound.notion != notion {
-                notion = bound.notion;
-                let at = match (bound.delta, bound.order) {
-                    (Some(delta), _) => format!(", delta {delta}"),
-                    (_, Some(order)) => format!(", order {order}"),
-                    _ => String::new(),
-                };
-                self.text(&format!("{notion}{at}"))?;
-            }
-            let said = match (bound.epsilon, &bound.reason) {
-                (Some(epsilon), _) => format!("epsilon {epsilon}"),
-                (None, Some(reason)) => format!("none: {reason}"),
-                (None, None) => "none".to_owned(),
+        for group in bounds.chunk_by(|a, b| a.notion == b.notion) {
+            let first = &group[0];
+            let at = match (first.delta, first.order) {
+                (Some(delta), _) => format!(", delta {delta}"),
+                (_, Some(order)) => format!(", order {order}"),
+                _ => String::new(),
             };
-            self.text(&format!("  {:<15} {said}", bound.accountant.name()))?;
+            let title = format!("{}{at}", first.notion);
+            let known: Vec<String> = group
+                .iter()
+                .filter_map(|bound| Some((bound.accountant.name(), bound.epsilon?)))
+                .map(|(name, epsilon)| format!("  {name:<15} epsilon {epsilon}"))
+                .collect();
+            if !known.is_empty() {
+                self.text(&format!("{title}\n{}", known.join("\n")))?;
+                continue;
+            }
+            // Why there is none: one reason, as a rule the same for all.
+            let reason = group.iter().find_map(|bound| bound.reason.as_deref());
+            self.text(&paragraph(
+                &title,
+                &format!("no bound: {}", reason.unwrap_or("none applies")),
+            ))?;
         }
-        Ok(())
+        self.text("accountants without a bound are left out; `--json` has their reasons")
     }
 }

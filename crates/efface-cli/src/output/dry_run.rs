@@ -24,7 +24,7 @@ impl Output {
             lines.push(format!("deleted before: {}", listed(&dry.already_deleted)));
         }
         if let Some(steps) = dry.steps {
-            lines.push(format!("would take {}", counted(steps, "noisy step")));
+            lines.push(format!("would take {}", counted(steps, "step")));
         }
         lines.extend(promises(&dry.claims));
         self.text(&lines.join("\n"))

@@ -13,6 +13,12 @@ impl Output {
             return self.value(&value);
         }
         let mut lines = vec![format!("on {}", counted(evaluation.rows, "row"))];
+        if evaluation.unknown > 0 {
+            lines.push(format!(
+                "{} of a class that the model does not know, counted as wrong",
+                counted(evaluation.unknown, "row")
+            ));
+        }
         for (name, value) in [
             ("accuracy", evaluation.accuracy),
             ("log-loss", evaluation.log_loss),
@@ -21,7 +27,15 @@ impl Output {
             ("MAE", evaluation.mae),
         ] {
             if let Some(value) = value {
-                lines.push(format!("{name:<10}{value:.4}"));
+                let constant = match name {
+                    "accuracy" => evaluation.majority.map(|m| ("most frequent class", m)),
+                    "RMSE" => evaluation.mean_rmse.map(|m| ("mean", m)),
+                    _ => None,
+                };
+                let beside = constant.map_or(String::new(), |(answer, reached)| {
+                    format!("   always the {answer}: {reached:.4}")
+                });
+                lines.push(format!("{name:<10}{value:.4}{beside}"));
             }
         }
         self.text(&lines.join("\n"))

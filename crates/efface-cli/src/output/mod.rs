@@ -74,10 +74,23 @@ impl Output {
         });
     }
 
-    /// Shows an error on standard error.
-    pub(crate) fn error(&self, code: &str, message: &str, hint: Option<&str>) {
+    /// Says that names were left out; all of them as JSON.
+    pub(crate) fn skipped(&self, text: &str, unknown: &[String]) {
+        if self.json {
+            to_stderr(&json!({ "notice": text, "unknown": unknown }).to_string());
+        } else {
+            self.notice(text);
+        }
+    }
+
+    /// Shows an error on standard error; `names` are all ids or subjects that it is about.
+    pub(crate) fn error(&self, code: &str, message: &str, hint: Option<&str>, names: &[String]) {
         to_stderr(&if self.json {
-            json!({ "error": { "code": code, "message": message, "hint": hint } }).to_string()
+            let mut error = json!({ "code": code, "message": message, "hint": hint });
+            if !names.is_empty() {
+                error["names"] = json!(names);
+            }
+            json!({ "error": error }).to_string()
         } else {
             let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {}", visible(hint)));
             format!("error: {}{hint}", visible(message))
@@ -136,7 +149,7 @@ fn naming(ids: Ids) -> &'static str {
 }
 
 /// The first few of a list of names, and how many there are besides.
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     const MOST: usize = 10;
     let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
@@ -152,7 +165,7 @@ fn noticed(notice: &Notice) -> String {
 }
 
 /// `1 record`, `2 records`, `2 passes`.
-fn counted(count: u64, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     let ending = match (count, thing.ends_with('s')) {
         (1, _) => "",
         (_, true) => "es",

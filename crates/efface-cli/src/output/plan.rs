@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::planner::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin, seconds};
-use efface::{Claim, Notion, Requests, Schedule};
+use efface::{Claim, Notion, Requests, Schedule, rounded_up};
 use serde_json::json;
 
 use super::{Output, counted, paragraph, to_value};
@@ -301,9 +301,9 @@ fn claimed(claim: &Claim) -> String {
         other => format!(" by `{other}`"),
     };
     format!(
-        "claims {}{by}: epsilon {:.4}{at}{}, group {}, {requests}, {}",
+        "claims {}{by}: epsilon {}{at}{}, group {}, {requests}, {}",
         claim.notion.name(),
-        claim.epsilon.0,
+        rounded_up(claim.epsilon.0),
         if weak { " (weak)" } else { "" },
         claim.group,
         counted(claim.releases, "release"),

@@ -14,8 +14,8 @@ impl Output {
         }
         if first {
             let mut header = String::from("position,id,prediction");
-            for class in 0..prediction.probabilities.len() {
-                header.push_str(&format!(",p{class}"));
+            for (class, _) in &prediction.probabilities {
+                header.push_str(&format!(",{}", field(&format!("p({class})"))));
             }
             self.text(&header)?;
         }
@@ -25,7 +25,7 @@ impl Output {
             field(prediction.id.as_deref().unwrap_or("")),
             field(&prediction.prediction)
         );
-        for probability in &prediction.probabilities {
+        for (_, probability) in &prediction.probabilities {
             line.push_str(&format!(",{probability:.6}"));
         }
         self.text(&line)

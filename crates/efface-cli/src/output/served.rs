@@ -114,7 +114,7 @@ fn private(work: &Work) -> Option<String> {
         (work.passes, "gradient pass"),
         (work.hessians, "Hessian"),
         (work.hessian_products, "Hessian product"),
-        (work.steps, "noisy step"),
+        (work.steps, "step"),
     ] {
         if count > 0 {
             parts.push(counted(count, thing));

@@ -106,7 +106,7 @@ fn what_cannot_be_audited_is_refused() {
     w.efface("audit m.efface --record nobody").fails(1, &["not in the vault", "nobody"]);
     w.efface("audit m.efface --rows 2 --record r1 --record r2").fails(2, &["at least one record"]);
     w.efface("audit none.efface").fails(2, &["none.efface"]);
-    w.efface("audit m.efface -o m.efface").fails(2, &["is the vault"]);
+    w.efface("audit m.efface -o m.efface").fails(2, &["is a vault"]);
     for line in ["audit", "audit m.efface --runs 0", "audit m.efface --record r1 --canary"] {
         assert_eq!(w.efface(line).exits(2).stdout, "", "{line}");
     }

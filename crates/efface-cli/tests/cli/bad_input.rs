@@ -200,10 +200,10 @@ fn unwritable_and_unreadable_places() {
     let before = w.read("m.efface");
     let delete = "delete m.efface --record r1 --certificate";
     w.efface(&format!("{delete} no/c.json")).fails(2, &["cannot write `no/c.json`"]);
-    w.efface(&format!("{delete} m.efface")).fails(2, &["is the vault"]);
-    w.efface("export m.efface --to npz -o m.efface").fails(2, &["is the vault"]);
+    w.efface(&format!("{delete} m.efface")).fails(2, &["is a vault"]);
+    w.efface("export m.efface --to npz -o m.efface").fails(2, &["is a vault"]);
     w.efface("report m.efface -o no/r.html").fails(2, &["cannot write"]);
-    w.efface("schema data.csv --label y -o data.csv").fails(2, &["exists"]);
+    w.efface("schema data.csv --label y -o data.csv").fails(2, &["reads or makes"]);
     assert!(w.read("m.efface") == before, "the vault was changed");
 }
 

@@ -17,6 +17,10 @@ mod distributed;
 #[cfg(test)]
 mod erase;
 #[cfg(test)]
+mod evaluation;
+#[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod full_disk;
@@ -31,6 +35,8 @@ mod kill;
 #[cfg(test)]
 mod lab;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod main_job;
 #[cfg(test)]
 mod naming;
@@ -38,6 +44,8 @@ mod naming;
 mod noisy;
 #[cfg(test)]
 mod output;
+#[cfg(test)]
+mod outputs;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
@@ -54,5 +62,7 @@ mod traces;
 mod verifier;
 #[cfg(test)]
 mod weights;
+#[cfg(test)]
+mod wording;
 #[cfg(test)]
 mod workshop;

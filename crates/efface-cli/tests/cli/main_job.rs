@@ -34,7 +34,7 @@ fn whole_job(label: Label, settings: &str) {
     served(w.efface("update m.efface fixed.csv --certificate c4.json --json"), 2, 203, 5);
 
     for version in 0..5 {
-        let exported = format!("certificate export m.efface {version} -o exported.json");
+        let exported = format!("certificate export m.efface {version} -o exported.json --force");
         w.efface(&exported).done();
         let file = format!("c{version}.json");
         assert_eq!(w.read(&file), w.read("exported.json"));
@@ -226,7 +226,7 @@ fn secret_state_counts_releases() {
     let key = w.public_key();
     both_hold(&w, "c0.json", "m.efface", &key);
     for record in ["r1", "r2"] {
-        let line = ["delete", "m.efface", "--record", record, "--certificate", "c.json"];
+        let line = ["delete", "m.efface", "--record", record, "--certificate", "c.json", "--force"];
         w.run(&line).done();
         both_hold(&w, "c.json", "m.efface", &key);
     }
@@ -235,7 +235,7 @@ fn secret_state_counts_releases() {
     let refused = w.efface("delete m.efface --record r3");
     refused.fails(1, &["3 of 3 releases", "efface refresh"]);
     assert!(w.read("m.efface") == before, "the vault was changed");
-    w.efface("refresh m.efface --certificate c.json").done();
+    w.efface("refresh m.efface --certificate c.json --force").done();
     both_hold(&w, "c.json", "m.efface", &key);
     w.efface("delete m.efface --record r3").done();
     w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();

@@ -84,7 +84,7 @@ fn accountants_are_compared_side_by_side() {
     let w = workshop();
     let settings = "--mechanism noisy-gd --lambda 0.05 --radius 2 --eta 1 --removal-steps 20";
     w.efface(&format!("{TRAIN} {settings}")).done();
-    w.efface("delete m.efface --record r7 --certificate c.json").done();
+    w.efface("delete m.efface --record r7 --certificate c.json --force").done();
     let rows = w.efface("certificate bounds c.json --delta 1e-4 --json").done().json();
     let rows = rows.as_array().unwrap();
     let certificate: Value = serde_json::from_slice(&w.read("c.json")).unwrap();

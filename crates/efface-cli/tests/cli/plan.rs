@@ -127,7 +127,7 @@ fn wrong_plans_are_usage_or_input_errors() {
         assert_eq!(ran.stdout, "", "{ran:#?}");
     }
     for (more, part) in [
-        ("--group 0", "`group`"),
+        ("--group 0", "--group"),
         ("--group 30000", "more than all 20000"),
         ("--seed 3", "no seed"),
         ("--classes one", "got `one`"),

@@ -98,13 +98,15 @@ pub enum Mark {
     Wedge,
     /// An open circle.
     Ring,
+    /// An open square.
+    Frame,
     /// Not at all.
     None,
 }
 
 impl Mark {
     /// All that show, in the order series take them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Disc,
         Self::Square,
         Self::Triangle,
@@ -113,6 +115,7 @@ impl Mark {
         Self::Cross,
         Self::Wedge,
         Self::Ring,
+        Self::Frame,
     ];
 
     /// The mark of the series at this position.
@@ -132,6 +135,11 @@ impl Mark {
         match self {
             Self::Disc => canvas.draw(&Circle::new(at, 4, filled)).map_err(failed),
             Self::Ring => canvas.draw(&Circle::new(at, 4, thick)).map_err(failed),
+            Self::Frame => {
+                let corners = [(-4, -4), (4, -4), (4, 4), (-4, 4), (-4, -4)];
+                let path: Vec<_> = corners.iter().map(|(a, b)| (x + a, y + b)).collect();
+                canvas.draw(&PathElement::new(path, thick)).map_err(failed)
+            }
             Self::Square => shape(&[(-4, -4), (4, -4), (4, 4), (-4, 4)]),
             Self::Triangle => shape(&[(0, -5), (5, 4), (-5, 4)]),
             Self::Wedge => shape(&[(0, 5), (5, -4), (-5, -4)]),

@@ -23,6 +23,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// The folder results are written to; made if it is not there.
     pub folder: PathBuf,
+    /// What earlier runs left there may be replaced.
+    pub replace: bool,
     /// The date, for provenance.
     pub date: String,
     /// Whether the user asked to stop: heard at every pass over the data.
@@ -50,7 +52,7 @@ pub struct Done {
 ///
 /// # Errors
 /// An unknown name, data that are not there or not all there (named), a folder that cannot be written
-/// or has an `index.html` that is no such page, an interruption, or a fault of an experiment.
+/// or has results already that are not to be replaced, an interruption, or a fault of an experiment.
 pub fn run(
     options: &Options,
     seconds: &mut dyn FnMut() -> f64,
@@ -61,6 +63,9 @@ pub fn run(
     // Everything that is needed is found before anything is run.
     chosen.iter().flat_map(|experiment| &experiment.data).try_for_each(|set| shelf.find(*set))?;
     own(&options.folder.join("index.html"))?;
+    if !options.replace {
+        free(&options.folder, &chosen)?;
+    }
     fs::create_dir_all(&options.folder).map_err(|error| unwritable(&options.folder, &error))?;
     let (mut done, mut sections) = (Vec::new(), Vec::new());
     for experiment in &chosen {
@@ -152,6 +157,22 @@ fn own(page: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(()),
         Err(error) => refused(format!("would be overwritten, and cannot be read: {error}")),
     }
+}
+
+/// Refuses a folder with a page, or with files of these experiments.
+fn free(folder: &Path, chosen: &[Experiment]) -> Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let taken = |name: &str| {
+        name == "index.html"
+            || chosen.iter().any(|experiment| {
+                name.strip_prefix(&experiment.name).is_some_and(|end| end.starts_with(['.', '-']))
+            })
+    };
+    let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let Some(name) = names.find(|name| taken(name)) else { return Ok(()) };
+    Err(Error::input("exists", format!("`{}` exists", folder.join(name).display())).hint(
+        "give another folder with `-o`, or `--force` to replace what earlier runs left there",
+    ))
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

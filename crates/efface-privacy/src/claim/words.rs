@@ -3,6 +3,7 @@
 use super::{Claim, Notion, Requests};
 use crate::accountant::Accountant;
 use crate::event::{Adjacency, Event, State};
+use crate::quantity::rounded_up;
 
 /// From this epsilon on, differential privacy says next to nothing.
 const MEANINGLESS: f64 = 10.0;
@@ -26,8 +27,8 @@ fn requester(requests: Requests) -> String {
 }
 
 fn statement(claim: &Claim) -> String {
-    let epsilon = short_up(claim.epsilon.0);
-    let delta = claim.delta.map_or(String::new(), |delta| short_up(delta.0));
+    let epsilon = rounded_up(claim.epsilon.0);
+    let delta = claim.delta.map_or(String::new(), |delta| rounded_up(delta.0));
     let order = claim.order.map_or(String::new(), |order| order.to_string());
     let (models, seen) = match claim.releases {
         0 | 1 => ("the published model is".to_owned(), "the published model"),
@@ -85,6 +86,9 @@ fn statement(claim: &Claim) -> String {
 
 /// What the advantage means to whoever sees `seen`.
 fn success(claim: &Claim, seen: &str) -> String {
+    if claim.accountant == Accountant::Objective {
+        return "nothing follows for an attacker".to_owned();
+    }
     format!(
         "an attacker who must decide between the two from {seen} succeeds with probability at most \
          {}% (random guessing: 50%)",
@@ -153,19 +157,6 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         limits.insert(0, format!("anything at all: {why}"));
     }
     (covers, limits)
-}
-
-/// A number for people, at most four significant digits, never below the exact one.
-fn short_up(x: f64) -> String {
-    if !x.is_finite() {
-        return "infinity".to_owned();
-    }
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    let scale = 10f64.powi(3 - x.abs().log10().floor() as i32);
-    let rounded = if scale.is_finite() { (x * scale).ceil() / scale } else { x };
-    crate::quantity::Decimal(rounded.max(x)).to_string().chars().take(24).collect()
 }
 
 fn percent_up(probability: f64) -> String {

@@ -110,8 +110,12 @@ impl Choices {
             variant,
             state,
             mean: normalizer == "mean",
-            lambda: at_least_zero("lambda", lambda)?,
-            row_norm: positive("row-norm", s.row_norm.unwrap_or(1.0))?,
+            lambda: if ball {
+                at_least_zero("lambda", lambda)?
+            } else {
+                positive("lambda", lambda)?
+            },
+            row_norm: row_norm(s.row_norm.unwrap_or(1.0))?,
             row_map: known(
                 "row-map",
                 s.row_map.as_deref().unwrap_or("clip"),
@@ -512,8 +516,26 @@ fn positive(name: &'static str, x: f64) -> Result<f64> {
     }
 }
 
+/// The largest norm that rows of 32-bit floats are declared to have: its square is still a number.
+const MOST_NORM: f64 = 1e38;
+
+fn row_norm(x: f64) -> Result<f64> {
+    if positive("row-norm", x)? <= MOST_NORM {
+        return Ok(x);
+    }
+    let got = Decimal(x);
+    Err(Error::input(
+        "range",
+        format!("`row-norm` must be at most {}, got {got}", Decimal(MOST_NORM)),
+    ))
+}
+
 fn at_least_zero(name: &'static str, x: f64) -> Result<f64> {
-    if x == 0.0 { Ok(x) } else { positive(name, x) }
+    if x >= 0.0 && x.is_finite() {
+        Ok(x)
+    } else {
+        Err(Error::input("range", format!("`{name}` must be finite and at least 0, got {x}")))
+    }
 }
 
 /// Counts fit a f64 exactly, so that no later arithmetic rounds them.

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use efface_privacy::quantity::rounded_up;
+
 const STYLE: &str = include_str!("page.css");
 
 /// A page in the making.
@@ -109,34 +111,7 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A bound as people read it: four significant digits, rounded up, since it may only grow.
 pub(super) fn short(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        return "0".into();
-    }
-    if !value.is_finite() {
-        return "no bound".into();
-    }
-    // Powers of ten of the last digit shown.
-    let last = size.log10().floor() as i32 - 3;
-    if !(1e-4..1e6).contains(&size) {
-        return rounded_up(value, 10_f64.powi(last), |value| format!("{value:.3e}"));
-    }
-    let digits = (-last).max(0);
-    let unit = 10_f64.powi(-digits);
-    let text = rounded_up(value, unit, |value| format!("{value:.*}", digits as usize));
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-/// What `shown` prints, one unit of its last digit more if it would print less than the value.
-fn rounded_up(value: f64, unit: f64, shown: impl Fn(f64) -> String) -> String {
-    let text = shown(value);
-    match text.parse::<f64>() {
-        Ok(nearest) if nearest < value => shown(nearest + unit),
-        _ => text,
-    }
+    if value.is_finite() { rounded_up(value) } else { "no bound".into() }
 }
 
 /// A time of the ledger, for a table that says UTC.
@@ -154,12 +129,12 @@ mod tests {
             (1.0, "1"),
             (0.3, "0.3"),
             (1.1, "1.1"),
-            (33_640.2, "33641"),
+            (33_640.2, "33650"),
             (0.001_373_2, "0.001374"),
             (9.999_91, "10"),
-            (2.5e-7, "2.500e-7"),
+            (2.5e-7, "2.5e-7"),
             (2.500_01e-7, "2.501e-7"),
-            (1.234_5e9, "1.235e9"),
+            (1.234_5e9, "1235000000"),
             (f64::INFINITY, "no bound"),
             (0.0, "0"),
         ] {

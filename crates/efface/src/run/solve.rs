@@ -5,7 +5,9 @@ use efface_learn::mechanism::{
     CheckedOutputNoise, OutputNoiseError, OutputNoisePlan, Released, newton, retrain, solve,
 };
 use efface_learn::solver::{SolveError, Watch};
+use efface_privacy::certificate::Origin;
 use efface_privacy::event::{Event, Procedure};
+use efface_privacy::quantity::rounded_up;
 use rand_chacha::ChaCha20Rng;
 
 use super::{Request, Start, objective};
@@ -95,7 +97,33 @@ pub(crate) fn output_plan(
         solver: plan.solver(),
     }
     .check(constants, records)
-    .map_err(refused)
+    .map_err(|error| match error {
+        OutputNoiseError::Solve(SolveError::Unattainable { least, got }) if least.is_finite() => {
+            too_fine(plan, records, least / got)
+        }
+        other => refused(other),
+    })
+}
+
+/// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings
+/// that decide it: the distance grows with the noise, and that with the root of the excess risk.
+fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
+    let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
+    let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {
+        Some(noise) => format!("`--noise` to {}", rounded_up(1.01 * noise * times)),
+        None => format!("`--excess-risk` to {} times its value", rounded_up(1.01 * times * times)),
+    };
+    Error::refused(
+        "solve",
+        format!(
+            "with `--lambda` {} and `--row-norm` {} the optimum of {records} records would have to be \
+             found {} times as closely as float64 can certify",
+            plan.setting.strong_convexity,
+            plan.rows.norm,
+            rounded_up(times)
+        ),
+    )
+    .hint(format!("raise `--lambda`, or {instead}, or lower `--row-norm`"))
 }
 
 /// The event the first training would have.

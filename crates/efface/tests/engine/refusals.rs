@@ -71,7 +71,9 @@ fn settings_out_of_range_or_at_odds() {
 #[test]
 fn tiny_noise_is_refused_as_unattainable() {
     let error = refused(Settings { noise: Some(1e-14), ..Settings::default() });
-    assert!(error.message().contains("tau"), "{error}");
+    assert_eq!(error.code(), "solve");
+    let hint = error.what_to_do().unwrap();
+    assert!(hint.contains("`--lambda`") && hint.contains("`--noise` to "), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use efface::Error;
 use efface_lab::audit::{Budget, Options, Verdict, audit};
 
+use crate::arguments::{ForceArgument, at_least_one};
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
@@ -48,11 +49,11 @@ pub(crate) struct Audit {
     vault: Option<PathBuf>,
 
     /// How often each world is run
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = runs())]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = runs, allow_negative_numbers = true)]
     runs: u64,
 
     /// Audit a fresh model of so many of the records, evenly spread, under the same constants
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true)]
     rows: Option<u64>,
 
     /// Delete this record (several: together) instead of the one that is searched for
@@ -64,12 +65,15 @@ pub(crate) struct Audit {
     canary: bool,
 
     /// Begin no further runs after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = at_least_one, allow_negative_numbers = true)]
     time_limit: Option<u64>,
 
     /// Write the result as JSON to this file, too
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 
     #[command(subcommand)]
     kind: Option<Kind>,
@@ -83,8 +87,12 @@ enum Kind {
 }
 
 /// Numbers of runs that can be counted exactly.
-fn runs() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..=efface_lab::audit::statistics::MOST_TRIALS)
+fn runs(text: &str) -> std::result::Result<u64, String> {
+    const MOST: u64 = efface_lab::audit::statistics::MOST_TRIALS;
+    match at_least_one(text)? {
+        runs if runs <= MOST => Ok(runs),
+        _ => Err(format!("must be at most {MOST}")),
+    }
 }
 
 impl Audit {
@@ -95,8 +103,8 @@ impl Audit {
             (None, Some(vault)) => vault,
             (None, None) => unreachable!("clap asks for a vault or a kind"),
         };
-        let destination =
-            self.output.map(|path| Destination::reserve(&path, &vault)?.private()).transpose()?;
+        let destination = self.force.file(self.output.as_deref(), &[&vault])?;
+        let destination = destination.map(Destination::private).transpose()?;
         let options = Options { rows: self.rows, records: self.record, canary: self.canary };
         let limit = self.time_limit.map(|seconds| seconds as f64);
         let seed = seed()?;

@@ -22,7 +22,7 @@ Example:
   efface audit tightness --runs 1000000")]
 pub(super) struct Tightness {
     /// How often each world of each instance is run
-    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = super::runs())]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = super::runs, allow_negative_numbers = true)]
     runs: u64,
 }
 

@@ -1,0 +1,78 @@
+//! Lists of ids and subjects, and names that the model does not know.
+
+use serde_json::json;
+
+use crate::table::{Label, table};
+use crate::workshop::Workshop;
+
+fn trained() -> Workshop {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w
+}
+
+#[test]
+fn lists_in_every_form() {
+    let w = trained();
+    w.write("ids.txt", " r1 \r\nr2\t\n\n");
+    w.write("ids.json", r#"["r3", " r4 "]"#);
+    w.write("ids.csv", "when,who\n2026-01-01, r5 \n2026-01-02,\"r6\"\n2026-01-03,\n");
+    w.write("users.csv", "person;town\nu9;x\n u10 ;y\n");
+    for (line, records) in [
+        ("--ids ids.txt", 2),
+        ("--ids ids.json", 2),
+        ("--ids ids.csv --column who", 2),
+        ("--subjects users.csv --column person", 10),
+    ] {
+        let done = w.efface(&format!("delete m.efface {line} --json")).done().json();
+        assert_eq!(done["records"], records, "{line}");
+    }
+    let piped = ["delete", "m.efface", "--ids", "-", "--column", "id", "--json"];
+    let done = w.run_with(&piped, b"id,y\nr7,1\n").done().json();
+    assert_eq!(done["records"], 1);
+    w.efface("delete m.efface --ids ids.csv").fails(2, &["`ids.csv` is a table", "--column"]);
+    w.efface("delete m.efface --ids ids.csv --column id").fails(2, &["`id`", "`who`"]);
+    w.write("bad.json", "[1.5]");
+    w.efface("delete m.efface --ids bad.json").fails(2, &["whole numbers", "1.5"]);
+}
+
+#[test]
+fn every_unknown_name_is_told() {
+    let w = trained();
+    let names: Vec<String> = (0..50).map(|k| format!("zz{k}")).collect();
+    w.write("ids.txt", format!("r1\n{}\nr2\n", names.join("\n")));
+    let vault = w.read("m.efface");
+    let line = "delete m.efface --ids ids.txt --unknown-to unknown.txt --json";
+    let refused = w.efface(line).exits(1);
+    let error: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
+    assert_eq!(error["error"]["names"], json!(names));
+    assert_eq!(w.read("unknown.txt"), format!("{}\n", names.join("\n")).as_bytes());
+    assert!(w.read("m.efface") == vault, "the vault was changed");
+    w.efface("delete m.efface --record zz").fails(1, &["1 of 1 records is unknown"]);
+
+    let line = "delete m.efface --ids ids.txt --skip-unknown --request-id t1 --json";
+    let done = w.efface(line).done();
+    assert_eq!(done.json()["records"], 2);
+    let notice: serde_json::Value = serde_json::from_str(&done.stderr).unwrap();
+    assert_eq!(notice["unknown"], json!(names));
+    assert_eq!(w.efface(line).done().json()["replayed"], true);
+    let text = w.efface("delete m.efface --subject u9 --subject nobody --skip-unknown").done();
+    assert!(text.stderr.contains("left out 1 unknown name: nobody"), "{text:#?}");
+    w.efface("delete m.efface --record zz --skip-unknown").fails(1, &["none of the 1 name"]);
+}
+
+/// A dated name for a request is no clash with a record that happens to be called 11.
+#[test]
+fn request_ids_clash_with_whole_names_only() {
+    let w = Workshop::new();
+    let text = table(Label::Two, 0, 60).replace("\nr", "\n");
+    w.write("data.csv", text);
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w.efface("delete m.efface --record 11 --request-id 2026-11-leavers").done();
+    let clash = "delete m.efface --record 12 --request-id 12";
+    w.efface(clash).fails(2, &["`12` is the id or subject of a record", "ticket or date"]);
+    w.efface("delete m.efface --subject u4 --request-id 13").fails(2, &["`13`"]);
+    let named = "delete m.efface --subject u10 --request-id bye-u10";
+    w.efface(named).fails(2, &["contains `u10`"]);
+}

@@ -1,0 +1,85 @@
+//! Files that results go to: none that exists is replaced unasked, and no vault or key ever.
+
+use crate::table::{Label, table};
+use crate::workshop::Workshop;
+
+fn trained() -> Workshop {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.write("more.csv", table(Label::Two, 60, 5));
+    w.write("fixed.csv", table(Label::Two, 3, 2));
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w
+}
+
+/// Every command that writes a file, with the file last.
+const WRITERS: [&str; 11] = [
+    "report m.efface -o",
+    "export m.efface --to npz -o",
+    "export m.efface --to json -o",
+    "certificate export m.efface -o",
+    "schema data.csv --label y --id id -o",
+    "plan --n 1000 --d 5 --pass-ms 1 -o",
+    "audit m.efface --runs 5 -o",
+    "delete m.efface --record r1 --certificate",
+    "delete m.efface --record r2 --unknown-to",
+    "add m.efface more.csv --certificate",
+    "update m.efface fixed.csv --certificate",
+];
+
+#[test]
+fn what_exists_is_replaced_only_when_forced() {
+    let w = trained();
+    w.write("out", "mine");
+    let vault = w.read("m.efface");
+    for line in WRITERS {
+        w.efface(&format!("{line} out")).fails(2, &["`out` exists", "--force"]);
+        assert_eq!(w.read("out"), b"mine", "{line}");
+        assert!(w.read("m.efface") == vault, "{line}: the request was served all the same");
+    }
+    w.efface("train data.csv --label y --id id --subject user -o n.efface --certificate out")
+        .fails(2, &["`out` exists"]);
+    assert!(!w.path("n.efface").exists());
+    for line in WRITERS {
+        w.write("out", "mine");
+        let ran = w.efface(&format!("{line} out --force"));
+        // Five runs decide nothing about a claim.
+        assert!(matches!(ran.code, Some(0 | 2)), "{ran:#?}");
+        assert_ne!(w.read("out"), b"mine", "{line}");
+    }
+}
+
+#[test]
+fn vaults_keys_and_journals_are_never_replaced() {
+    let w = trained();
+    w.efface("train data.csv --label y --id id --subject user -o other.efface").done();
+    std::fs::copy(w.path("other.efface"), w.path("renamed.bin")).unwrap();
+    std::fs::copy(w.key_file(), w.path("key.toml")).unwrap();
+    let before = w.files();
+    for taken in [
+        "m.efface",
+        "other.efface",
+        "renamed.bin",
+        "key.toml",
+        "m.efface-journal",
+        "m.efface.lock",
+        "renamed.bin-journal",
+    ] {
+        for line in WRITERS {
+            let ran = w.efface(&format!("{line} {taken} --force"));
+            ran.fails(2, &[&format!("`{taken}`"), "not overwritten"]);
+        }
+    }
+    w.efface("schema data.csv --label y --id id -o data.csv --force").fails(2, &["reads or makes"]);
+    assert!(w.files() == before, "something was changed");
+}
+
+#[test]
+fn a_dash_is_standard_output_and_never_a_file() {
+    let w = trained();
+    let before = w.files();
+    w.efface("train data.csv --label y --id id --subject user -o -").fails(2, &["file name"]);
+    w.efface("delete m.efface --record r1 --certificate -").fails(2, &["file name", "`./-`"]);
+    assert!(w.efface("report m.efface -o -").done().stdout.contains("<html"));
+    assert!(w.files() == before, "something was written");
+}

@@ -1,0 +1,62 @@
+//! One column of a table as texts, for lists of ids.
+
+use crate::error::{ColumnFault, OptionFault, Place, ReadError, listed};
+use crate::format::csv::CsvTable;
+use crate::input::{Format, Input};
+use crate::limits::Limits;
+use crate::options::ReadOptions;
+use crate::read::{Opened, open};
+use crate::source::Source;
+use crate::table::Table;
+
+/// The values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are left
+/// out. Tables with named columns only: CSV, Parquet, Arrow.
+pub fn column_texts(
+    input: &Input,
+    column: &str,
+    limits: &Limits,
+) -> Result<Vec<String>, ReadError> {
+    let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
+    let mut source = Source::new(&input.path, limits);
+    let file = source.name().to_owned();
+    match open(&mut source, input.format, &options)? {
+        Opened::Stream(Format::Csv, stream) => {
+            let mut table = CsvTable::open(&file, stream, None, &options, source.budget())?;
+            collected(&file, &mut table, column)
+        }
+        #[cfg(feature = "parquet")]
+        Opened::Seekable(format @ (Format::Parquet | Format::ArrowIpc)) => {
+            let mut table = crate::format::columnar::open(
+                &mut source,
+                format,
+                &options,
+                crate::format::columnar::Unread::Empty,
+            )?;
+            collected(&file, &mut table, column)
+        }
+        Opened::Stream(format, _) | Opened::Seekable(format) => {
+            Err(OptionFault::NotForFormat { option: "column", format }.into())
+        }
+    }
+}
+
+fn collected(file: &str, table: &mut dyn Table, column: &str) -> Result<Vec<String>, ReadError> {
+    let found = table.names().iter().position(|name| name == column);
+    let at = found.ok_or_else(|| {
+        let present = listed(table.names());
+        let fault = ColumnFault::Absent {
+            column: column.to_owned(),
+            role: "named with --column".to_owned(),
+            present,
+        };
+        ReadError::at(Place::file(file), fault)
+    })?;
+    let mut texts = Vec::new();
+    while table.advance()? {
+        let text = table.cell(at).text();
+        if !text.is_empty() {
+            texts.push(text.into_owned());
+        }
+    }
+    Ok(texts)
+}
