@@ -1921,7 +1921,7 @@ ERASURE_LIMITS = (
     ),
     "backups and copies of the vault or of its rows, and logs",
     "feature extractors, preprocessing fitted outside, and other models trained on the same data",
-    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "keyed hashes of deleted ids and their number, kept to answer repeated requests",
     "names of classes and schema values read from the data, which outlive their records",
     "what the file system and the disk keep below the files",
 )

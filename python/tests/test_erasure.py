@@ -41,9 +41,12 @@ def test_a_withdrawn_model_says_so_until_it_is_refreshed(people: People) -> None
     assert model.status()["withdrawn"] and model.vault_.erasures != []
     again = model.forget(ids=people.ids[3], release=False)
     assert json.loads(again.to_json())["model"]["withdrawn"] == "before"
+    assert model.forget(ids=people.ids[:2], release=False) == erasure
     assert model.refresh().kind == "refresh"
     assert model.predict(people.X).shape == people.y.shape
     assert model.forget(ids=people.ids[4]).version == 3
+    assert isinstance(model.forget(ids=people.ids[4], release=False), efface.Certificate)
+    assert model.predict(people.X).shape == people.y.shape
     assert [e.records for e in model.vault_.erasures] == [3, 1]
     assert len(model.vault_.certificates) == 3
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _engine
 from ._errors import InputError, ModelWithdrawn
-from .certificate import Verdict, _is_erasure
+from .certificate import Certificate, Verdict, _is_erasure
 
 
 class Erasure:
@@ -102,14 +102,28 @@ class Erasure:
         return Erasure, (self._text,)
 
 
+def answered(text: str) -> Any:
+    """Return an answer to an erasure: its entry, or what says that the records went before."""
+    return Erasure(text) if _is_erasure(text) else Certificate(text)
+
+
 class Withdrawn:
-    """In the place of a model's weights once they are erased: whatever is asked of it says so."""
+    """In the place of a model's weights once they are erased: whatever is asked of it says so.
+
+    Parameters
+    ----------
+    hint : str or None
+        What to do, as the engine has it for this model.
+    """
+
+    def __init__(self, hint: str | None) -> None:
+        self._hint = hint
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # copying and pickling look for methods
+        if name.startswith("_"):  # copying and pickling look for methods, before there is a hint
             raise AttributeError(name)
         raise ModelWithdrawn(
             "the model was withdrawn when records were erased: it has no weights",
             code="withdrawn",
-            hint="`refresh()` trains a model on the remaining records",
+            hint=self._hint,
         )

@@ -214,7 +214,7 @@ _PARAMETERS = {
 _COMMAND = re.compile(r"`efface (add|refresh|status|update)`")
 
 # Of a deletion only one flag is a way out that hints name.
-_ERASE = "`efface delete --erase-only`"
+_ERASE = re.compile("`(?:efface delete )?--erase-only`")
 
 # The engine counts the rows of a table from 1, and has the targets as one of its columns.
 _ROW = re.compile(r"^X, row ([0-9]+)(, column `y`)?")
@@ -247,7 +247,7 @@ def spoken(text: str) -> str:
 
     text = _ROW.sub(row, text)
     text = _SETTING.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
-    text = _COMMAND.sub(r"`\1()`", text.replace(_ERASE, "`release=False`"))
+    text = _COMMAND.sub(r"`\1()`", _ERASE.sub("`release=False`", text))
     # `--record` and `--ids` are one parameter here.
     return _FLAG.sub(parameter, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
 

@@ -22,10 +22,11 @@ from sklearn.utils.validation import (
 
 from . import _engine, _face, _rows
 from ._around import limits_of_calls, source_of
-from ._erasure import Erasure, Withdrawn
+from ._erasure import Erasure, Withdrawn, answered
 from ._errors import (
     Error,
     InputError,
+    ModelWithdrawn,
     NotCoveredWarning,
     StaleModelWarning,
     UnknownRecord,
@@ -204,7 +205,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Certificate or Erasure
-            What is promised about the model as it is now; an erasure promises nothing.
+            What is promised about the model as it is now; an erasure promises nothing. Of records
+            that went before it is what their own request was answered by.
 
         Raises
         ------
@@ -564,8 +566,11 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             answer = request(
                 home.path, home.key, **names, request_id=request_id, release=False, progress=told
             )
-            self._published = cast("Published", Withdrawn())
-        return Erasure(answer[1])
+            try:
+                self._catch_up()
+            except ModelWithdrawn as error:
+                self._published = cast("Published", Withdrawn(error.hint))
+        return answered(answer[1])  # type: ignore[no-any-return]
 
     def _catch_up(self, latest: Certificate | None = None) -> None:
         """Take over what the vault has published, by whomever; `latest` is our own."""

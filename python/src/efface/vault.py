@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
-from ._erasure import Erasure
+from ._erasure import Erasure, answered
 from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
 from ._rows import without
@@ -263,7 +263,7 @@ class Vault:
             release=False,
             progress=progress,
         )
-        return Erasure(answer[1])
+        return answered(answer[1])  # type: ignore[no-any-return]
 
     def preview(
         self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None

@@ -23,7 +23,7 @@ const DOES_NOT_COVER: [&str; 6] = [
      how much they tell of the erased records",
     "backups and copies of the vault or of its rows, and logs",
     "feature extractors, preprocessing fitted outside, and other models trained on the same data",
-    "keyed marks and the number of deleted records, which the vault keeps to answer again",
+    "keyed hashes of deleted ids and their number, kept to answer repeated requests",
     "names of classes and schema values read from the data, which outlive their records",
     "what the file system and the disk keep below the files",
 ];
