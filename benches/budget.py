@@ -48,7 +48,7 @@ def served(vault: Vault) -> tuple[int, str]:
     """Deletions until a retraining, that one not counted, and the work of the last of them."""
     spent, work = 0.0, ""
     for count in range(100_000):
-        receipt = vault.delete(ids=[str(7 * count + 1)])
+        receipt = vault.delete(ids=[f"row:{7 * count}"])
         residual = vault.status()["residual"]
         if residual["bound"] < spent:
             return count, work

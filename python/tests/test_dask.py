@@ -518,14 +518,14 @@ def test_secret_states_are_refreshed_from_the_parts() -> None:
 def test_rows_are_erased_without_a_release() -> None:
     model = fitted(InProcess())
     before = model.status()["records"]
-    assert model.forget(ids=[3, 4], release=False).records == 2
+    assert model.forget(ids=["row:3", "row:4"], release=False).records == 2
     with pytest.raises(efface.ModelWithdrawn):
         model.predict(numbers())
-    assert model.forget(ids=[5], release=False).records == 1
+    assert model.forget(ids="row:5", release=False).records == 1
     assert model.status()["records"] == before - 3
     assert model.refresh().kind == "refresh"
     assert model._parts is not None and sum(model._parts.sizes()) == before - 3
-    assert model.forget(ids=[6]).records == 1
+    assert model.forget(ids="row:6").records == 1
 
 
 def test_persisted_collections_are_taken_as_they_are(workers: Client) -> None:

@@ -57,9 +57,9 @@ def test_a_deletion_that_is_refused_names_the_way(people: People) -> None:
     with pytest.warns(efface.SettingsWarning, match="`releases` is 1"):
         model = UnlearningClassifier(**settings).fit(people.X, people.y)
     with pytest.raises(efface.ReleasesExhausted) as refused:
-        model.forget(ids=[0])
+        model.forget(ids="row:0")
     assert "`release=False`" in str(refused.value.hint)
-    assert model.forget(ids=[0], release=False).records == 1
+    assert model.forget(ids="row:0", release=False).records == 1
     with pytest.raises(efface.ReleasesExhausted):
         model.refresh()
 
@@ -78,6 +78,6 @@ def test_a_vault_erases(people: People, tmp_path: Path) -> None:
 def test_a_regression_is_withdrawn_as_well(people: People) -> None:
     y = np.asarray(people.X[:, 0])
     model = UnlearningRegressor(target_range=(-3, 3), row_norm=3.0).fit(people.X, y)
-    model.forget(ids=[1], release=False)
+    model.forget(ids="row:1", release=False)
     with pytest.raises(efface.ModelWithdrawn):
         model.predict(people.X)

@@ -69,7 +69,9 @@ def test_every_model_that_holds_the_record_forgets_it(people: People, name: str)
     before = {id(model): model.status()["records"] for model in models}
     done = efface.forget(whole, ids="id-7")
     assert len(done.certificates) == holders
-    assert all(one.kind == "delete" and one.records == 1 for one in done.certificates.values())
+    for one in done.certificates.values():
+        assert isinstance(one, efface.Certificate)
+        assert (one.kind, one.records) == ("delete", 1)
     changed = [m for m in models if m.status()["records"] != before[id(m)]]
     assert len(changed) == holders
     assert all(b"id-7\0" not in m.status()["path"].read_bytes() for m in models)
@@ -167,6 +169,20 @@ def test_only_what_is_known_to_keep_rows_keeps_positions(people: People) -> None
     for whole in (other, frozen, stack.fit(people.X, people.y)):
         with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
             efface.forget(whole, ids="row:5")
+
+
+def test_records_can_be_erased_from_all_where_one_may_release_nothing(people: People) -> None:
+    models = [base(), base(state="secret", releases=2)]
+    for model in models:
+        model.fit(people.X, people.y, ids=people.ids)
+    models[1].forget(ids="id-0")
+    with pytest.raises(efface.ReleasesExhausted):
+        efface.forget(models, ids="id-1")
+    done = efface.forget(models, ids="id-1", release=False)
+    assert [type(one) for one in done.certificates.values()] == [efface.Erasure] * 2
+    assert [model.status()["records"] for model in models] == [119, 118]
+    with pytest.raises(efface.ModelWithdrawn):
+        models[0].predict(people.X)
 
 
 def test_names_that_are_all_unknown_are_not_passed_over(people: People) -> None:

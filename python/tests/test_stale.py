@@ -81,6 +81,24 @@ def test_a_request_of_another_process_is_noticed(people: People) -> None:
         model.predict(people.X)
 
 
+def test_an_erasure_of_another_copy_is_noticed(people: People) -> None:
+    model = fitted(people)
+    other = copy.deepcopy(model)
+    other.forget(ids="id-1", release=False)
+    with pytest.warns(efface.StaleModelWarning, match="holds none, since records were erased"):
+        model.predict(people.X)
+    model.sync()
+    for withdrawn in (model, other):
+        with pytest.raises(efface.ModelWithdrawn):
+            withdrawn.predict(people.X)
+        assert not withdrawn.status()["stale"]
+    model.refresh()
+    assert model.predict(people.X).shape == (120,)
+    with pytest.warns(efface.StaleModelWarning, match="has no model"):
+        other.status()
+    assert np.array_equal(other.sync().coef_, model.coef_)
+
+
 def test_a_model_without_its_vault_predicts(people: People, tmp_path: Path) -> None:
     model = fitted(people).save(tmp_path / "m.efface")
     (tmp_path / "m.efface").unlink()

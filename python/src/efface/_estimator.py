@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,9 @@ from sklearn.utils.validation import (
 
 from . import _engine, _face, _rows
 from ._around import limits_of_calls, source_of
-from ._erasure import Erasure, Withdrawn, answered
-from ._errors import (
-    Error,
-    InputError,
-    ModelWithdrawn,
-    NotCoveredWarning,
-    StaleModelWarning,
-    UnknownRecord,
-    fitting,
-    warn,
-)
+from ._erasure import Erasure, answered
+from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
+from ._following import Following
 from ._notices import warn_of
 from ._parameters import CONSTRAINTS, settings_of, start_of
 from ._progress import shown
@@ -41,7 +33,7 @@ from ._settings import to_json
 from ._table import table
 from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
-from .certificate import Certificate, Check, Verdict
+from .certificate import Certificate
 from .vault import Receipt, Vault
 
 if TYPE_CHECKING:
@@ -50,7 +42,7 @@ if TYPE_CHECKING:
 Request = Callable[..., tuple[str, str]]
 
 
-class Unlearner(BaseEstimator):  # type: ignore[misc]
+class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
     """A linear model whose records can be forgotten, in a vault of its own.
 
     A vault that was not saved is a private file, removed when no estimator of this process
@@ -322,58 +314,6 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
         stale = self._warn_if_stale()
         return {**status, "path": self._home.path, "private": self._home.private, "stale": stale}
 
-    def sync(self) -> Self:
-        """Take over the newest model of the vault, whoever made it.
-
-        Returns
-        -------
-        self
-            The estimator, with the weights and certificates that the vault has now.
-        """
-        check_is_fitted(self)
-        home = self._present()
-        with home.lock:
-            self._catch_up()
-        return self
-
-    def verify(self, *, key: str | None = None, head: str | None = None) -> Verdict:
-        """Check the weights of this object against their certificate, and that against the vault.
-
-        Parameters
-        ----------
-        key : str, optional
-            The public key you trust, 64 hexadecimal digits; by default that of the key file.
-        head : str, optional
-            A head of the ledger that you kept.
-
-        Returns
-        -------
-        Verdict
-            True exactly if all of it holds: what :meth:`Certificate.verify` checks, and that the
-            weights that this object predicts with are the certified ones.
-        """
-        check_is_fitted(self)
-        vault = self.vault_
-        latest = self.certificates_[-1]
-        verdict = latest.verify(key=key or vault.public_key, vault=vault.path, head=head)
-        return verdict.joined(self._check_weights(self._orient(Published.of(vault.path))))
-
-    def _check_weights(self, certified: Published) -> Check:
-        name, own = "weights of this object", self._published
-        if own.version != certified.version:
-            reason = (
-                f"they are version {own.version}, and the vault holds version {certified.version}: "
-                "`sync()` loads it"
-            )
-            return Check(name, "undecided", reason)
-        same = all(
-            one.shape == other.shape and one.tobytes() == other.tobytes()
-            for one, other in ((own.coef, certified.coef), (own.intercept, certified.intercept))
-        )
-        if same:
-            return Check(name, "holds", "they are the weights that the certificate is about")
-        return Check(name, "fails", f"they differ from the weights of version {own.version}")
-
     def save(self, path: Any) -> Self:
         """Move the vault to a place of your choice, where the command line finds it.
 
@@ -464,25 +404,6 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             )
         return self.__dict__[name]
 
-    def _warn_if_stale(self) -> bool:
-        """Warn if the vault holds another model than this estimator, and say whether it does."""
-        home = self.__dict__.get("_home")
-        if home is None or not home.lock.acquire(blocking=False):
-            return False  # a request of this process is being served, and ends with a look
-        try:
-            own, newest = self._published.version, self._watch.version(home.path)
-        finally:
-            home.lock.release()
-        if newest is None or newest == own:
-            return False
-        warn(
-            f"this {type(self).__name__} has version {own} of its model, and the vault holds "
-            f"version {newest}: another process or copy served a request since, so that these "
-            "weights may still depend on forgotten records; `sync()` loads the newest",
-            StaleModelWarning,
-        )
-        return True
-
     def _read(
         self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
     ) -> tuple[Any, Any, Any, Any]:
@@ -566,35 +487,8 @@ class Unlearner(BaseEstimator):  # type: ignore[misc]
             answer = request(
                 home.path, home.key, **names, request_id=request_id, release=False, progress=told
             )
-            try:
-                self._catch_up()
-            except ModelWithdrawn as error:
-                self._published = cast("Published", Withdrawn(error.hint))
+            self._follow()
         return answered(answer[1])  # type: ignore[no-any-return]
-
-    def _catch_up(self, latest: Certificate | None = None) -> None:
-        """Take over what the vault has published, by whomever; `latest` is our own."""
-        published = self._orient(Published.of(self._home.path))
-        known = getattr(self, "_published", None)
-        if isinstance(known, Withdrawn):
-            known = None
-        if self._last >= 0 and known is not None and known.version == published.version:
-            return
-        if (
-            latest is not None
-            and latest.version == published.version
-            and latest.index == self._last + 1
-        ):
-            new, last = [latest], latest.index
-        else:
-            vault = Vault(self._home.path, key=self._home.key)
-            entries = [e for e in vault.entries() if e["request_id"] and e["kind"] != "erase"]
-            new = [vault.certificate(e["index"]) for e in entries if e["index"] > self._last]
-            last = entries[-1]["index"]
-        self.certificates_ = [*self.certificates_, *new]
-        self._last = last
-        self._records = published.facts["records"]
-        self._published = published
 
     def _present(self) -> Home:
         self._home.check()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _engine, _rows
+from ._erasure import Erasure
 from ._errors import (
     Error,
     InputError,
@@ -29,12 +30,13 @@ class Forgotten:
     Attributes
     ----------
     certificates : dict
-        The certificate of each model that held the records, by where the model is in the object.
+        The certificate (or erasure) of each model that held the records, by where the model is in
+        the object.
     not_covered : tuple of str
         What else in the object was fitted on the records and still is what it was.
     """
 
-    certificates: dict[str, Certificate]
+    certificates: dict[str, Certificate | Erasure]
     not_covered: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -50,6 +52,7 @@ def forget(
     subjects: Any = None,
     request_id: str | None = None,
     skip_unknown: bool = False,
+    release: bool = True,
 ) -> Forgotten:
     """Delete records, or all records of subjects, from every model inside a fitted object.
 
@@ -67,6 +70,8 @@ def forget(
         A name for the request, the same for each model.
     skip_unknown : bool, default=False
         Whether to pass over names that no model knows, unless they are all of the names.
+    release : bool, default=True
+        False erases the rows now and withdraws the models, as the estimators' `forget` does.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def forget(
         )
     asked = [_Asked(path, models) for path, models in _by_vault(inside)]
     for one in asked:
-        one.ask(what, names, path_known=one.path not in inside.elsewhere)
+        one.ask(what, names, path_known=one.path not in inside.elsewhere, release=release)
     unknown = [name for name in names if all(name in one.unknown for one in asked)]
     if unknown and not (skip_unknown and len(unknown) < len(names)):
         kind = UnknownRecord if what == "ids" else UnknownSubject
@@ -120,7 +125,7 @@ def forget(
             hint="correct or leave out the unknown ones, or set `skip_unknown=True`",
             names=tuple(unknown),
         )
-    done = _served(asked, what, request_id)
+    done = _served(asked, what, request_id, release=release)
     if inside.others:
         warn(
             "forgotten by the models, and not by what else was fitted on the records: "
@@ -139,7 +144,7 @@ class _Asked:
     known: list[str] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
 
-    def ask(self, what: str, names: list[str], *, path_known: bool) -> None:
+    def ask(self, what: str, names: list[str], *, path_known: bool, release: bool) -> None:
         """Find out which names the vault knows, and whether it can serve them."""
         home = self.models[0]._present()
         if what == "ids" and json.loads(_engine.plan_of(home.path))["ids"] == "position":
@@ -154,6 +159,8 @@ class _Asked:
                 if self.known:
                     _engine.delete_dry_run(home.path, home.key, **{what: self.known})
         except Error as error:
+            if isinstance(error, Refused) and not release:
+                return  # an erasure is never refused for what a release would promise
             raise type(error)(
                 f"`{self.path}`: {error.message}; nothing was deleted from any model",
                 code=error.code,
@@ -187,21 +194,25 @@ def _by_vault(inside: Inside) -> list[tuple[str, list[Unlearner]]]:
     return list(found.values())
 
 
-def _served(asked: list[_Asked], what: str, request_id: str | None) -> dict[str, Certificate]:
+def _served(
+    asked: list[_Asked], what: str, request_id: str | None, *, release: bool
+) -> dict[str, Certificate | Erasure]:
     """Serve the request; a failure does not keep the other models from serving it."""
     asks_for_ids = what == "ids"
-    done: dict[str, Certificate] = {}
+    done: dict[str, Certificate | Erasure] = {}
     failed: dict[str, Error] = {}
     for one in asked:
         if not one.known:
             continue
         first, *copies = one.models
         try:
-            done[one.path] = first.forget(
-                ids=one.known if asks_for_ids else None,
-                subjects=None if asks_for_ids else one.known,
-                request_id=request_id,
-            )
+            ids, subjects = (one.known, None) if asks_for_ids else (None, one.known)
+            if release:
+                done[one.path] = first.forget(ids=ids, subjects=subjects, request_id=request_id)
+            else:
+                done[one.path] = first.forget(
+                    ids=ids, subjects=subjects, request_id=request_id, release=False
+                )
             for copy in copies:
                 copy.sync()
         except Error as error:

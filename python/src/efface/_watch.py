@@ -7,10 +7,13 @@ import time
 from pathlib import Path
 
 from . import _engine
-from ._errors import Error
+from ._errors import Error, ModelWithdrawn
 
 # Nanoseconds within which a file may change twice and show it once.
 _RACY = 1_000_000_000
+
+# In place of the version of a model that was withdrawn.
+WITHDRAWN = 0
 
 
 class Watch:
@@ -36,7 +39,9 @@ class Watch:
         settled = self._looked - facts.st_mtime_ns > _RACY
         if mark != self._mark or not settled:
             try:
-                self._version = int(json.loads(_engine.certificate(path))["model"]["version"])
+                self._version = int(json.loads(_engine.weights(path)[2])["version"])
+            except ModelWithdrawn:
+                self._version = WITHDRAWN
             except Error:  # damaged, or not readable just now: a request will say so
                 return None
             self._mark, self._looked = mark, looked
