@@ -163,7 +163,7 @@ class NoiseDominatesWarning(UserWarning):
 
 
 class SettingsWarning(UserWarning):
-    """A setting has no effect, or makes for a model that promises little or serves nothing."""
+    """A setting makes for a model that promises little, learns little or serves no request."""
 
 
 class RowsCopiedWarning(UserWarning):

@@ -15,7 +15,6 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,
     "public-n-far-off": SettingsWarning,
-    "releases-ignored": SettingsWarning,
     "rows-clipped": RowsClippedWarning,
 }
 

@@ -38,8 +38,6 @@ pub enum NoticeCode {
     LargeDelta,
     /// The declared number of records is far from the actual one.
     PublicNFarOff,
-    /// `releases` was given and has no effect.
-    ReleasesIgnored,
     /// The first training is the only release that is covered.
     NoRequestCovered,
     /// One row in a hundred or more was longer than the bound and was scaled down.
@@ -63,7 +61,6 @@ impl NoticeCode {
             Self::NoiseDominates => "noise-dominates",
             Self::LargeDelta => "large-delta",
             Self::PublicNFarOff => "public-n-far-off",
-            Self::ReleasesIgnored => "releases-ignored",
             Self::NoRequestCovered => "no-request-covered",
             Self::RowsClipped => "rows-clipped",
             Self::RowsLeftOut => "rows-left-out",
@@ -81,7 +78,6 @@ impl NoticeCode {
             | Self::NoiseDominates
             | Self::LargeDelta
             | Self::PublicNFarOff
-            | Self::ReleasesIgnored
             | Self::NoRequestCovered
             | Self::RowsClipped => true,
             Self::RowsLeftOut

@@ -22,13 +22,8 @@ pub(crate) struct Sizes {
 
 /// Everything a plan's constants warn of, for a data set of this size.
 pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
-    let all = [
-        noise(plan)?,
-        delta(plan, sizes.records),
-        public_n(plan, sizes),
-        releases_ignored(plan),
-        no_request_covered(plan),
-    ];
+    let all =
+        [noise(plan)?, delta(plan, sizes.records), public_n(plan, sizes), no_request_covered(plan)];
     Ok(all.into_iter().flatten().collect())
 }
 
@@ -118,19 +113,6 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     let message =
         format!("`--public-n` {n} is far from the {} {what} of these data: {way}", rounded(actual));
     Some(Notice::new(NoticeCode::PublicNFarOff, message))
-}
-
-/// Where a number of releases was given that nothing counts: `perfect` state refuses it.
-fn releases_ignored(plan: &Plan) -> Option<Notice> {
-    if plan.releases == 1 || plan.limits_releases() {
-        return None;
-    }
-    let message = format!(
-        "`--releases` {} has no effect: `{}` counts its residual, and no releases",
-        plan.releases,
-        plan.mechanism.name()
-    );
-    Some(Notice::new(NoticeCode::ReleasesIgnored, message))
 }
 
 /// Where the first training uses up every release.

@@ -16,7 +16,7 @@ fn ids(names: &[&str]) -> Delete {
 }
 
 fn by(mechanism: &str) -> Settings {
-    let secret = ["distributed-descent", "objective-perturbation"].contains(&mechanism);
+    let secret = mechanism == "distributed-descent";
     let least_squares = mechanism == "ridge";
     Settings {
         mechanism: Some(mechanism.into()),

@@ -118,16 +118,13 @@ fn a_public_n_far_off_is_said_and_kept_out_of_a_report_that_hides_counts() {
 }
 
 #[test]
-fn releases_that_serve_nothing_are_said() {
+fn releases_that_serve_no_request_are_said() {
     let told = |settings| codes(&trained(&World::new(), settings).1.notices);
-    let (ignored, none) = (NoticeCode::ReleasesIgnored, NoticeCode::NoRequestCovered);
+    let none = NoticeCode::NoRequestCovered;
     let secret = Settings { state: Some("secret".into()), releases: Some(9), ..plain() };
     assert_eq!(told(secret), []);
     assert!(told(private(1)).contains(&none));
     assert!(!told(private(2)).contains(&none));
-    let perturbed =
-        Settings { mechanism: Some("objective-perturbation".into()), releases: Some(5), ..plain() };
-    assert_eq!(told(perturbed), [ignored]);
 }
 
 /// The bound that would fit is read off the rows: it is told, and kept nowhere.
