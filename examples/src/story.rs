@@ -254,7 +254,7 @@ fn checked(
 ) -> Outcome<()> {
     let key = keyring.public_key();
     let head = &lines[lines.len() - 1].served.head;
-    let ledger = verify_ledger(path, Some(&key), Some(head))?;
+    let ledger = verify_ledger(path, Some(&key), Some(head), Some(keyring))?;
     expect(&ledger, Standing::Holds, "the ledger")?;
     writeln!(out, "Verified: all {} entries of the ledger, from the events alone.", lines.len())?;
     let file = folder.join("certificates").join(format!("{}.json", lines[1].served.index));

@@ -84,11 +84,12 @@ fn one(step: &str, folder: &Path) -> Result<String, Failure> {
         }
         "open" => plain(timed(|| Vault::open(&path).map(drop))?.1),
         "scan" => {
-            let vault = Vault::open_read_only(&path)?;
+            let mut vault = Vault::open_read_only(&path)?;
+            vault.unlock(&keyring)?;
             let mut sum = 0;
             let scan = || {
-                vault.scan_features(|_, bytes, _| {
-                    sum += bytes.len();
+                vault.scan(|_, row| {
+                    sum += row.features.len();
                     Ok::<_, ReadError>(())
                 })
             };

@@ -43,6 +43,14 @@ pub(crate) fn load(given: Option<&Path>) -> Result<Keyring> {
     read(&path)
 }
 
+/// Loads the key of the usual place, if there is one.
+pub(crate) fn find() -> Result<Option<Keyring>> {
+    match locate(None) {
+        Ok(path) if path.exists() => read(&path).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Loads the key, or makes it and says so on standard error.
 pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Result<Keyring> {
     let path = locate(given)?;

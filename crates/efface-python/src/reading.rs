@@ -98,7 +98,7 @@ pub(crate) fn verify_ledger(
     head: Option<&str>,
 ) -> PyResult<String> {
     let key = key.map(trusted).transpose()?;
-    let verdict = py.detach(|| efface::verify_ledger(&vault, key.as_ref(), head));
+    let verdict = py.detach(|| efface::verify_ledger(&vault, key.as_ref(), head, None));
     judged(verdict)
 }
 

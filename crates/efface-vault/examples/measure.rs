@@ -4,7 +4,7 @@
 //! `cargo run --release -p efface-vault --example measure [FOLDER]`
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use efface_vault::{Genesis, ReadError, RecordId, StoredRecord, Vault};
+use efface_vault::{Genesis, Keyring, ReadError, RecordId, StoredRecord, Vault};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::path::Path;
@@ -35,15 +35,16 @@ fn row(seed: u64, size: usize) -> (String, Vec<u8>) {
 fn costs(place: &Path, records: u64, size: usize) {
     let folder = tempfile::tempdir_in(place).unwrap();
     let path = folder.path().join("m.efface");
+    let keyring = Keyring::create(&folder.path().join("key.toml"), &[1; 32], &[2; 32]).unwrap();
     let genesis = Genesis {
         vault_id: "measured".into(),
         created_at: String::new(),
         config_json: "{}".into(),
-        public_key: [0; 32],
+        public_key: keyring.public_key(),
     };
     let rows: Vec<_> = (0..records).map(|seed| row(seed, size)).collect();
     let clock = Instant::now();
-    let mut creation = Vault::create(&path, &genesis).unwrap();
+    let mut creation = Vault::create(&path, &genesis, &keyring).unwrap();
     for (id, features) in &rows {
         let record =
             StoredRecord { id, subject: Some(&id[..3]), target: 1.0, features, added_version: 1 };
@@ -54,12 +55,13 @@ fn costs(place: &Path, records: u64, size: usize) {
 
     let clock = Instant::now();
     let mut vault = Vault::open(&path).unwrap();
+    vault.unlock(&keyring).unwrap();
     let open = clock.elapsed().as_secs_f64() * 1e3;
     let mut bytes = 0;
     let clock = Instant::now();
     vault
-        .scan_features(|_, features, _| {
-            bytes += features.len();
+        .scan(|_, row| {
+            bytes += row.features.len();
             Ok::<_, ReadError>(())
         })
         .unwrap();

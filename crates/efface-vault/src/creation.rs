@@ -1,9 +1,11 @@
 //! Making a vault: under another name until it is whole.
 
+use crate::checksum::Checksums;
 use crate::lock::{Lock, LockError, beside};
 use crate::raw_file::RawFile;
+use crate::tally::Tally;
 use crate::vault::{Access, Genesis, OpenError, configure, connect};
-use crate::{Transaction, Vault, WriteError, schema};
+use crate::{Keyring, Transaction, Vault, WriteError, schema};
 use rusqlite::OpenFlags;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -47,6 +49,9 @@ pub enum CreateError {
     /// Writing the content failed.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The genesis names another public key than that of the keys given.
+    #[error("a vault must be made with the keys that its genesis names")]
+    OtherKey,
     /// The finished vault could not be opened again.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -67,11 +72,19 @@ pub struct Creation {
 }
 
 impl Vault {
-    /// Begins a new vault that will be called `path`. Only its owner may read the file.
+    /// Begins a new vault that will be called `path`, under the keys that its genesis names. Only
+    /// its owner may read the file.
     ///
     /// # Errors
     /// See [`CreateError`]; an existing file is never overwritten.
-    pub fn create(path: &Path, genesis: &Genesis) -> Result<Creation, CreateError> {
+    pub fn create(
+        path: &Path,
+        genesis: &Genesis,
+        keyring: &Keyring,
+    ) -> Result<Creation, CreateError> {
+        if genesis.public_key != keyring.public_key() {
+            return Err(CreateError::OtherKey);
+        }
         let target = free_name(path)?;
         let lock = Lock::acquire(&target, "creating it")?;
         let partial = Partial::begin(&target)?;
@@ -84,13 +97,21 @@ impl Vault {
             .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?;
         let access = Access::Writing { file, _lock: None };
         let path = partial.path.clone();
-        let mut transaction =
-            Transaction::of_new(Self { connection, access, path, rolled_back: false })?;
+        let mut vault = Self::of(connection, access, path);
+        vault.checksums = Some(Checksums::new(keyring, &genesis.vault_id));
+        vault.pending = Some(Tally::default());
+        let mut transaction = Transaction::of_new(vault)?;
         schema::install(&transaction.connection).map_err(WriteError::from)?;
         let inserted = transaction.execute(
-            "INSERT INTO genesis (one, vault_id, created_at, config, public_key) \
-             VALUES (1, ?1, ?2, ?3, ?4)",
-            (&genesis.vault_id, &genesis.created_at, &genesis.config_json, &genesis.public_key),
+            "INSERT INTO genesis (one, vault_id, created_at, config, public_key, secret_check) \
+             VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+            (
+                &genesis.vault_id,
+                &genesis.created_at,
+                &genesis.config_json,
+                &genesis.public_key,
+                keyring.secret_check(&genesis.vault_id),
+            ),
         );
         inserted.map_err(WriteError::from)?;
         Ok(Creation { transaction, partial, target, lock })
@@ -105,7 +126,7 @@ impl Creation {
     /// folder could not be synchronised, or the file not be opened again) leaves a whole vault.
     pub fn commit(self) -> Result<Vault, CreateError> {
         let Self { lock, target, mut partial, transaction } = self;
-        transaction.finish_new()?;
+        let checksums = transaction.finish_new()?;
         let io = |source| CreateError::Io { path: target.clone(), source };
         if fs::symlink_metadata(&target).is_ok() {
             return Err(CreateError::AlreadyExists { path: target });
@@ -113,7 +134,9 @@ impl Creation {
         fs::rename(&partial.path, &target).map_err(io)?;
         partial.renamed = true;
         sync_folder(&target).map_err(io)?;
-        Ok(Vault::open_locked(target, lock)?)
+        let mut vault = Vault::open_locked(target, lock)?;
+        vault.checksums = checksums;
+        Ok(vault)
     }
 }
 

@@ -29,6 +29,9 @@ pub enum StoreFault {
     /// The operating system refused a read, a write or a lock.
     #[error("reading or writing the vault failed: {0}")]
     Io(String),
+    /// What is stored is not what the last request left.
+    #[error(transparent)]
+    Rows(#[from] RowFault),
     /// Anything else SQLite reports.
     #[error("store failed: {0}")]
     Other(String),
@@ -69,10 +72,65 @@ impl From<io::Error> for StoreFault {
     }
 }
 
+/// What shows that a vault is not as its last request left it: another program changed it, a disk
+/// did, or the file was copied in the middle of a change and without its journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowFault {
+    /// More rows, or fewer.
+    #[error(
+        "the vault's rows are not those of its last request: {certified} rows certified, {present} present"
+    )]
+    Count {
+        /// Rows that the last request left.
+        certified: u64,
+        /// Rows in the file.
+        present: u64,
+    },
+    /// One row.
+    #[error("row {record} of the vault was changed after it was stored: its checksum is another")]
+    Row {
+        /// Its number.
+        record: RecordId,
+    },
+    /// As many rows, but not the same.
+    #[error(
+        "the vault's rows are not those of its last request: there are {records} as certified, but \
+         one was put in the place of another"
+    )]
+    Sum {
+        /// How many there are.
+        records: u64,
+    },
+    /// An index and its table say different things.
+    #[error(
+        "the vault's index is damaged: it does not lead to all the rows of the names given, or \
+         leads to others; nothing was changed"
+    )]
+    Index,
+    /// The count itself, or what it is bound to.
+    #[error(
+        "the vault's count of its rows does not fit its model, its ledger and its kept state: it \
+         was changed, or only a part of the last request was written"
+    )]
+    Tally,
+    /// A request or the keyed hash of a deleted id.
+    #[error(
+        "the vault's requests or its hashes of deleted ids were changed after they were stored"
+    )]
+    Notes,
+    /// What is kept beside the model.
+    #[error("the vault's kept state was changed after it was stored: its digest is another")]
+    Kept,
+}
+
 /// Why a read failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
+    /// The vault must be unlocked first.
+    #[error("the vault's checksums can only be checked with its keys")]
+    Locked,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
@@ -126,6 +184,9 @@ pub enum WriteError {
         /// The request id given.
         request_id: String,
     },
+    /// The vault must be unlocked first.
+    #[error("the vault can only be changed with its keys")]
+    Locked,
     /// The vault was opened for reading.
     #[error("vault was opened for reading only")]
     OpenedForReading,
@@ -146,6 +207,7 @@ impl From<rusqlite::Error> for WriteError {
 impl From<ReadError> for WriteError {
     fn from(error: ReadError) -> Self {
         match error {
+            ReadError::Locked => Self::Locked,
             ReadError::Store(fault) => Self::Store(fault),
         }
     }

@@ -1,6 +1,6 @@
 //! Who a record is: its public id, its subject and when it came, without its features.
 
-use crate::column::{at_most_one, unsigned};
+use crate::column::unsigned;
 use crate::{ReadError, RecordId, Vault};
 
 /// A record without its features.
@@ -17,20 +17,20 @@ pub struct Identity {
 }
 
 impl Vault {
-    /// Who these records are, in the order asked; unknown ones are left out.
+    /// Who these records are, in the order asked; unknown ones are left out. Each is checked as in
+    /// [`Vault::scan`].
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`ReadError`]; [`RowFault::Row`](crate::RowFault::Row).
     pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
-        let sql = "SELECT id, subject, added_version FROM record WHERE sequence = ?1";
         let mut found = Vec::with_capacity(records.len());
         for &record in records {
-            let identity = at_most_one(&self.connection, sql, [record.get()], |row| {
+            let identity = self.with_row(record, |row| -> Result<_, ReadError> {
                 Ok(Identity {
                     record,
-                    id: row.get(0)?,
-                    subject: row.get(1)?,
-                    added_version: unsigned(row, 2)?,
+                    id: row.record.id.into(),
+                    subject: row.record.subject.map(Into::into),
+                    added_version: row.record.added_version,
                 })
             })?;
             found.extend(identity);

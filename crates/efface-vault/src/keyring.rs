@@ -1,14 +1,14 @@
 //! The user's keys, kept outside every vault.
 //!
 //! The file is TOML with three lines: `version`, `signing_seed` and `hmac_secret`, the last two as
-//! 64 hexadecimal digits. It is read by hand, so that the only copies in memory are ones that are
-//! overwritten after use.
+//! 64 hexadecimal digits, a dot and 8 check digits. It is read by hand, so that the only copies in
+//! memory are ones that are overwritten after use.
 
 use crate::creation::sync_folder;
 use crate::lock::beside;
 use ed25519_dalek::{Signer, SigningKey};
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -157,6 +157,12 @@ impl Keyring {
         mac.finalize().into_bytes().into()
     }
 
+    /// What a vault stores to know the secret again: a changed one would make every deleted id
+    /// unknown.
+    pub(crate) fn secret_check(&self, vault_id: &str) -> [u8; 32] {
+        self.hmac(vault_id, "secret", b"")
+    }
+
     fn of(seed: &[u8; 32], secret: Zeroizing<[u8; 32]>) -> Self {
         Self { signing: SigningKey::from_bytes(seed), secret }
     }
@@ -170,7 +176,7 @@ fn rendered(seed: &[u8; 32], secret: &[u8; 32]) -> Zeroizing<String> {
     text.push_str(
         "# Keys of efface: whoever has this file can sign certificates in your name and can\n\
          # recognise deleted ids. Keep it secret, and keep a copy: it cannot be made again.\n\
-         version = 1\n",
+         version = 2\n",
     );
     for (name, bytes) in [("signing_seed", seed), ("hmac_secret", secret)] {
         // 64 digits always fit.
@@ -178,6 +184,8 @@ fn rendered(seed: &[u8; 32], secret: &[u8; 32]) -> Zeroizing<String> {
             text.push_str(name);
             text.push_str(" = \"");
             digits.iter().for_each(|&digit| text.push(char::from(digit)));
+            text.push('.');
+            text.push_str(&check_digits(name, bytes));
             text.push_str("\"\n");
         }
     }
@@ -199,8 +207,10 @@ fn parse(text: &str) -> Result<(Secret, Secret), (usize, &'static str)> {
                 if version.replace(()).is_some() {
                     return Err((line, "`version` is given twice"));
                 }
-                if value.trim() != "1" {
-                    return Err((line, "`version` must be 1"));
+                match value.trim() {
+                    "2" => {}
+                    "1" => return Err((line, EARLIER)),
+                    _ => return Err((line, "`version` must be 2")),
                 }
                 continue;
             }
@@ -208,11 +218,13 @@ fn parse(text: &str) -> Result<(Secret, Secret), (usize, &'static str)> {
             "hmac_secret" => &mut secret,
             _ => return Err((line, "unknown name")),
         };
-        let digits = value.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let text = value.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let (digits, check) = text.and_then(|text| text.split_once('.')).ok_or((line, FORM))?;
         let mut bytes = Zeroizing::new([0u8; 32]);
-        let rule = "expected 64 hexadecimal digits in double quotes";
-        hex::decode_to_slice(digits.ok_or((line, rule))?, bytes.as_mut_slice())
-            .map_err(|_| (line, rule))?;
+        hex::decode_to_slice(digits, bytes.as_mut_slice()).map_err(|_| (line, FORM))?;
+        if check != check_digits(name.trim(), &bytes) {
+            return Err((line, CHANGED));
+        }
         if slot.replace(bytes).is_some() {
             return Err((line, "a name is given twice"));
         }
@@ -223,6 +235,22 @@ fn parse(text: &str) -> Result<(Secret, Secret), (usize, &'static str)> {
         (.., None) => Err((lines + 1, "`hmac_secret` is missing")),
         (Some(()), Some(seed), Some(secret)) => Ok((seed, secret)),
     }
+}
+
+const FORM: &str = "expected 64 hexadecimal digits, a dot and 8 check digits, all in double quotes";
+
+const CHANGED: &str = "a digit was changed: the check digits are those of another value; put the \
+                       file back from your copy of it";
+
+const EARLIER: &str = "`version` must be 2; version 1 was made by an earlier development version \
+                       of efface: make a new key and train again";
+
+/// Shows a changed digit. Short enough to tell nothing of a secret of 256 bits.
+fn check_digits(name: &str, bytes: &[u8; 32]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(name.as_bytes());
+    hasher.update(bytes);
+    hex::encode(&hasher.finalize()[..4])
 }
 
 fn malformed(path: &Path, line: usize, reason: &'static str) -> KeyringError {

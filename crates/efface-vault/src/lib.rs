@@ -4,7 +4,7 @@
 //! its current weights, the requests it has served and the append-only ledger of certificates.
 //! The vault stores bytes and JSON text that the engine gives it and does no mathematics.
 //!
-//! Two promises matter here, and each has its own test suite:
+//! Three promises matter here, and each has its own test suite:
 //!
 //! - **Durable or nothing.** A request is one [`Transaction`]. When [`Transaction::commit`] has
 //!   returned, all of it is on the disk; before that, a crash leaves the state before it.
@@ -13,19 +13,23 @@
 //!   rebuilt by its balancing keep stale copies of neighbouring rows), so every commit also
 //!   overwrites each byte that its pages do not use. What the file system or the drive keeps
 //!   below the file is out of reach.
+//! - **Changed means refused.** Every row has a keyed checksum, and all of them a sum that each
+//!   request takes forward: a row that another program removed, added, altered or exchanged is
+//!   found by the next request, and so is a file that was copied in the middle of a change.
 //!
 //! ```
-//! use efface_vault::{Genesis, StoredRecord, Vault};
+//! use efface_vault::{Genesis, Keyring, StoredRecord, Vault};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
+//! let keyring = Keyring::create(&folder.path().join("key.toml"), &[1; 32], &[2; 32])?;
 //! let genesis = Genesis {
 //!     vault_id: "6f1c".into(),
 //!     created_at: "2026-01-01T00:00:00Z".into(),
 //!     config_json: "{}".into(),
-//!     public_key: [0; 32],
+//!     public_key: keyring.public_key(),
 //! };
-//! let mut creation = Vault::create(&folder.path().join("model.efface"), &genesis)?;
+//! let mut creation = Vault::create(&folder.path().join("model.efface"), &genesis, &keyring)?;
 //! for id in ["a", "b"] {
 //!     creation.insert_record(&StoredRecord {
 //!         id,
@@ -48,6 +52,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod checksum;
 mod column;
 mod creation;
 mod error;
@@ -62,12 +67,13 @@ mod record;
 mod request;
 mod schema;
 mod sweep;
+mod tally;
 mod tombstone;
 mod transaction;
 mod vault;
 
 pub use creation::{CreateError, Creation};
-pub use error::{ReadError, StoreFault, WriteError};
+pub use error::{ReadError, RowFault, StoreFault, WriteError};
 pub use identity::Identity;
 pub use keyring::{Keyring, KeyringError};
 pub use ledger::{LedgerEntry, LedgerHead};
@@ -77,4 +83,4 @@ pub use record::{Counts, IdLookup, RecordId, StoredRecord};
 pub use request::{Admission, Request, RequestState};
 pub use sweep::Examination;
 pub use transaction::Transaction;
-pub use vault::{Genesis, OpenError, Vault};
+pub use vault::{Genesis, OpenError, UnlockError, Vault};

@@ -1,7 +1,7 @@
 //! The current model, and what may be kept beside it as secret state.
 
 use crate::column::{at_most_one, blob, unsigned};
-use crate::{ReadError, Transaction, Vault, WriteError};
+use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
 /// The published model as the vault keeps it. Only the current version is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +33,31 @@ impl Vault {
         })
     }
 
+    /// The version of the current model.
+    pub(crate) fn model_version(&self) -> Result<Option<u64>, ReadError> {
+        at_most_one(&self.connection, "SELECT version FROM model", [], |row| unsigned(row, 0))
+    }
+
     /// The secret state kept beside the model (factors, budgets); `None` if nothing is kept.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// [`RowFault::Kept`] if its bytes were changed after they were stored. That it is the state
+    /// of the last request is checked when the vault is [unlocked](Vault::unlock).
     pub fn caches(&self) -> Result<Option<Vec<u8>>, ReadError> {
-        let sql = "SELECT state FROM caches";
-        at_most_one(&self.connection, sql, [], |row| Ok(blob(row, 0)?.to_vec()))
+        let sql = "SELECT state, digest FROM caches";
+        let found = at_most_one(&self.connection, sql, [], |row| {
+            Ok((blob(row, 0)?.to_vec(), row.get::<_, [u8; 32]>(1)?))
+        })?;
+        let Some((state, digest)) = found else { return Ok(None) };
+        match digest_of(&state) == digest {
+            true => Ok(Some(state)),
+            false => Err(StoreFault::from(RowFault::Kept).into()),
+        }
+    }
+
+    /// The digest stored with the kept state.
+    pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
+        at_most_one(&self.connection, "SELECT digest FROM caches", [], |row| row.get(0))
     }
 }
 
@@ -56,7 +74,7 @@ impl Transaction<'_> {
         salt: &[u8; 32],
         digest: &[u8; 32],
     ) -> Result<(), WriteError> {
-        self.refuse_if_failed()?;
+        self.touch()?;
         let version = self.number("version", version)?;
         self.execute("DELETE FROM model", [])?;
         let sql = "INSERT INTO model (one, version, salt, digest, weights) \
@@ -70,7 +88,7 @@ impl Transaction<'_> {
     /// # Errors
     /// See [`WriteError`].
     pub fn withdraw_model(&mut self) -> Result<(), WriteError> {
-        self.refuse_if_failed()?;
+        self.touch()?;
         self.execute("DELETE FROM model", [])?;
         self.execute("DELETE FROM caches", [])?;
         Ok(())
@@ -82,11 +100,17 @@ impl Transaction<'_> {
     /// # Errors
     /// See [`WriteError`].
     pub fn set_caches(&mut self, state: Option<&[u8]>) -> Result<(), WriteError> {
-        self.refuse_if_failed()?;
+        self.touch()?;
         self.execute("DELETE FROM caches", [])?;
         if let Some(state) = state {
-            self.execute("INSERT INTO caches (one, state) VALUES (1, ?1)", [state])?;
+            let sql = "INSERT INTO caches (one, digest, state) VALUES (1, ?1, ?2)";
+            self.execute(sql, (digest_of(state), state))?;
         }
         Ok(())
     }
+}
+
+/// It goes with the state it is stored beside.
+fn digest_of(state: &[u8]) -> [u8; 32] {
+    blake3::hash(state).into()
 }

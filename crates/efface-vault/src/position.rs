@@ -21,7 +21,7 @@ impl Transaction<'_> {
     /// # Errors
     /// See [`WriteError`].
     pub fn take_positions(&mut self, count: u64) -> Result<u64, WriteError> {
-        self.refuse_if_failed()?;
+        self.touch()?;
         let first = match self.next_position() {
             Ok(first) => first,
             Err(error) => return self.give_up(error),

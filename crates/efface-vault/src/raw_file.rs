@@ -24,6 +24,12 @@ impl RawFile {
         Ok(Self { file: Some(file), presence })
     }
 
+    /// Opens the file for reading only.
+    pub(crate) fn open_to_read(path: &Path) -> io::Result<Self> {
+        let presence = Presence::announce(path)?;
+        Ok(Self { file: Some(File::open(path)?), presence })
+    }
+
     /// Bytes in the file.
     pub(crate) fn len(&self) -> io::Result<u64> {
         Ok(self.file()?.metadata()?.len())

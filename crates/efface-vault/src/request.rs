@@ -2,7 +2,9 @@
 
 use crate::column::{at_most_one, maybe_unsigned};
 use crate::{ReadError, Transaction, Vault, WriteError};
+use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use std::collections::BTreeSet;
 
 /// How far a request has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,8 +56,11 @@ impl FromSql for RequestState {
 pub struct Request {
     /// The caller's name for it.
     pub request_id: String,
-    /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed).
-    pub body_digest: [u8; 32],
+    /// What was asked for, in the words of certificates (`add`, `delete`, ...).
+    pub kind: String,
+    /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed). That of an
+    /// `add` or `update` covers the rows it brought and is erased with the first of them.
+    pub body_digest: Option<[u8; 32]>,
     /// How far it has come.
     pub state: RequestState,
     /// Version of the model it led to.
@@ -69,8 +74,22 @@ pub struct Request {
 pub enum Admission {
     /// It is new and has been stored.
     New,
-    /// The same request was stored before; nothing has changed.
+    /// The same request was stored before, or one of the same kind whose digest is erased; nothing
+    /// has changed.
     Repeated(Request),
+}
+
+/// Kinds of request whose digest covers rows they bring.
+const BRINGING: [&str; 2] = ["add", "update"];
+
+impl Request {
+    /// Whether a request of this kind and digest may be this one again: it is, unless the digest is
+    /// erased, which leaves the kind to compare.
+    #[must_use]
+    pub fn may_be(&self, kind: &str, body_digest: Option<&[u8; 32]>) -> bool {
+        self.kind == kind
+            && self.body_digest.as_ref().is_none_or(|digest| Some(digest) == body_digest)
+    }
 }
 
 impl Vault {
@@ -79,35 +98,54 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn request(&self, request_id: &str) -> Result<Option<Request>, ReadError> {
-        let sql = "SELECT body_digest, state, version, entry FROM request WHERE request_id = ?1";
-        at_most_one(&self.connection, sql, [request_id], |row| {
-            Ok(Request {
-                request_id: request_id.into(),
-                body_digest: row.get(0)?,
-                state: row.get(1)?,
-                version: maybe_unsigned(row, 2)?,
-                entry_index: maybe_unsigned(row, 3)?,
-            })
-        })
+        let sql = format!("SELECT {COLUMNS} FROM request WHERE request_id = ?1");
+        at_most_one(&self.connection, &sql, [request_id], read)
     }
+
+    /// Visits every request, in no particular order. An error of the visitor stops the scan and is
+    /// returned.
+    ///
+    /// # Errors
+    /// The visitor's, or a [`ReadError`] turned into it.
+    pub fn scan_requests<E: From<ReadError>>(
+        &self,
+        mut visit: impl FnMut(Request) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // The table itself: its index may have been changed.
+        let sql = format!("SELECT {COLUMNS} FROM request NOT INDEXED");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
+        let mut rows = statement.query([]).map_err(ReadError::from)?;
+        while let Some(row) = rows.next().map_err(ReadError::from)? {
+            visit(read(row).map_err(ReadError::from)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What requests are read by, in the order that [`read`] expects.
+const COLUMNS: &str = "request_id, kind, body_digest, state, version, entry";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Request> {
+    Ok(Request {
+        request_id: row.get(0)?,
+        kind: row.get(1)?,
+        body_digest: row.get(2)?,
+        state: row.get(3)?,
+        version: maybe_unsigned(row, 4)?,
+        entry_index: maybe_unsigned(row, 5)?,
+    })
 }
 
 impl Transaction<'_> {
     /// Stores a request under a new id, or returns the one stored under it before.
     ///
     /// # Errors
-    /// [`WriteError::RequestConflict`] if the id was used for another body.
-    pub fn insert_request(
-        &mut self,
-        request_id: &str,
-        body_digest: &[u8; 32],
-        state: RequestState,
-        version: Option<u64>,
-        entry_index: Option<u64>,
-    ) -> Result<Admission, WriteError> {
-        self.refuse_if_failed()?;
+    /// [`WriteError::RequestConflict`] if the id was used for another body or another kind.
+    pub fn insert_request(&mut self, request: &Request) -> Result<Admission, WriteError> {
+        self.touch()?;
+        let request_id = &request.request_id;
         match self.request(request_id)? {
-            Some(earlier) if earlier.body_digest == *body_digest => {
+            Some(earlier) if earlier.may_be(&request.kind, request.body_digest.as_ref()) => {
                 return Ok(Admission::Repeated(earlier));
             }
             Some(_) => {
@@ -115,10 +153,13 @@ impl Transaction<'_> {
             }
             None => {}
         }
-        let (version, entry) = self.places(version, entry_index)?;
-        let sql = "INSERT INTO request (request_id, body_digest, state, version, entry) \
-                   VALUES (?1, ?2, ?3, ?4, ?5)";
-        self.execute(sql, (request_id, body_digest, state, version, entry))?;
+        self.exchange_request(None, request);
+        let (version, entry) = self.places(request.version, request.entry_index)?;
+        let sql = "INSERT INTO request (request_id, kind, body_digest, state, version, entry) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let values =
+            (request_id, &request.kind, request.body_digest, request.state, version, entry);
+        self.execute(sql, values)?;
         Ok(Admission::New)
     }
 
@@ -133,13 +174,37 @@ impl Transaction<'_> {
         version: Option<u64>,
         entry_index: Option<u64>,
     ) -> Result<(), WriteError> {
-        self.refuse_if_failed()?;
-        let (version, entry) = self.places(version, entry_index)?;
+        self.touch()?;
+        let Some(earlier) = self.request(request_id)? else {
+            return self.give_up(WriteError::UnknownRequest { request_id: request_id.into() });
+        };
+        let (version, entry) = (version, entry_index);
+        let now = Request { state, version, entry_index, ..earlier.clone() };
+        self.exchange_request(Some(&earlier), &now);
+        let (version, entry) = self.places(version, entry)?;
         let sql = "UPDATE request SET state = ?2, version = ?3, entry = ?4 WHERE request_id = ?1";
-        match self.execute(sql, (request_id, state, version, entry))? {
-            1 => Ok(()),
-            _ => self.give_up(WriteError::UnknownRequest { request_id: request_id.into() }),
+        self.execute(sql, (request_id, state, version, entry))?;
+        Ok(())
+    }
+
+    /// Erases the digests of the requests that brought rows with these versions.
+    pub(crate) fn erase_bodies(&mut self, versions: &BTreeSet<u64>) -> Result<(), WriteError> {
+        let mut erased = Vec::new();
+        self.scan_requests(|request| -> Result<(), ReadError> {
+            let brought = BRINGING.contains(&request.kind.as_str())
+                && request.version.is_some_and(|version| versions.contains(&version));
+            if brought && request.body_digest.is_some() {
+                erased.push(request);
+            }
+            Ok(())
+        })?;
+        for earlier in erased {
+            let now = Request { body_digest: None, ..earlier.clone() };
+            self.exchange_request(Some(&earlier), &now);
+            let sql = "UPDATE request SET body_digest = NULL WHERE request_id = ?1";
+            self.execute(sql, [&earlier.request_id])?;
         }
+        Ok(())
     }
 
     fn places(

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 1;
+pub(crate) const FORMAT: i32 = 2;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 4096;
@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 11] = [
+const STATEMENTS: [(&str, &str); 12] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -27,7 +27,8 @@ const STATEMENTS: [(&str, &str); 11] = [
          vault_id TEXT NOT NULL, \
          created_at TEXT NOT NULL, \
          config TEXT NOT NULL, \
-         public_key BLOB NOT NULL) STRICT",
+         public_key BLOB NOT NULL, \
+         secret_check BLOB NOT NULL) STRICT",
     ),
     (
         "record",
@@ -37,6 +38,7 @@ const STATEMENTS: [(&str, &str); 11] = [
          subject TEXT, \
          target REAL NOT NULL, \
          added_version INTEGER NOT NULL, \
+         checksum BLOB NOT NULL, \
          features BLOB NOT NULL) STRICT",
     ),
     (
@@ -47,6 +49,15 @@ const STATEMENTS: [(&str, &str); 11] = [
     ),
     ("record_id", "CREATE UNIQUE INDEX record_id ON record (id)"),
     ("record_subject", "CREATE INDEX record_subject ON record (subject) WHERE subject IS NOT NULL"),
+    (
+        "tally",
+        "CREATE TABLE tally (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         records INTEGER NOT NULL, \
+         rows BLOB NOT NULL, \
+         notes BLOB NOT NULL, \
+         mac BLOB NOT NULL) STRICT",
+    ),
     (
         "model",
         "CREATE TABLE model (\
@@ -60,13 +71,15 @@ const STATEMENTS: [(&str, &str); 11] = [
         "caches",
         "CREATE TABLE caches (\
          one INTEGER PRIMARY KEY CHECK (one = 1), \
+         digest BLOB NOT NULL, \
          state BLOB NOT NULL) STRICT",
     ),
     (
         "request",
         "CREATE TABLE request (\
          request_id TEXT NOT NULL PRIMARY KEY, \
-         body_digest BLOB NOT NULL, \
+         kind TEXT NOT NULL, \
+         body_digest BLOB, \
          state TEXT NOT NULL, \
          version INTEGER, \
          entry INTEGER) STRICT",

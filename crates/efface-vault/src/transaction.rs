@@ -1,5 +1,6 @@
 //! A change of the vault: all of it or nothing.
 
+use crate::checksum::Checksums;
 use crate::sweep::Before;
 use crate::vault::{Access, TOUCH, journal_of};
 use crate::{StoreFault, Vault, WriteError};
@@ -15,6 +16,10 @@ pub struct Transaction<'v> {
     before: Option<Before>,
     failed: bool,
     open: bool,
+    /// Whether anything was written that the tally covers.
+    pub(crate) touched: bool,
+    /// The highest record number ever given, once it is needed.
+    pub(crate) last_number: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -35,9 +40,19 @@ impl Vault {
         self.sweep_rolled_back()?;
         // Touching the first page at the start has it journalled with the others, not later.
         let start = format!("BEGIN IMMEDIATE; {TOUCH}");
-        let mut transaction =
-            Transaction { vault: Holder::Borrowed(self), before: None, failed: false, open: true };
+        let mut transaction = Transaction {
+            vault: Holder::Borrowed(self),
+            before: None,
+            failed: false,
+            open: true,
+            touched: false,
+            last_number: None,
+        };
         transaction.connection.execute_batch(&start)?;
+        if transaction.checksums.is_some() {
+            let tally = transaction.stored_tally()?;
+            transaction.vault_mut().pending = Some(tally);
+        }
         if let Access::Writing { file, .. } = &transaction.access {
             transaction.before = Some(Before::of(file)?);
         }
@@ -50,18 +65,27 @@ impl Transaction<'static> {
     pub(crate) fn of_new(vault: Vault) -> Result<Self, WriteError> {
         vault.connection.execute_batch("BEGIN IMMEDIATE")?;
         let vault = Holder::Owned(Box::new(vault));
-        Ok(Self { vault, before: None, failed: false, open: true })
+        Ok(Self {
+            vault,
+            before: None,
+            failed: false,
+            open: true,
+            touched: true,
+            last_number: None,
+        })
     }
 
-    /// Ends the change of a new vault, sweeps its whole file and closes it.
-    pub(crate) fn finish_new(mut self) -> Result<(), WriteError> {
+    /// Ends the change of a new vault, sweeps its whole file and closes it. Returns what makes its
+    /// checksums.
+    pub(crate) fn finish_new(mut self) -> Result<Option<Checksums>, WriteError> {
         self.refuse_if_failed()?;
+        self.seal_tally()?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
         if let Holder::Owned(vault) = &mut self.vault {
             vault.erase_traces()?;
         }
-        Ok(())
+        Ok(self.vault_mut().checksums.take())
     }
 }
 
@@ -75,9 +99,11 @@ impl Transaction<'_> {
     /// finish in time; [`StoreFault::Full`] and others from the disk.
     pub fn commit(mut self) -> Result<(), WriteError> {
         self.refuse_if_failed()?;
+        self.seal_tally()?;
         self.sweep_changes()?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
+        self.vault_mut().pending = None;
         self.forget_pages()?;
         Ok(())
     }
@@ -93,6 +119,13 @@ impl Transaction<'_> {
             u32::try_from(now).map_err(|_| StoreFault::Damaged(format!("page count is {now}")))?;
         before.sweep(file, &journal_of(&self.path), now)?;
         Ok(())
+    }
+
+    pub(crate) fn vault_mut(&mut self) -> &mut Vault {
+        match &mut self.vault {
+            Holder::Borrowed(vault) => vault,
+            Holder::Owned(vault) => vault,
+        }
     }
 
     /// Marks the change as failed and passes the error on.
@@ -143,6 +176,7 @@ impl Deref for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
+        self.vault_mut().pending = None;
         if !self.open {
             return;
         }

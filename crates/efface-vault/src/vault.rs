@@ -1,9 +1,12 @@
 //! Opening, closing and examining a vault.
 
+use crate::checksum::Checksums;
+use crate::column::unsigned;
 use crate::lock::{Lock, LockError, beside};
 use crate::raw_file::{Presence, RawFile};
 use crate::sweep::{Examination, Pages};
-use crate::{ReadError, StoreFault, WriteError, schema};
+use crate::tally::Tally;
+use crate::{Keyring, ReadError, StoreFault, WriteError, schema};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::io;
@@ -15,8 +18,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Changes the first page without changing anything.
-pub(crate) const TOUCH: &str = "PRAGMA user_version = 1";
-const _: () = assert!(schema::FORMAT == 1);
+pub(crate) const TOUCH: &str = "PRAGMA user_version = 2";
+const _: () = assert!(schema::FORMAT == 2);
 
 /// What is fixed for the life of a vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +68,20 @@ pub enum OpenError {
         /// Newest format known here.
         supported: i32,
     },
+    /// The vault was written by an earlier development version of this program.
+    #[error(
+        "{} has format {found}, made by an earlier development version of efface; this one reads \
+         format {supported} only",
+        path.display()
+    )]
+    Older {
+        /// The path given.
+        path: PathBuf,
+        /// Format of the file.
+        found: i32,
+        /// The format known here.
+        supported: i32,
+    },
     /// The file is not writable; reading it may still be possible.
     #[error("{} cannot be written; it can only be opened for reading", path.display())]
     NotWritable {
@@ -85,6 +102,24 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Why a vault could not be unlocked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnlockError {
+    /// The keys are those of other vaults.
+    #[error("the key file is not the one this vault was made with")]
+    OtherKey,
+    /// The signing key is the right one, the secret is not.
+    #[error(
+        "the key file has the signing key this vault was made with, but another `hmac_secret`: \
+         with it, deleted ids would come back as unknown"
+    )]
+    OtherSecret,
+    /// The vault cannot be read, or is not as its last request left it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 impl From<rusqlite::Error> for OpenError {
@@ -109,6 +144,10 @@ pub struct Vault {
     pub(crate) path: PathBuf,
     /// Set while unused pages may hold what a rolled-back transaction had written.
     pub(crate) rolled_back: bool,
+    /// What makes checksums, once the vault is [unlocked](Vault::unlock).
+    pub(crate) checksums: Option<Checksums>,
+    /// The tally of the change in progress.
+    pub(crate) pending: Option<Tally>,
 }
 
 /// What holds the file besides SQLite.
@@ -151,7 +190,8 @@ impl Vault {
         identify(&connection, &path)?;
         configure(&connection, "DELETE", 3, 16 << 10)?;
         let access = Access::Writing { file, _lock: Some(lock) };
-        let mut vault = Self { connection, access, path, rolled_back: true };
+        let mut vault = Self::of(connection, access, path);
+        vault.rolled_back = true;
         vault.check_length()?;
         vault.remove_journal()?;
         vault.sweep_rolled_back()?;
@@ -172,9 +212,42 @@ impl Vault {
         identify(&connection, &path)?;
         connection.pragma_update(None, "query_only", true)?;
         let access = Access::Reading { _presence: presence };
-        let vault = Self { connection, access, path, rolled_back: false };
+        let vault = Self::of(connection, access, path);
         vault.check_length()?;
         Ok(vault)
+    }
+
+    /// A vault that is not yet unlocked.
+    pub(crate) fn of(connection: Connection, access: Access, path: PathBuf) -> Self {
+        Self { connection, access, path, rolled_back: false, checksums: None, pending: None }
+    }
+
+    /// Shows the vault its keys, which must be those it was made with. Only then can it be
+    /// changed, and only then does a read check what it reads against its checksums.
+    ///
+    /// # Errors
+    /// Other keys; [`RowFault::Tally`](crate::RowFault::Tally) if the tally, the version of the
+    /// model, the head of the ledger or the kept state are not those of the last request.
+    pub fn unlock(&mut self, keyring: &Keyring) -> Result<(), UnlockError> {
+        let genesis = self.genesis()?;
+        if genesis.public_key != keyring.public_key() {
+            return Err(UnlockError::OtherKey);
+        }
+        let sql = "SELECT secret_check FROM genesis";
+        let check: [u8; 32] =
+            self.connection.query_row(sql, [], |row| row.get(0)).map_err(ReadError::from)?;
+        if check != keyring.secret_check(&genesis.vault_id) {
+            return Err(UnlockError::OtherSecret);
+        }
+        self.checksums = Some(Checksums::new(keyring, &genesis.vault_id));
+        self.stored_tally().inspect_err(|_| self.checksums = None)?;
+        Ok(())
+    }
+
+    /// The highest record number ever given; 0 before the first.
+    pub(crate) fn last_number(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'record'";
+        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
     }
 
     /// Where the vault's file is, with links resolved.
@@ -224,19 +297,38 @@ impl Vault {
         Ok(pages.unsigned_abs() * u64::from(schema::PAGE_SIZE))
     }
 
-    /// Reads the whole file: SQLite's integrity check, every page accounted for, and every byte
-    /// that is not in use zero. Time is linear in the file's size.
+    /// Has a vault opened for reading show one state from now on, whatever others write; they wait
+    /// with their commits until it is closed.
     ///
     /// # Errors
-    /// [`WriteError::OpenedForReading`] on a handle for reading; [`StoreFault::Damaged`] if a page
-    /// cannot be made sense of.
+    /// See [`ReadError`].
+    pub fn snapshot(&self) -> Result<(), ReadError> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        // A transaction begins to read, and so to see one state, with its first statement.
+        Ok(self.connection.execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?)
+    }
+
+    /// Reads the whole file: SQLite's integrity check, every page accounted for, and every byte
+    /// that is not in use zero. Time is linear in the file's size. On a handle for reading it must
+    /// see a [snapshot](Self::snapshot).
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] if a page cannot be made sense of.
     pub fn examine(&mut self) -> Result<Examination, WriteError> {
         let complaints = {
             let mut query = self.connection.prepare("PRAGMA integrity_check(20)")?;
             let lines = query.query_map([], |row| row.get::<_, String>(0))?;
             lines.collect::<Result<Vec<_>, _>>()?
         };
-        let mut examination = self.undisturbed(|file| Pages::of(file)?.examine())?;
+        let mut examination = match &self.access {
+            Access::Writing { .. } => self.undisturbed(|file| Pages::of(file)?.examine())?,
+            Access::Reading { .. } => {
+                let file = RawFile::open_to_read(&self.path).map_err(StoreFault::from)?;
+                Pages::of(&file)?.examine()?
+            }
+        };
         examination.complaints = complaints.into_iter().filter(|line| line != "ok").collect();
         Ok(examination)
     }
@@ -371,11 +463,14 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
         return Err(OpenError::NotAVault { path: path.into(), reason });
     }
     let format = integer("user_version")?;
-    if format > schema::FORMAT {
-        let supported = schema::FORMAT;
+    let supported = schema::FORMAT;
+    if format > supported {
         return Err(OpenError::Newer { path: path.into(), found: format, supported });
     }
-    let sound = format == schema::FORMAT
+    if (1..supported).contains(&format) {
+        return Err(OpenError::Older { path: path.into(), found: format, supported });
+    }
+    let sound = format == supported
         && integer("page_size")? as u32 == schema::PAGE_SIZE
         && integer("auto_vacuum")? == 0
         && (1..=schema::MAX_PAGES as i32).contains(&integer("page_count")?);

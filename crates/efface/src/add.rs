@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::held::check_held;
+use crate::leaving::Leaving;
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
@@ -15,7 +16,7 @@ use crate::plan::{Ids, Plan, SampleWeights, Task};
 use crate::rows::{Keyed, encode};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::{Source, Table, read_table};
-use crate::store::Current;
+use crate::store::open_to_serve;
 use crate::surroundings::{Progress, Surroundings};
 use crate::train::{check_ids, insert_rows_as};
 
@@ -58,9 +59,7 @@ fn bring(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
-    let mut vault = Vault::open_for(path, purpose)?;
-    let current = Current::of(&vault)?;
-    current.check_keyring(surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, purpose, surroundings.keyring)?;
     let plan = &current.plan;
     check_held(plan, false)?;
     let table = read_as_planned(source, plan, &mut |progress| surroundings.tell(progress))?;
@@ -98,9 +97,11 @@ fn bring(
     let mut transaction = vault.begin()?;
     let mut removed = Keyed::none(plan)?;
     let mut first = 0;
+    let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
+    let leaving = Leaving::ids(replaced.map(|id| id.to_string()), version);
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
-            withdraw(&mut transaction, plan, ids, &mut removed)?
+            withdraw(&mut transaction, plan, ids, &leaving, &mut removed)?
         }
         Some(ids) => {
             refuse_known(&transaction, ids, hmac)?;
@@ -131,6 +132,7 @@ fn bring(
         clipped: Some(clipped.scaled),
         notices,
         removed,
+        leaving,
         ..Effect::of(kind, rows, plan)?
     };
     if plan.uses_changed_rows() {
@@ -258,6 +260,7 @@ fn withdraw(
     transaction: &mut Transaction<'_>,
     plan: &Plan,
     ids: &[Box<str>],
+    leaving: &Leaving,
     removed: &mut Keyed,
 ) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
@@ -275,6 +278,7 @@ fn withdraw(
         .about(lookup.missing));
     }
     let identities = transaction.identities(&lookup.found)?;
+    leaving.only(&identities)?;
     if plan.uses_changed_rows() {
         *removed = Keyed::of(transaction, plan, &lookup.found)?;
     }

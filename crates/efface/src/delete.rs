@@ -6,13 +6,14 @@ use std::path::Path;
 use efface_learn::mechanism::Change;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Claim;
-use efface_vault::{Identity, Keyring, RecordId, RequestState, Vault};
+use efface_vault::{Identity, Keyring, RecordId, Vault};
 
 use crate::certify;
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Error, Result};
 use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
+use crate::leaving::Leaving;
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
@@ -22,7 +23,7 @@ use crate::serve::{
     Effect, check_releases, check_request_id, name_request, replay, serve, served_before, since,
     steps_of,
 };
-use crate::store::{Current, kept, open_for_reading};
+use crate::store::{Current, kept, open_for_reading, open_to_serve};
 use crate::surroundings::Surroundings;
 
 /// What is to be deleted.
@@ -46,6 +47,14 @@ impl Which {
         match self {
             Self::Ids(_) => "unknown-record",
             Self::Subjects(_) => "unknown-subject",
+        }
+    }
+
+    /// What must not be left of it when the model has this version.
+    fn leaving(&self, version: u64) -> Leaving {
+        match self {
+            Self::Ids(names) => Leaving::ids(names.iter().cloned(), version),
+            Self::Subjects(names) => Leaving::subjects(names.iter().cloned(), version),
         }
     }
 
@@ -147,9 +156,7 @@ fn deleted(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     check_names(&request.what)?;
-    let mut vault = Vault::open_for(path, "efface delete")?;
-    let current = Current::of(&vault)?;
-    current.check_keyring(surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, "efface delete", surroundings.keyring)?;
     check_held(&current.plan, held.is_some())?;
     let kind = RequestKind::Delete;
     let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
@@ -166,6 +173,8 @@ fn deleted(
     }
     let resolved = resolve(&vault, &current, &request.what, surroundings.keyring)?;
     if resolved.live.is_empty() {
+        // Where nothing is done, the rows are asked, and not the index that led to none.
+        request.what.leaving(current.version + 1).check(&vault)?;
         return again(vault, &current, named, &resolved.gone);
     }
     let release = then == Then::Release;
@@ -173,6 +182,8 @@ fn deleted(
         current.published().map_err(or_erase)?;
     }
     let identities = vault.identities(&resolved.live)?;
+    let leaving = request.what.leaving(current.version + 1);
+    leaving.only(&identities)?;
     let private: Vec<&str> = identities
         .iter()
         .flat_map(|identity| [Some(identity.id.as_str()), identity.subject.as_deref()])
@@ -209,6 +220,7 @@ fn deleted(
         tombstones,
         subject,
         notices,
+        leaving,
         ..Effect::of(kind, resolved.live.len() as u64, plan)?
     };
     if release && plan.uses_changed_rows() {
@@ -240,9 +252,11 @@ fn again(
         return Err(Error::input("ids", "nothing to delete was named"));
     };
     let mut transaction = vault.begin()?;
-    let version = Some(current.version);
-    let state = RequestState::Certified;
-    transaction.insert_request(&named.id, &named.digest, state, version, Some(newest))?;
+    transaction.insert_request(&named.request(
+        RequestKind::Delete,
+        Some(current.version),
+        newest,
+    ))?;
     transaction.commit()?;
     let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     if indices.len() > 1 {
@@ -286,12 +300,12 @@ pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result
 
 fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Result<DryRun> {
     check_names(&request.what)?;
-    let vault = open_for_reading(path)?;
+    let mut vault = open_for_reading(path)?;
+    vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
-    current.check_keyring(keyring)?;
     let resolved = resolve(&vault, &current, &request.what, keyring)?;
     let records = resolved.live.len() as u64;
-    let remaining = vault.counts()?.records.saturating_sub(records);
+    let remaining = vault.checked_count()?.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
     let identities = vault.identities(&resolved.live)?;
     let dry = DryRun {
@@ -365,10 +379,16 @@ pub fn split_known(
     keyring: &Keyring,
 ) -> Result<(Option<Which>, Vec<String>)> {
     check_names(what)?;
-    let vault = open_for_reading(path)?;
+    let mut vault = open_for_reading(path)?;
+    vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
-    current.check_keyring(keyring)?;
     let (_, unknown) = looked_up(&vault, &current, what, keyring)?;
+    // What is about to be passed over is asked of the rows, and not of the index alone.
+    let unlisted = match what {
+        Which::Ids(_) => Which::Ids(unknown.clone()),
+        Which::Subjects(_) => Which::Subjects(unknown.clone()),
+    };
+    unlisted.leaving(current.version + 1).check(&vault)?;
     let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
     let rest = |names: &[String]| -> Vec<String> {
         names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()

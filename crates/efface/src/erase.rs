@@ -4,10 +4,10 @@
 //! deletion refuses it.
 
 use efface_privacy::certificate::{
-    Chain, ERASURE_SCHEMA, Erased, Erasure, Signature, When, Withdrawn,
+    Chain, ERASURE_SCHEMA, Erased, Erasure, RequestKind, Signature, When, Withdrawn,
 };
 use efface_privacy::event::State;
-use efface_vault::{RequestState, Transaction};
+use efface_vault::Transaction;
 
 use crate::certify::{hash_bytes, sealed};
 use crate::error::{Error, Kind, Result};
@@ -63,15 +63,10 @@ pub(crate) fn withdraw(
     let document = serde_json::to_value(&erasure)
         .map_err(|error| Error::storage("erasure", error.to_string()))?;
     let (text, hash) = sealed(document, surroundings.keyring)?;
+    effect.leaving.check(&transaction)?;
     transaction.withdraw_model()?;
     let index = transaction.append_ledger(ERASURE, &text, &hash_bytes(&hash)?)?;
-    transaction.insert_request(
-        &named.id,
-        &named.digest,
-        RequestState::Certified,
-        None,
-        Some(index),
-    )?;
+    transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
     for tombstone in effect.tombstones {
         transaction.set_tombstone(tombstone, index)?;
     }

@@ -116,23 +116,59 @@ impl std::error::Error for Error {}
 /// Result of the engine's operations.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What may have happened to a vault that is not as it was left.
+const CHANGED: &str = "either another program or the disk changed the file, or it was copied \
+                       without its `-journal` after an interruption; put the vault back from a \
+                       backup";
+
 impl From<efface_vault::OpenError> for Error {
     fn from(error: efface_vault::OpenError) -> Self {
         use efface_vault::OpenError as E;
+        if let E::Store(fault) = error {
+            return fault.into();
+        }
         let code = match &error {
             E::NotFound { .. } => "not-found",
             E::Lock(_) => "in-use",
             E::NotAVault { .. } | E::NotAFile { .. } => "not-a-vault",
             E::Newer { .. } => "newer",
+            E::Older { .. } => "older",
             _ => "vault",
         };
-        Self::storage(code, error.to_string())
+        let older = matches!(error, E::Older { .. });
+        let error = Self::storage(code, error.to_string());
+        if older { error.hint("train the model again") } else { error }
+    }
+}
+
+impl From<efface_vault::UnlockError> for Error {
+    fn from(error: efface_vault::UnlockError) -> Self {
+        use efface_vault::UnlockError as E;
+        match error {
+            E::Read(error) => error.into(),
+            other => Self::refused("key", other.to_string())
+                .hint("give the right one with `--key`, or put the key file back from your copy"),
+        }
     }
 }
 
 impl From<efface_vault::ReadError> for Error {
     fn from(error: efface_vault::ReadError) -> Self {
-        Self::storage("vault", error.to_string())
+        match error {
+            efface_vault::ReadError::Store(fault) => fault.into(),
+            other => Self::storage("vault", other.to_string()),
+        }
+    }
+}
+
+impl From<efface_vault::StoreFault> for Error {
+    fn from(fault: efface_vault::StoreFault) -> Self {
+        use efface_vault::StoreFault as F;
+        match fault {
+            F::Rows(fault) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
+            F::Damaged(_) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
+            other => Self::storage("vault", other.to_string()),
+        }
     }
 }
 
@@ -145,6 +181,7 @@ impl From<efface_vault::WriteError> for Error {
             E::RequestConflict { .. } => {
                 Self::input("request-conflict", text).hint("use a new request id for a new request")
             }
+            E::Store(fault) => fault.into(),
             _ => Self::storage("vault", text),
         }
     }

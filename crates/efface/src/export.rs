@@ -3,7 +3,6 @@
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use efface_vault::Vault;
 use npyz::WriterBuilder;
 use npyz::npz::NpzWriter;
 use npyz::zip::write::FileOptions;
@@ -13,7 +12,7 @@ use serde_json::json;
 use crate::certify::{hash_bytes, sealed};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::store::{Current, EXPORT, EXPORT_SCHEMA};
+use crate::store::{EXPORT, EXPORT_SCHEMA, open_to_serve};
 use crate::surroundings::Surroundings;
 use crate::weights::{Weights, published};
 
@@ -61,9 +60,7 @@ pub fn export(
     format: ExportFormat,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Vec<u8>> {
-    let mut vault = Vault::open_for(path, "efface export")?;
-    let current = Current::of(&vault)?;
-    current.check_keyring(surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, "efface export", surroundings.keyring)?;
     let model = published(&vault, &current)?;
     let bytes = rendered(&model, format)?;
     let index = current.head.index + 1;

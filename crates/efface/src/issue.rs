@@ -3,7 +3,7 @@
 
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{RequestState, Transaction};
+use efface_vault::{Request, RequestState, Transaction};
 
 use crate::certify::{Facts, Sealed, certificate};
 use crate::digest::digest_of;
@@ -20,6 +20,20 @@ pub(crate) struct Named {
     pub(crate) id: String,
     pub(crate) digest: [u8; 32],
     pub(crate) received_at: String,
+}
+
+impl Named {
+    /// The request as the vault keeps it, served with the certificate at `index`.
+    pub(crate) fn request(&self, kind: RequestKind, version: Option<u64>, index: u64) -> Request {
+        Request {
+            request_id: self.id.clone(),
+            kind: kind.name().to_owned(),
+            body_digest: Some(self.digest),
+            state: RequestState::Certified,
+            version,
+            entry_index: Some(index),
+        }
+    }
 }
 
 /// A certified release that is not yet stored.
@@ -65,13 +79,7 @@ impl Issued {
         transaction.set_caches(self.kept.as_deref())?;
         let Sealed { text, hash_bytes, .. } = &self.sealed;
         let index = transaction.append_ledger(CERTIFICATE, text, hash_bytes)?;
-        transaction.insert_request(
-            &named.id,
-            &named.digest,
-            RequestState::Certified,
-            Some(self.version),
-            Some(index),
-        )?;
+        transaction.insert_request(&named.request(self.kind, Some(self.version), index))?;
         Ok(index)
     }
 

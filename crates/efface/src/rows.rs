@@ -8,6 +8,7 @@ use efface_vault::{ReadError, RecordId, Vault};
 
 use crate::error::{Error, Result};
 use crate::held::{Held, check_held, failed};
+use crate::leaving::Leaving;
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
@@ -60,17 +61,23 @@ impl Keyed {
     pub(crate) fn of(vault: &Vault, plan: &Plan, records: &[RecordId]) -> Result<Self> {
         let mut reader = Reader::new(plan)?;
         vault
-            .features_of(records, |key, bytes, target| reader.push(key, bytes, target))
+            .read_records(records, |key, row| reader.push(key, row.features, row.target))
             .map_err(|Stopped(error)| error)?;
         Ok(reader.read)
     }
 
-    /// Every record of the vault (or of the transaction in progress).
-    pub(crate) fn all(vault: &Vault, plan: &Plan) -> Result<Self> {
+    /// Every record of the vault (or of the transaction in progress), none of which may be one of
+    /// those that leave.
+    pub(crate) fn all(vault: &Vault, plan: &Plan, leaving: &Leaving) -> Result<Self> {
         let mut reader = Reader::new(plan)?;
+        let mut missed = 0;
         vault
-            .scan_features(|key, bytes, target| reader.push(key, bytes, target))
+            .scan(|key, row| {
+                missed += u64::from(leaving.has_row(&row));
+                reader.push(key, row.features, row.target)
+            })
             .map_err(|Stopped(error)| error)?;
+        leaving.none_missed(missed)?;
         Ok(reader.read)
     }
 }
@@ -82,18 +89,29 @@ pub(crate) enum Rows<'a> {
     /// Records in memory, under the numbers they have in a vault.
     Memory(&'a Keyed),
     /// What the vault holds.
-    Vault { vault: &'a Vault, plan: &'a Plan, count: u64, read: OnceCell<Keyed> },
+    Vault {
+        vault: &'a Vault,
+        plan: &'a Plan,
+        count: u64,
+        leaving: &'a Leaving,
+        read: OnceCell<Keyed>,
+    },
     /// What is held elsewhere, in parts that tell sums.
     Parts(&'a dyn Held),
 }
 
 impl<'a> Rows<'a> {
     /// What the vault (or the transaction in progress) holds, or `held` for it.
-    pub(crate) fn of(vault: &'a Vault, plan: &'a Plan, held: Option<&'a dyn Held>) -> Result<Self> {
+    pub(crate) fn of(
+        vault: &'a Vault,
+        plan: &'a Plan,
+        leaving: &'a Leaving,
+        held: Option<&'a dyn Held>,
+    ) -> Result<Self> {
         check_held(plan, held.is_some())?;
-        let count = vault.counts()?.records;
+        let count = vault.checked_count()?;
         let Some(held) = held else {
-            return Ok(Self::Vault { vault, plan, count, read: OnceCell::new() });
+            return Ok(Self::Vault { vault, plan, count, leaving, read: OnceCell::new() });
         };
         let got = held.records();
         if got as u64 != count {
@@ -165,12 +183,17 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Whether all rows of a vault were read, each against its checksum and those that leave.
+    pub(crate) fn were_read(&self) -> bool {
+        matches!(self, Self::Vault { read, .. } if read.get().is_some())
+    }
+
     fn read(&self) -> Result<&Keyed> {
         match self {
-            Self::Vault { vault, plan, read, .. } => match read.get() {
+            Self::Vault { vault, plan, leaving, read, .. } => match read.get() {
                 Some(all) => Ok(all),
                 None => {
-                    let all = Keyed::all(vault, plan)?;
+                    let all = Keyed::all(vault, plan, leaving)?;
                     Ok(read.get_or_init(|| all))
                 }
             },

@@ -11,13 +11,14 @@ use crate::erase::{ERASE, check_can_start_anew};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::issue::{Issued, Named};
+use crate::leaving::Leaving;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
 use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
 use crate::run::{Request, Start, removal_steps, run, stated};
-use crate::store::{Current, kept};
+use crate::store::{Current, kept, open_to_serve};
 use crate::surroundings::Surroundings;
 
 /// What a request does to the rows, already done in the transaction.
@@ -39,6 +40,8 @@ pub(crate) struct Effect {
     /// The records taken out and put in, where the plan asks for them.
     pub(crate) removed: Keyed,
     pub(crate) inserted: Keyed,
+    /// Whatever must not be left.
+    pub(crate) leaving: Leaving,
 }
 
 impl Effect {
@@ -55,6 +58,7 @@ impl Effect {
             notices: Vec::new(),
             removed: Keyed::none(plan)?,
             inserted: Keyed::none(plan)?,
+            leaving: Leaving::default(),
         })
     }
 }
@@ -147,7 +151,7 @@ pub(crate) fn served_before(
         }
         return Ok(None);
     };
-    if earlier.body_digest != named.digest {
+    if !earlier.may_be(kind.name(), Some(&named.digest)) {
         return Err(Error::input(
             "request-conflict",
             format!("request id `{}` was used before for another request", named.id),
@@ -157,7 +161,13 @@ pub(crate) fn served_before(
     let index = earlier.entry_index.ok_or_else(|| {
         Error::storage("damaged", format!("request `{}` has no certificate", named.id))
     })?;
-    replay(vault, current, index, kind).map(Some)
+    let mut served = replay(vault, current, index, kind)?;
+    if earlier.body_digest.is_none() {
+        let message = "records of that request were deleted or replaced since, so the table given \
+                       can no longer be compared with the one served then";
+        served.notices.push(Notice::new(NoticeCode::NotCompared, message));
+    }
+    Ok(Some(served))
 }
 
 /// The outcome of the certificate at `index`, again.
@@ -262,7 +272,7 @@ pub(crate) fn serve(
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
-    let rows = Rows::of(&transaction, plan, held)?;
+    let rows = Rows::of(&transaction, plan, &effect.leaving, held)?;
     let remaining = rows.count();
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
@@ -296,6 +306,9 @@ pub(crate) fn serve(
     let releases = current.releases() + 1;
     let released = run(plan, &rows, &start, releases, &mut rng, surroundings.watch)?;
     let holders = rows.holders()?;
+    if !rows.were_read() {
+        effect.leaving.check(&transaction)?;
+    }
     drop(rows);
     let erased = anew.then_some(current.erased);
     let deleted = erased.unwrap_or(effect.deleted_since.len() as u64);
@@ -365,9 +378,7 @@ fn refreshed(
     held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    let mut vault = Vault::open_for(path, "efface refresh")?;
-    let current = Current::of(&vault)?;
-    current.check_keyring(surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, "efface refresh", surroundings.keyring)?;
     let named = name_request(
         request_id,
         RequestKind::Refresh,

@@ -5,6 +5,7 @@ use std::path::Path;
 use efface_learn::Dataset;
 
 use crate::error::{Error, Result};
+use crate::leaving::Leaving;
 use crate::naming::check_convention;
 use crate::plan::Plan;
 use crate::rows::Keyed;
@@ -52,7 +53,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
             .hint("only records that are still there can be audited")
             .about(lookup.missing));
     }
-    let Keyed { keys, data } = Keyed::all(&vault, &current.plan)?;
+    let Keyed { keys, data } = Keyed::all(&vault, &current.plan, &Leaving::default())?;
     let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
     let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();
     named.sort_unstable();

@@ -28,6 +28,7 @@ use crate::store::{
 pub fn status(path: &Path) -> Result<Status> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
+    vault.checked_count()?;
     let counts = vault.counts()?;
     let mut requests: BTreeMap<String, u64> = BTreeMap::new();
     let mut exports = Vec::new();

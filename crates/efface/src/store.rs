@@ -7,7 +7,7 @@ use efface_privacy::certificate::{
     Certificate, Erasure, ParseError, Standing, document_hash, signature_holds,
 };
 use efface_privacy::event::{Event, State};
-use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, StoreFault, Vault};
+use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::digest::digest_now;
 use crate::erase::withdrawn;
@@ -35,6 +35,20 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
         }
         opened => Ok(opened?),
     }
+}
+
+/// Opens a vault for a request: its keys are checked before anything else, then that its rows are
+/// as many as the last request left. `purpose` as in [`Vault::open_for`].
+pub(crate) fn open_to_serve(
+    path: &Path,
+    purpose: &str,
+    keyring: &Keyring,
+) -> Result<(Vault, Current)> {
+    let mut vault = Vault::open_for(path, purpose)?;
+    vault.unlock(keyring)?;
+    let current = Current::of(&vault)?;
+    vault.checked_count()?;
+    Ok((vault, current))
 }
 
 /// The model as a vault holds it now.
@@ -117,15 +131,6 @@ impl Current {
         self.model.as_ref().ok_or_else(|| withdrawn(&self.plan))
     }
 
-    /// The keys must be the ones this vault was made with.
-    pub(crate) fn check_keyring(&self, keyring: &Keyring) -> Result<()> {
-        if keyring.public_key() == self.genesis.public_key {
-            return Ok(());
-        }
-        Err(Error::refused("key", "the key file is not the one this vault was made with")
-            .hint("give the right one with `--key`"))
-    }
-
     /// Releases this model has made.
     pub(crate) fn releases(&self) -> u64 {
         self.event.releases()
@@ -197,13 +202,19 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     if !plan.keeps_state() {
         return Ok(None);
     }
-    let Some(bytes) = vault.caches()? else { return Ok(None) };
+    let hint = match plan.state {
+        State::Secret => "`efface refresh` goes on without it",
+        State::Perfect => "put the vault back from a backup",
+    };
+    let bytes = match vault.caches() {
+        Err(error @ ReadError::Store(StoreFault::Rows(_))) => {
+            return Err(Error::from(error).hint(hint));
+        }
+        read => read?,
+    };
+    let Some(bytes) = bytes else { return Ok(None) };
     Kept::from_bytes(&bytes).map(Some).map_err(|error| {
         let what = format!("the vault's kept state cannot be read: {error}");
-        let hint = match plan.state {
-            State::Secret => "`efface refresh` goes on without it",
-            State::Perfect => "restore the vault from where you keep it",
-        };
         Error::storage("damaged", what).hint(hint)
     })
 }

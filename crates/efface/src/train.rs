@@ -192,7 +192,7 @@ impl Begun<'_> {
             config_json: written(plan)?,
             public_key: surroundings.keyring.public_key(),
         };
-        let mut creation = Vault::create(output, &genesis)?;
+        let mut creation = Vault::create(output, &genesis, surroundings.keyring)?;
         insert(&mut creation)?;
         let index = issued.store(&mut creation, &named)?;
         creation.commit()?;

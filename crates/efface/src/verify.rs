@@ -7,11 +7,12 @@ use efface_privacy::certificate::{
     When, Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
-use efface_vault::Vault;
+use efface_vault::{Keyring, Vault};
 use serde_json::Value;
 
 use crate::digest::digest_now;
 use crate::error::{Error, Result};
+use crate::examine;
 use crate::plan::Plan;
 use crate::run::ridge;
 use crate::store::{CERTIFICATE, ERASURE, EXPORT, open_for_reading};
@@ -195,7 +196,8 @@ fn remembered_head(head: &str, vault: Option<&Path>, verdict: &mut Verdict) -> R
 }
 
 /// Checks every entry of a vault's ledger: order, hashes, signatures, each certificate, and that
-/// the newest one certifies the weights that are there.
+/// the newest one certifies the weights that are there; then that there are as many rows as it
+/// certifies and, with the vault's own keys, that each is as it was stored.
 ///
 /// # Errors
 /// When the vault cannot be read.
@@ -203,8 +205,21 @@ pub fn verify_ledger(
     path: &Path,
     trusted: Option<&[u8; 32]>,
     head: Option<&str>,
+    keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
-    let vault = open_for_reading(path)?;
+    let mut vault = open_for_reading(path)?;
+    let mut verdict = ledger_checks(&vault, trusted)?;
+    // A tally that does not fit is told; the rows are then counted only.
+    examine::unlock(&mut vault, keyring, &mut verdict);
+    examine::rows(&vault, &mut verdict);
+    if let Some(head) = head {
+        remembered_head(head, Some(path), &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+/// Checks the ledger of an open vault, its model and its plan.
+pub(crate) fn ledger_checks(vault: &Vault, trusted: Option<&[u8; 32]>) -> Result<Verdict> {
     let genesis = vault.genesis()?;
     let mut verdict = Verdict::default();
     let mut walk = Walk {
@@ -247,16 +262,16 @@ pub fn verify_ledger(
         Some(certificate) => {
             let withdrawn = walk.withdrawn.is_some();
             if withdrawn {
-                no_model(&vault, &mut verdict)?;
+                no_model(vault, &mut verdict)?;
             } else {
-                newest(&vault, &certificate, &mut verdict)?;
+                newest(vault, &certificate, &mut verdict)?;
             }
             let plan = plan_of(&genesis.config_json);
             match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
                 Ok(true) => {
                     verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
                     if !withdrawn {
-                        ridge::check(&vault, &plan?, &mut verdict)?;
+                        ridge::check(vault, &plan?, &mut verdict)?;
                     }
                 }
                 Ok(false) => {
@@ -267,9 +282,6 @@ pub fn verify_ledger(
             }
         }
         None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
-    }
-    if let Some(head) = head {
-        remembered_head(head, Some(path), &mut verdict)?;
     }
     Ok(verdict)
 }

@@ -88,7 +88,7 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
     Ok(Weights {
         vault: current.genesis.vault_id.clone(),
         version: current.version,
-        records: vault.counts()?.records,
+        records: vault.checked_count()?,
         digest: hex::encode(published.digest),
         salt: hex::encode(published.salt),
         not_for_release: plan.not_for_release,

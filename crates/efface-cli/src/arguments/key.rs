@@ -24,6 +24,14 @@ impl KeyArgument {
         key_file::load(self.key.as_deref())
     }
 
+    /// The key: the one named, which must exist, or the one in the usual place if there is one.
+    pub(crate) fn find(&self) -> Result<Option<Keyring>> {
+        match &self.key {
+            Some(_) => self.load().map(Some),
+            None => key_file::find(),
+        }
+    }
+
     /// The key, made if there is none.
     pub(crate) fn load_or_create(&self, output: &mut Output) -> Result<Keyring> {
         key_file::load_or_create(self.key.as_deref(), output)

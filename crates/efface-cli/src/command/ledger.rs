@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::arguments::trusted_key;
 use crate::failure::{Outcome, Result};
+use crate::key_file;
 use crate::output::Output;
 
 /// Verify the ledger of a vault
@@ -21,6 +22,9 @@ enum Action {
 }
 
 /// Check the whole ledger: every hash, signature and claim, and the digest of the model
+///
+/// Records are counted, and where the key file of the vault is in its usual place each is compared
+/// with the checksum it was stored with.
 ///
 /// Exit codes as for `efface certificate verify`. Only a head kept elsewhere shows whether the
 /// vault was replaced by an older copy of itself.
@@ -46,7 +50,9 @@ impl Ledger {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let Action::Verify(verify) = self.action;
         let key = verify.key.as_deref().map(trusted_key).transpose()?;
-        let verdict = efface::verify_ledger(&verify.vault, key.as_ref(), verify.head.as_deref())?;
+        let keyring = key_file::find()?;
+        let head = verify.head.as_deref();
+        let verdict = efface::verify_ledger(&verify.vault, key.as_ref(), head, keyring.as_ref())?;
         output.verdict(&verdict)
     }
 }

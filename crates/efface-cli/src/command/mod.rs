@@ -7,6 +7,7 @@ mod audit;
 mod certificate;
 mod completions;
 mod delete;
+mod doctor;
 mod evaluate;
 mod export;
 mod key;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Export(export::Export),
     Certificate(certificate::Certificate),
     Ledger(ledger::Ledger),
+    Doctor(doctor::Doctor),
     Account(account::Account),
     #[cfg(feature = "lab")]
     Reproduce(reproduce::Reproduce),
@@ -79,6 +81,7 @@ impl Command {
             Self::Export(command) => command.run(output),
             Self::Certificate(command) => command.run(output),
             Self::Ledger(command) => command.run(output),
+            Self::Doctor(command) => command.run(output),
             Self::Account(command) => command.run(output),
             #[cfg(feature = "lab")]
             Self::Reproduce(command) => command.run(output),

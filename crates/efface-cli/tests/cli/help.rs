@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "",
     "schema",
     "plan",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 29] = [
     "certificate bounds",
     "ledger",
     "ledger verify",
+    "doctor",
     "account",
     "reproduce",
     "key",

@@ -14,6 +14,7 @@ mod bombs;
 mod descent;
 #[cfg(test)]
 mod distributed;
+mod doctor;
 #[cfg(test)]
 mod erase;
 #[cfg(test)]

@@ -97,10 +97,11 @@ fn altered_sums_and_rows_are_noticed() {
     let byte = "substr(state, 1, 47) || x'05' || substr(state, 49)";
     let w = alter(&format!("UPDATE caches SET state = CAST({byte} AS BLOB)"));
     let before = w.read("m.efface");
-    w.efface("delete m.efface --record r7").fails(2, &["kept sums"]);
+    w.efface("delete m.efface --record r7").fails(2, &["kept state was changed"]);
     assert!(w.read("m.efface") == before, "the vault was changed");
     let w = alter("DELETE FROM caches");
-    w.efface("delete m.efface --record r7").fails(2, &["kept sums are missing"]);
+    w.efface("delete m.efface --record r7")
+        .fails(2, &["does not fit its model, its ledger and its kept state"]);
     alter("UPDATE record SET target = -target WHERE sequence = 9");
     alter("DELETE FROM record WHERE sequence = 9");
 }

@@ -1,14 +1,14 @@
 //! What is put into a vault comes out again, and rules are kept.
 
+use crate::planted::keyring;
 use efface_vault::*;
 use std::path::PathBuf;
 
 fn genesis() -> Genesis {
     Genesis {
         vault_id: "v-1".into(),
-        created_at: "2026-01-01T00:00:00Z".into(),
         config_json: "{\"lambda\":\"0.001\"}".into(),
-        public_key: [9; 32],
+        ..crate::planted::genesis()
     }
 }
 
@@ -19,7 +19,7 @@ fn record<'a>(id: &'a str, subject: Option<&'a str>, features: &'a [u8]) -> Stor
 fn fresh() -> (tempfile::TempDir, PathBuf, Vault) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.efface");
-    let mut creation = Vault::create(&path, &genesis()).unwrap();
+    let mut creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
     for (id, subject) in [("a", Some("s")), ("b", None), ("c", Some("s")), ("d", Some("t"))] {
         creation.insert_record(&record(id, subject, id.as_bytes())).unwrap();
     }
@@ -54,8 +54,8 @@ fn features_are_scanned_in_order_of_insertion() {
     let (_folder, _path, vault) = fresh();
     let mut seen = Vec::new();
     vault
-        .scan_features(|id, features, target| {
-            seen.push((id.get(), features.to_vec(), target));
+        .scan(|id, row| {
+            seen.push((id.get(), row.features.to_vec(), row.target));
             Ok::<_, ReadError>(())
         })
         .unwrap();
@@ -191,8 +191,8 @@ fn targets_keep_their_bits_except_the_sign_of_zero() {
     }
     change.commit().unwrap();
     let mut seen = Vec::new();
-    let read = vault.scan_features(|_, _, target| {
-        seen.push(target);
+    let read = vault.scan(|_, row| {
+        seen.push(row.target);
         Ok::<_, ReadError>(())
     });
     read.unwrap();
@@ -225,30 +225,41 @@ fn the_model_and_the_caches_are_replaced_whole() {
     assert_eq!(reader.caches().unwrap(), None);
 }
 
+fn request(id: &str, kind: &str, digest: u8) -> Request {
+    Request {
+        request_id: id.into(),
+        kind: kind.into(),
+        body_digest: Some([digest; 32]),
+        state: RequestState::Received,
+        version: None,
+        entry_index: None,
+    }
+}
+
 #[test]
 fn the_same_request_is_answered_from_the_store() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();
-    let first = change.insert_request("r1", &[1; 32], RequestState::Received, None, None).unwrap();
-    assert_eq!(first, Admission::New);
+    let first = request("r1", "delete", 1);
+    assert_eq!(change.insert_request(&first).unwrap(), Admission::New);
     change.update_request("r1", RequestState::Certified, Some(2), Some(7)).unwrap();
     change.commit().unwrap();
     let stored = Request {
-        request_id: "r1".into(),
-        body_digest: [1; 32],
         state: RequestState::Certified,
         version: Some(2),
         entry_index: Some(7),
+        ..first.clone()
     };
     assert_eq!(vault.request("r1").unwrap(), Some(stored.clone()));
     assert_eq!(vault.request("r2").unwrap(), None);
     let mut change = vault.begin().unwrap();
-    let again = change.insert_request("r1", &[1; 32], RequestState::Received, None, None).unwrap();
-    assert_eq!(again, Admission::Repeated(stored));
-    let other =
-        change.insert_request("r1", &[2; 32], RequestState::Received, None, None).unwrap_err();
-    assert!(matches!(other, WriteError::RequestConflict { .. }), "{other}");
+    assert_eq!(change.insert_request(&first).unwrap(), Admission::Repeated(stored));
     drop(change);
+    for other in [request("r1", "delete", 2), request("r1", "add", 1)] {
+        let mut change = vault.begin().unwrap();
+        let refused = change.insert_request(&other).unwrap_err();
+        assert!(matches!(refused, WriteError::RequestConflict { .. }), "{refused}");
+    }
     let mut change = vault.begin().unwrap();
     let unknown = change.update_request("r2", RequestState::Failed, None, None).unwrap_err();
     assert!(matches!(unknown, WriteError::UnknownRequest { .. }), "{unknown}");
@@ -260,9 +271,46 @@ fn every_request_state_survives_the_store() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();
     for state in [Received, Working, Certified, Refused, Failed] {
-        change.insert_request(state.word(), &[0; 32], state, None, None).unwrap();
+        let request = Request { state, ..request(state.word(), "delete", 0) };
+        change.insert_request(&request).unwrap();
         assert_eq!(change.request(state.word()).unwrap().unwrap().state, state);
     }
+}
+
+/// The digest of an addition or an update covers the rows it brought: it goes with the first of
+/// them, and the others' digests stay. What is left to compare is the kind.
+#[test]
+fn digests_go_with_the_rows_they_cover() {
+    let (_folder, _path, mut vault) = fresh();
+    let mut change = vault.begin().unwrap();
+    let mut added = Vec::new();
+    for version in 2..5u64 {
+        for id in ["x", "y"] {
+            let id = format!("{id}{version}");
+            let row = StoredRecord { added_version: version, ..record(&id, None, b"z") };
+            added.push(change.insert_record(&row).unwrap());
+        }
+        for kind in ["add", "delete"] {
+            let request = request(&format!("{kind}-{version}"), kind, version as u8);
+            change.insert_request(&Request { version: Some(version), ..request }).unwrap();
+        }
+    }
+    change.commit().unwrap();
+    let mut change = vault.begin().unwrap();
+    change.delete_records(&added[2..3]).unwrap();
+    change.commit().unwrap();
+    for version in 2..5 {
+        let digest =
+            |kind: &str| vault.request(&format!("{kind}-{version}")).unwrap().unwrap().body_digest;
+        assert_eq!(digest("add").is_some(), version != 3, "version {version}");
+        assert!(digest("delete").is_some(), "version {version}");
+    }
+    vault.check_notes().unwrap();
+    let mut change = vault.begin().unwrap();
+    let again = change.insert_request(&request("add-3", "add", 77)).unwrap();
+    assert!(matches!(again, Admission::Repeated(_)), "any body may be the one that was erased");
+    let refused = change.insert_request(&request("add-3", "update", 3)).unwrap_err();
+    assert!(matches!(refused, WriteError::RequestConflict { .. }), "{refused}");
 }
 
 #[test]

@@ -2,8 +2,10 @@
 //! or not at all, and nothing of what was deleted or never added.
 
 use crate::child;
-use crate::planted::{Needles, Planted, assert_clean, genesis};
-use efface_vault::{Admission, OpenError, ReadError, RequestState, StoreFault, Vault, WriteError};
+use crate::planted::{Needles, Planted, assert_clean, genesis, keyring, unlocked};
+use efface_vault::{
+    Admission, OpenError, ReadError, Request, RequestState, StoreFault, Vault, WriteError,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
@@ -81,6 +83,7 @@ impl Expected {
             assert_eq!(vault.tombstone(&digest(earlier)).unwrap(), Some(earlier - 1));
         }
         assert_eq!(vault.request(&format!("r{}", number + 1)).unwrap(), None);
+        vault.check_notes().unwrap();
     }
 }
 
@@ -109,7 +112,7 @@ fn vault_in(folder: &Path) -> PathBuf {
 }
 
 fn create(folder: &Path, start: &Expected) {
-    let mut creation = Vault::create(&vault_in(folder), &genesis()).unwrap();
+    let mut creation = Vault::create(&vault_in(folder), &genesis(), &keyring()).unwrap();
     for row in &start.rows {
         row.insert(&mut creation);
     }
@@ -120,7 +123,7 @@ fn create(folder: &Path, start: &Expected) {
 /// One change as the engine would make it.
 fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> {
     let mut rows = Vec::new();
-    let read = vault.scan_features(|id, _, _| {
+    let read = vault.scan(|id, _| {
         rows.push(id);
         Ok::<_, ReadError>(())
     });
@@ -128,8 +131,14 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
     let deleted: Vec<_> = plan.deleted.iter().map(|&place| rows[place]).collect();
     let mut change = vault.begin()?;
     let request = format!("r{number}");
-    let admission =
-        change.insert_request(&request, &digest(number), RequestState::Received, None, None)?;
+    let admission = change.insert_request(&Request {
+        request_id: request.clone(),
+        kind: "update".into(),
+        body_digest: Some(digest(number)),
+        state: RequestState::Received,
+        version: None,
+        entry_index: None,
+    })?;
     assert_eq!(admission, Admission::New);
     change.delete_records(&deleted)?;
     for row in &plan.added {
@@ -146,7 +155,7 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
 fn serve_until_killed(task: &str) {
     let (seed, folder) = task.split_once(' ').unwrap();
     let mut expected = Expected::start(seed.parse().unwrap());
-    let mut vault = Vault::open_for(&vault_in(Path::new(folder)), "efface serve").unwrap();
+    let mut vault = unlocked(&vault_in(Path::new(folder)));
     let done = vault.head().unwrap().map_or(0, |head| head.index + 1);
     while expected.changes < done {
         let plan = expected.plan();
@@ -204,7 +213,7 @@ fn killed_at_random_moments() {
         let acknowledged = rest.unwrap_or(acknowledged);
         interrupted += u32::from(folder.path().join("m.efface-journal").exists());
 
-        let mut vault = Vault::open(&vault_in(folder.path())).unwrap();
+        let mut vault = unlocked(&vault_in(folder.path()));
         let held = vault.head().unwrap().map_or(0, |head| head.index + 1);
         assert!(
             held == acknowledged || held == acknowledged + 1,
@@ -242,7 +251,7 @@ fn a_large_change_killed_before_its_commit_is_undone() {
     const TEST: &str = "crash::a_large_change_killed_before_its_commit_is_undone";
     let added = || (0..12_000).map(|i| record(9, 1, i));
     if let Some(folder) = child::task() {
-        let mut vault = Vault::open(&vault_in(Path::new(&folder))).unwrap();
+        let mut vault = unlocked(&vault_in(Path::new(&folder)));
         let subject = Expected::start(9).rows[0].subject.clone().unwrap();
         let rows = vault.find_subject(&subject).unwrap();
         let mut change = vault.begin().unwrap();
@@ -256,7 +265,7 @@ fn a_large_change_killed_before_its_commit_is_undone() {
     let expected = Expected::start(9);
     create(folder.path(), &expected);
     // Unused pages inside the file, which the change may write on without a journal.
-    let mut vault = Vault::open(&vault_in(folder.path())).unwrap();
+    let mut vault = unlocked(&vault_in(folder.path()));
     let mut change = vault.begin().unwrap();
     let spare: Vec<_> = (0..200).map(|i| record(9, 2, i).insert(&mut change)).collect();
     change.commit().unwrap();
@@ -274,7 +283,7 @@ fn a_large_change_killed_before_its_commit_is_undone() {
 
     let refused = Vault::open_read_only(&vault_in(folder.path())).unwrap_err();
     assert!(matches!(refused, OpenError::Store(StoreFault::NeedsRecovery)), "{refused}");
-    let mut vault = Vault::open(&vault_in(folder.path())).unwrap();
+    let mut vault = unlocked(&vault_in(folder.path()));
     expected.assert_held(&vault);
     assert_clean(&mut vault, "recovery");
     drop(vault);
@@ -287,7 +296,8 @@ fn a_creation_that_is_killed_leaves_no_vault_and_is_wiped_by_the_next() {
     const TEST: &str = "crash::a_creation_that_is_killed_leaves_no_vault_and_is_wiped_by_the_next";
     let rows = || (0..12_000).map(|i| record(5, 0, i));
     if let Some(folder) = child::task() {
-        let mut creation = Vault::create(&vault_in(Path::new(&folder)), &genesis()).unwrap();
+        let mut creation =
+            Vault::create(&vault_in(Path::new(&folder)), &genesis(), &keyring()).unwrap();
         for row in rows() {
             row.insert(&mut creation);
         }
@@ -304,7 +314,7 @@ fn a_creation_that_is_killed_leaves_no_vault_and_is_wiped_by_the_next() {
     // Another name for the left-over shows that it is overwritten, not only removed.
     let elsewhere = tempfile::tempdir_in(folder.path().parent().unwrap()).unwrap();
     let kept = std::fs::File::open(folder.path().join("m.efface.partial")).unwrap();
-    let creation = Vault::create(&vault_in(folder.path()), &genesis()).unwrap();
+    let creation = Vault::create(&vault_in(folder.path()), &genesis(), &keyring()).unwrap();
     let mut copy = std::fs::File::create(elsewhere.path().join("copy")).unwrap();
     std::io::copy(&mut BufReader::new(kept), &mut copy).unwrap();
     assert!(copy.metadata().unwrap().len() > 1_000_000);

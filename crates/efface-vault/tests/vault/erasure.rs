@@ -1,7 +1,7 @@
 //! After a deletion is committed, no file in the vault's folder holds bytes of what was deleted.
 
 use crate::child;
-use crate::planted::{Needles, Planted, assert_clean, genesis};
+use crate::planted::{Needles, Planted, assert_clean, genesis, keyring, unlocked};
 use efface_vault::{RecordId, Vault};
 use std::path::Path;
 
@@ -29,7 +29,8 @@ impl Field {
             })
         };
         let mut present = Vec::new();
-        let mut creation = Vault::create(&folder.path().join("m.efface"), &genesis()).unwrap();
+        let mut creation =
+            Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring()).unwrap();
         for record in seeds(0, records / 2) {
             present.push((record.insert(&mut creation), record));
         }
@@ -145,7 +146,7 @@ fn plough(records: usize, size: usize) {
     let (folder, gone) = (field.folder, field.gone);
     drop(field.vault);
     gone.assert_gone(folder.path(), "closing");
-    let mut vault = Vault::open(&folder.path().join("m.efface")).unwrap();
+    let mut vault = unlocked(&folder.path().join("m.efface"));
     assert_clean(&mut vault, "opening again");
 }
 
@@ -177,8 +178,10 @@ fn rows_on_overflow_chains() {
 #[test]
 fn replaced_models_salts_and_caches_are_erased_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut vault =
-        Vault::create(&folder.path().join("m.efface"), &genesis()).unwrap().commit().unwrap();
+    let mut vault = Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring())
+        .unwrap()
+        .commit()
+        .unwrap();
     let mut gone = Needles::new();
     let mut earlier: Option<([Planted; 2], [u8; 32])> = None;
     for round in 0..30u64 {

@@ -1,7 +1,7 @@
 //! Files that are no vault, are damaged, crafted or out of reach give a typed error, never a panic.
 
 use crate::child;
-use crate::planted::{Planted, genesis};
+use crate::planted::{Planted, genesis, keyring, unlocked};
 use efface_vault::{CreateError, LockError, OpenError, ReadError, StoreFault, Vault, WriteError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 fn small_vault(folder: &Path) -> PathBuf {
     let path = folder.join("m.efface");
-    let mut creation = Vault::create(&path, &genesis()).unwrap();
+    let mut creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
     for seed in 0..60 {
         let size = [40, 900, 9000][seed as usize % 3];
         Planted::new(seed, size, Some(seed % 7)).insert(&mut creation);
@@ -33,12 +33,13 @@ fn use_all(path: &Path) -> Result<(), String> {
     reader.scan(|_, _| Ok::<_, ReadError>(())).map_err(|e| text(&e))?;
     drop(reader);
     let mut vault = Vault::open(path).map_err(|e| text(&e))?;
+    vault.unlock(&keyring()).map_err(|e| text(&e))?;
     let mut rows = Vec::new();
-    let mut read = |id, _: &[u8], _| {
+    let mut read = |id, _: efface_vault::StoredRecord<'_>| {
         rows.push(id);
         Ok::<_, ReadError>(())
     };
-    vault.scan_features(&mut read).map_err(|e| text(&e))?;
+    vault.scan(&mut read).map_err(|e| text(&e))?;
     vault.genesis().map_err(|e| text(&e))?;
     vault.counts().map_err(|e| text(&e))?;
     vault.model().map_err(|e| text(&e))?;
@@ -74,7 +75,7 @@ fn a_folder_in_its_place() {
     for error in both(folder.path()) {
         assert!(matches!(error, OpenError::NotAFile { .. }), "{error}");
     }
-    let refused = Vault::create(folder.path(), &genesis()).unwrap_err();
+    let refused = Vault::create(folder.path(), &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
 }
 
@@ -120,10 +121,23 @@ fn a_vault_of_a_newer_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 2).unwrap();
+    foreign.pragma_update(None, "user_version", 3).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Newer { found: 2, supported: 1, .. }), "{error}");
+        assert!(matches!(error, OpenError::Newer { found: 3, supported: 2, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_vault_of_an_earlier_development_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = small_vault(folder.path());
+    let foreign = rusqlite::Connection::open(&path).unwrap();
+    foreign.pragma_update(None, "user_version", 1).unwrap();
+    drop(foreign);
+    for error in both(&path) {
+        assert!(matches!(error, OpenError::Older { found: 1, supported: 2, .. }), "{error}");
+        assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }
 
@@ -250,7 +264,7 @@ fn a_reader_cannot_write() {
 fn readers_see_the_last_commit_while_a_change_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
-    let mut writer = Vault::open(&path).unwrap();
+    let mut writer = unlocked(&path);
     let reader = Vault::open_read_only(&path).unwrap();
     let before = reader.counts().unwrap().records;
     let mut change = writer.begin().unwrap();
@@ -264,7 +278,7 @@ fn readers_see_the_last_commit_while_a_change_is_open() {
 fn a_commit_waits_for_a_reader_and_then_gives_up_unharmed() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
-    let mut writer = Vault::open(&path).unwrap();
+    let mut writer = unlocked(&path);
     writer.set_patience(Duration::from_millis(20)).unwrap();
     let reader = Vault::open_read_only(&path).unwrap();
     let before = reader.counts().unwrap().records;
@@ -291,11 +305,11 @@ fn an_existing_file_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.efface");
     fs::write(&path, "precious").unwrap();
-    let refused = Vault::create(&path, &genesis()).unwrap_err();
+    let refused = Vault::create(&path, &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     fs::remove_file(&path).unwrap();
-    let creation = Vault::create(&path, &genesis()).unwrap();
+    let creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
     fs::write(&path, "precious").unwrap();
     let refused = creation.commit().unwrap_err();
     assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
@@ -307,8 +321,8 @@ fn an_existing_file_is_never_overwritten() {
 fn two_creations_of_one_name_exclude_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.efface");
-    let first = Vault::create(&path, &genesis()).unwrap();
-    let refused = Vault::create(&path, &genesis()).unwrap_err();
+    let first = Vault::create(&path, &genesis(), &keyring()).unwrap();
+    let refused = Vault::create(&path, &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::Lock(LockError::InUse { .. })), "{refused}");
     first.commit().unwrap();
 }
@@ -317,7 +331,7 @@ fn two_creations_of_one_name_exclude_each_other() {
 fn a_name_in_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["none/m.efface", ".."] {
-        let refused = Vault::create(&folder.path().join(name), &genesis()).unwrap_err();
+        let refused = Vault::create(&folder.path().join(name), &genesis(), &keyring()).unwrap_err();
         assert!(matches!(refused, CreateError::NoSuchFolder { .. }), "{name}: {refused}");
     }
 }
@@ -330,11 +344,13 @@ fn a_link_in_the_place_of_the_partial_file_is_not_followed() {
     fs::write(&precious, "precious").unwrap();
     let partial = folder.path().join("m.efface.partial");
     std::os::unix::fs::symlink(&precious, &partial).unwrap();
-    let refused = Vault::create(&folder.path().join("m.efface"), &genesis()).unwrap_err();
+    let refused =
+        Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::Obstructed { .. }), "{refused}");
     fs::remove_file(&partial).unwrap();
     fs::hard_link(&precious, &partial).unwrap();
-    let refused = Vault::create(&folder.path().join("m.efface"), &genesis()).unwrap_err();
+    let refused =
+        Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::Obstructed { .. }), "{refused}");
     assert_eq!(fs::read(&precious).unwrap(), b"precious");
 }
@@ -395,7 +411,7 @@ fn unwritable(folder: &Path) {
     chmod(folder, 0o500);
     let refused = Vault::open(&path).unwrap_err();
     assert!(matches!(refused, OpenError::Lock(LockError::Unwritable { .. })), "{refused}");
-    let refused = Vault::create(&folder.join("n.efface"), &genesis()).unwrap_err();
+    let refused = Vault::create(&folder.join("n.efface"), &genesis(), &keyring()).unwrap_err();
     assert!(matches!(refused, CreateError::Lock(LockError::Unwritable { .. })), "{refused}");
     assert!(Vault::open_read_only(&path).unwrap().counts().unwrap().records > 0);
     chmod(&path, 0o000);

@@ -43,9 +43,11 @@ fn the_file_is_valid_toml() {
     let path = folder.path().join("keys.toml");
     Keyring::create(&path, &SEED, &SECRET).unwrap();
     let table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
-    assert_eq!(table["version"].as_integer(), Some(1));
-    assert_eq!(table["signing_seed"].as_str(), Some("01".repeat(32).as_str()));
-    assert_eq!(table["hmac_secret"].as_str(), Some("02".repeat(32).as_str()));
+    assert_eq!(table["version"].as_integer(), Some(2));
+    for (name, digits) in [("signing_seed", "01"), ("hmac_secret", "02")] {
+        let (value, check) = table[name].as_str().unwrap().split_once('.').unwrap();
+        assert_eq!((value, check.len()), (digits.repeat(32).as_str(), 8));
+    }
 }
 
 #[test]
@@ -168,28 +170,33 @@ fn a_missing_file() {
 
 #[test]
 fn malformed_files_name_the_line_and_never_quote_it() {
-    let seed = format!("signing_seed = \"{}\"\n", "ab".repeat(32));
-    let secret = format!("hmac_secret = \"{}\"\n", "cd".repeat(32));
+    const FORM: &str =
+        "expected 64 hexadecimal digits, a dot and 8 check digits, all in double quotes";
+    let (_folder, path) = written(b"");
+    fs::remove_file(&path).unwrap();
+    Keyring::create(&path, &SEED, &SECRET).unwrap();
+    let made = fs::read_to_string(&path).unwrap();
+    let line = |name: &str| made.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    let [seed, secret] = ["signing_seed", "hmac_secret"].map(|name| line(name) + "\n");
     for (content, line, reason) in [
         (String::new(), 1, "`version` is missing"),
-        (format!("version = 1\n{seed}"), 3, "`hmac_secret` is missing"),
-        (format!("version = 1\n{secret}"), 3, "`signing_seed` is missing"),
-        (format!("version = 2\n{seed}{secret}"), 1, "`version` must be 1"),
-        (format!("version = 1\nversion = 1\n{seed}"), 2, "`version` is given twice"),
-        (format!("version = 1\n{seed}{seed}{secret}"), 3, "a name is given twice"),
-        (format!("version = 1\n{seed}extra = 3\n"), 3, "unknown name"),
-        ("version = 1\nabcdef\n".into(), 2, "expected `name = value`"),
+        (format!("version = 2\n{seed}"), 3, "`hmac_secret` is missing"),
+        (format!("version = 2\n{secret}"), 3, "`signing_seed` is missing"),
+        (format!("version = 3\n{seed}{secret}"), 1, "`version` must be 2"),
         (
-            format!("# keys\n\nsigning_seed = {}\n", "ab".repeat(32)),
-            3,
-            "expected 64 hexadecimal digits in double quotes",
-        ),
-        ("signing_seed = \"abcd\"\n".into(), 1, "expected 64 hexadecimal digits in double quotes"),
-        (
-            format!("signing_seed = \"{}\"\n", "zz".repeat(32)),
+            format!("version = 1\n{seed}{secret}"),
             1,
-            "expected 64 hexadecimal digits in double quotes",
+            "`version` must be 2; version 1 was made by an earlier development version of efface: \
+             make a new key and train again",
         ),
+        (format!("version = 2\nversion = 2\n{seed}"), 2, "`version` is given twice"),
+        (format!("version = 2\n{seed}{seed}{secret}"), 3, "a name is given twice"),
+        (format!("version = 2\n{seed}extra = 3\n"), 3, "unknown name"),
+        ("version = 2\nabcdef\n".into(), 2, "expected `name = value`"),
+        (format!("# keys\n\nsigning_seed = {}\n", "ab".repeat(32)), 3, FORM),
+        ("signing_seed = \"abcd\"\n".into(), 1, FORM),
+        (format!("signing_seed = \"{}\"\n", "ab".repeat(32)), 1, FORM),
+        (format!("signing_seed = \"{}\"\n", "zz".repeat(32)), 1, FORM),
     ] {
         let (_folder, path) = written(content.as_bytes());
         match Keyring::load(&path).unwrap_err() {
@@ -203,4 +210,34 @@ fn malformed_files_name_the_line_and_never_quote_it() {
     assert!(matches!(Keyring::load(&path).unwrap_err(), KeyringError::Malformed { .. }));
     let (_folder, path) = written(&[b'#'; 100_000]);
     assert!(matches!(Keyring::load(&path).unwrap_err(), KeyringError::Malformed { .. }));
+}
+
+/// Whichever digit of a value is changed, or of its check, the line is named.
+#[test]
+fn a_changed_digit_is_named() {
+    let (_folder, path) = written(b"");
+    fs::remove_file(&path).unwrap();
+    Keyring::create(&path, &SEED, &SECRET).unwrap();
+    let made = fs::read_to_string(&path).unwrap();
+    let mut changed = 0;
+    for (line, content) in made.lines().enumerate().filter(|(_, line)| line.contains('"')) {
+        let start = made.find(content).unwrap();
+        for (at, digit) in content.char_indices().skip_while(|(_, c)| *c != '"') {
+            if !digit.is_ascii_hexdigit() {
+                continue;
+            }
+            let other = if digit == '7' { "8" } else { "7" };
+            let mut text = made.clone();
+            text.replace_range(start + at..=start + at, other);
+            fs::write(&path, &text).unwrap();
+            let refused = Keyring::load(&path).unwrap_err();
+            let KeyringError::Malformed { line: named, reason, .. } = refused else {
+                panic!("{refused}")
+            };
+            assert_eq!(named, line + 1);
+            assert!(reason.contains("a digit was changed"), "{reason}");
+            changed += 1;
+        }
+    }
+    assert_eq!(changed, 2 * 72);
 }

@@ -1,6 +1,7 @@
 //! What a vault promises, each file a promise.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
+mod changed;
 mod child;
 mod contents;
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! When the disk or a limit is full, the answer is a typed error and the vault is unchanged.
 
 use crate::child;
-use crate::planted::{Needles, Planted, assert_clean, genesis};
+use crate::planted::{Needles, Planted, assert_clean, genesis, keyring, unlocked};
 use efface_vault::{CreateError, ReadError, StoreFault, Vault, WriteError};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -13,7 +13,7 @@ fn rows(from: u64, count: u64) -> impl Iterator<Item = Planted> {
 }
 
 fn create(folder: &Path) -> Vault {
-    let mut creation = Vault::create(&folder.join("m.efface"), &genesis()).unwrap();
+    let mut creation = Vault::create(&folder.join("m.efface"), &genesis(), &keyring()).unwrap();
     for row in rows(0, ROWS) {
         row.insert(&mut creation);
     }
@@ -72,7 +72,7 @@ fn beyond_the_size_limit() {
 fn files_may_grow_no_further() {
     const TEST: &str = "no_space::files_may_grow_no_further";
     if let Some(folder) = child::task() {
-        let mut vault = Vault::open(&Path::new(&folder).join("m.efface")).unwrap();
+        let mut vault = unlocked(&Path::new(&folder).join("m.efface"));
         let refused = overfill(&mut vault, 2_000);
         assert!(
             matches!(&refused, WriteError::Store(StoreFault::Full | StoreFault::Io(_))),
@@ -89,7 +89,7 @@ fn files_may_grow_no_further() {
     let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
     let mut inner = child::command(TEST, folder.path().to_str().unwrap());
     assert_success(shell(&script, &mut inner));
-    let mut vault = Vault::open(&folder.path().join("m.efface")).unwrap();
+    let mut vault = unlocked(&folder.path().join("m.efface"));
     assert_eq!(vault.counts().unwrap().records, ROWS - 1);
     assert_clean(&mut vault, "running out of space");
 }
@@ -106,7 +106,7 @@ fn the_disk_is_full() {
         assert!(matches!(refused, WriteError::Store(StoreFault::Full)), "{refused}");
         assert_unchanged(&mut vault, folder);
         assert_still_usable(&mut vault);
-        let mut creation = Vault::create(&folder.join("n.efface"), &genesis()).unwrap();
+        let mut creation = Vault::create(&folder.join("n.efface"), &genesis(), &keyring()).unwrap();
         let full = rows(5_000, 2_000).find_map(|row| creation.insert_record(&row.stored()).err());
         let error = match full {
             Some(error) => CreateError::Write(error),

@@ -1,6 +1,6 @@
 //! Records with recognisable bytes, and the search for those bytes in files.
 
-use efface_vault::{Genesis, RecordId, StoredRecord, Transaction, Vault};
+use efface_vault::{Genesis, Keyring, RecordId, StoredRecord, Transaction, Vault};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::HashSet;
@@ -17,8 +17,21 @@ pub(crate) fn genesis() -> Genesis {
         vault_id: "planted".into(),
         created_at: "2026-01-01T00:00:00Z".into(),
         config_json: "{}".into(),
-        public_key: [9; 32],
+        public_key: keyring().public_key(),
     }
+}
+
+/// The keys of every test's vault.
+pub(crate) fn keyring() -> Keyring {
+    let folder = tempfile::tempdir().unwrap();
+    Keyring::create(&folder.path().join("key.toml"), &[1; 32], &[2; 32]).unwrap()
+}
+
+/// Opens a vault with its keys.
+pub(crate) fn unlocked(path: &Path) -> Vault {
+    let mut vault = Vault::open(path).unwrap();
+    vault.unlock(&keyring()).unwrap();
+    vault
 }
 
 /// A record made from a seed; no other seed gives a record with a piece in common.

@@ -84,8 +84,8 @@ pub(crate) fn check_held(plan: &Plan, held: bool) -> Result<()> {
 pub(crate) fn places(vault: &Vault, records: &[RecordId]) -> Result<Vec<Place>> {
     let mut places = Vec::with_capacity(records.len());
     vault
-        .features_of(records, |_, bytes, _| {
-            places.push(Place::from_bytes(bytes).map_err(Stopped)?);
+        .read_records(records, |_, row| {
+            places.push(Place::from_bytes(row.features).map_err(Stopped)?);
             Ok(())
         })
         .map_err(|Stopped(error)| error)?;

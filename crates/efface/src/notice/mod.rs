@@ -46,6 +46,8 @@ pub enum NoticeCode {
     RowsLeftOut,
     /// The request, or each of its records, was served before.
     ServedBefore,
+    /// The request was served before, and what it brought is no longer there to compare with.
+    NotCompared,
     /// Some of the names were deleted before.
     DeletedBefore,
     /// Records without ids were named by their position.
@@ -65,6 +67,7 @@ impl NoticeCode {
             Self::RowsClipped => "rows-clipped",
             Self::RowsLeftOut => "rows-left-out",
             Self::ServedBefore => "served-before",
+            Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
             Self::NamedByPosition => "named-by-position",
         }
@@ -82,6 +85,7 @@ impl NoticeCode {
             | Self::RowsClipped => true,
             Self::RowsLeftOut
             | Self::ServedBefore
+            | Self::NotCompared
             | Self::DeletedBefore
             | Self::NamedByPosition => false,
         }

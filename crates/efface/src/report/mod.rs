@@ -95,7 +95,7 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     if certificates.is_empty() {
         return Err(Error::storage("damaged", "the ledger has no certificate"));
     }
-    let verdict = verify_ledger(path, Some(&current.genesis.public_key), None)?;
+    let verdict = verify_ledger(path, Some(&current.genesis.public_key), None, None)?;
     if crate::status::status(path)?.head != status.head {
         return Err(Error::refused("changed", "the vault changed while its report was made")
             .hint("make the report again"));

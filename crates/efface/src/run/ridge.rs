@@ -10,6 +10,7 @@ use efface_vault::Vault;
 
 use super::{Request, Start};
 use crate::error::{Error, Result};
+use crate::leaving::Leaving;
 use crate::plan::{MechanismName, Plan};
 use crate::rows::{Keyed, Rows, weight_bytes};
 use crate::store::kept;
@@ -84,7 +85,13 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         return Ok(());
     };
     let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
-    let rows = Keyed::all(vault, plan)?;
+    let rows = match Keyed::all(vault, plan, &Leaving::default()) {
+        Ok(rows) => rows,
+        Err(error) => {
+            fails(error.message());
+            return Ok(());
+        }
+    };
     let anew = ridge.sum(&rows.data, &mut |_| ControlFlow::Continue(()));
     let Ok(sums) = anew else {
         fails("the vault's rows break the public constants");

@@ -51,7 +51,7 @@ fn has(haystack: &[u8], needle: &[u8]) -> bool {
 /// The whole ledger holds, and so does each of its entries.
 fn all_holds(world: &World, vault: &Path) {
     let key = world.keyring.public_key();
-    let verdict = verify_ledger(vault, Some(&key), None).unwrap();
+    let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
     let failed = |v: &efface::Verdict| {
         v.checks.iter().filter(|c| c.standing != Standing::Holds).cloned().collect::<Vec<_>>()
     };

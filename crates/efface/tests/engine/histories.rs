@@ -144,7 +144,8 @@ impl Life {
             verify(&self.served.certificate, Some(&key), Some(&self.vault), None).unwrap();
         assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
         let head = Some(self.served.head.as_str());
-        let verdict = verify_ledger(&self.vault, Some(&key), head).unwrap();
+        let verdict =
+            verify_ledger(&self.vault, Some(&key), head, Some(&self.world.keyring)).unwrap();
         assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
     }
 }

@@ -50,7 +50,8 @@ fn live(settings: Settings) {
     assert_eq!(replayed.certificate, served.certificate);
 
     let key = world.keyring.public_key();
-    let verdict = verify_ledger(&vault, Some(&key), Some(&served.head)).unwrap();
+    let verdict =
+        verify_ledger(&vault, Some(&key), Some(&served.head), Some(&world.keyring)).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
     for entry in entries(&vault).unwrap() {
         let text = certificate(&vault, &entry.index.to_string()).unwrap();
@@ -74,7 +75,7 @@ fn live(settings: Settings) {
     assert_eq!((status.records, status.exports.len()), (119, 1));
     page(&report(&vault, &[]).unwrap(), &status);
     audited(&vault, &status);
-    let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
+    let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
 }
 
@@ -217,7 +218,9 @@ fn the_published_numbers_need_half_of_the_records() {
     let served = world.run(|s| delete(&vault, &request(60), s)).unwrap();
     assert_eq!(served.remaining, 60);
     world.run(|s| refresh(&vault, None, s)).unwrap();
-    let verdict = verify_ledger(&vault, Some(&world.keyring.public_key()), None).unwrap();
+    let verdict =
+        verify_ledger(&vault, Some(&world.keyring.public_key()), None, Some(&world.keyring))
+            .unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
 }
 

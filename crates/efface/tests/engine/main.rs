@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod claims;
+mod damage;
+mod digests;
 mod erasures;
 mod held;
 mod histories;

@@ -51,7 +51,8 @@ fn requests_are_served_from_the_changed_rows_until_the_bound_runs_out() {
     assert_eq!((served.records, served.remaining), (2, 94));
 
     let key = world.keyring.public_key();
-    let verdict = verify_ledger(&vault, Some(&key), Some(&served.head)).unwrap();
+    let verdict =
+        verify_ledger(&vault, Some(&key), Some(&served.head), Some(&world.keyring)).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
     for entry in entries(&vault).unwrap() {
         let text = certificate(&vault, &entry.index.to_string()).unwrap();
@@ -132,7 +133,7 @@ fn the_squared_loss_without_a_clip_needs_no_pass() {
         assert!(remembered(&world.run(|s| delete(&vault, &one(k), s)).unwrap()));
     }
     let key = world.keyring.public_key();
-    let verdict = verify_ledger(&vault, Some(&key), None).unwrap();
+    let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
 
     // A finite clip has a kink, and steps of noisy-gd may go anywhere.

@@ -10,6 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::error::Result;
+use crate::leaving::Leaving;
 use crate::plan::Schedule;
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
 use crate::rows::Rows;
@@ -115,7 +116,8 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let vault = open_for_reading(vault).unwrap();
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
-    let rows = Rows::of(&vault, &current.plan, None).unwrap();
+    let leaving = Leaving::default();
+    let rows = Rows::of(&vault, &current.plan, &leaving, None).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
         Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),

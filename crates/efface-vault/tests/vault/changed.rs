@@ -1,0 +1,229 @@
+//! What another program changes in a vault is found by the next request, and so is a file that was
+//! copied in the middle of a change.
+
+use crate::planted::{Planted, genesis, keyring, unlocked};
+use efface_vault::{Keyring, ReadError, Request, RequestState, RowFault, StoreFault, Vault};
+use efface_vault::{UnlockError, WriteError};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+const ROWS: u64 = 40;
+
+fn vault(folder: &Path) -> PathBuf {
+    let path = folder.join("m.efface");
+    let mut creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
+    for seed in 0..ROWS {
+        Planted::new(seed, 100, Some(seed / 3)).insert(&mut creation);
+    }
+    let request = |id: &str| Request {
+        request_id: id.into(),
+        kind: "delete".into(),
+        body_digest: Some([7; 32]),
+        state: RequestState::Certified,
+        version: Some(1),
+        entry_index: Some(0),
+    };
+    creation.insert_request(&request("r1")).unwrap();
+    creation.insert_request(&request("r2")).unwrap();
+    creation.replace_model(1, &[7; 500], &[5; 32], &[7; 32]).unwrap();
+    creation.set_caches(Some(&[9; 900])).unwrap();
+    creation.append_ledger("certificate", "{}", &[1; 32]).unwrap();
+    creation.set_tombstone([3; 32], 0).unwrap();
+    creation.set_tombstone([4; 32], 0).unwrap();
+    creation.commit().unwrap();
+    path
+}
+
+/// Everything that can be checked.
+fn examined(path: &Path) -> Result<(), ReadError> {
+    let mut vault = Vault::open_read_only(path).unwrap();
+    match vault.unlock(&keyring()) {
+        Err(UnlockError::Read(error)) => return Err(error),
+        other => other.unwrap(),
+    }
+    vault.checked_count()?;
+    vault.check_rows()?;
+    vault.check_notes()?;
+    vault.caches().map(drop)
+}
+
+fn fault(error: ReadError) -> RowFault {
+    match error {
+        ReadError::Store(StoreFault::Rows(fault)) => fault,
+        other => panic!("{other}"),
+    }
+}
+
+/// One statement of another program each, and what it is found by.
+#[test]
+fn whatever_another_program_changes_is_found() {
+    let count = RowFault::Count { certified: ROWS, present: ROWS - 1 };
+    let row = |number| RowFault::Row { record: efface_vault::RecordId::new(number) };
+    for (sql, expected) in [
+        ("DELETE FROM record WHERE sequence = 7", count.clone()),
+        ("DELETE FROM record WHERE sequence = 40", count.clone()),
+        ("UPDATE record SET target = target + 1 WHERE sequence = 7", row(7)),
+        ("UPDATE record SET id = 'another' WHERE sequence = 7", row(7)),
+        ("UPDATE record SET subject = NULL WHERE sequence = 7", row(7)),
+        ("UPDATE record SET added_version = 2 WHERE sequence = 7", row(7)),
+        ("UPDATE record SET features = zeroblob(100) WHERE sequence = 7", row(7)),
+        ("UPDATE record SET checksum = zeroblob(16) WHERE sequence = 7", row(7)),
+        ("UPDATE record SET sequence = 41 WHERE sequence = 7", row(41)),
+        (
+            "INSERT INTO record (id, target, added_version, checksum, features) \
+             SELECT 'new', target, 1, checksum, features FROM record WHERE sequence = 7",
+            RowFault::Tally,
+        ),
+        (
+            "INSERT INTO record (sequence, id, target, added_version, checksum, features) \
+             SELECT 0, 'new', target, 1, checksum, features FROM record WHERE sequence = 7",
+            RowFault::Count { certified: ROWS, present: ROWS + 1 },
+        ),
+        ("UPDATE tally SET records = 41", RowFault::Tally),
+        ("UPDATE tally SET rows = zeroblob(16)", RowFault::Tally),
+        ("UPDATE tally SET notes = zeroblob(16)", RowFault::Tally),
+        ("UPDATE tally SET mac = zeroblob(32)", RowFault::Tally),
+        ("DELETE FROM tally", RowFault::Tally),
+        ("DELETE FROM record WHERE sequence = 7; UPDATE tally SET records = 39", RowFault::Tally),
+        ("UPDATE model SET version = 2", RowFault::Tally),
+        ("DELETE FROM ledger", RowFault::Tally),
+        ("UPDATE sqlite_sequence SET seq = 39", RowFault::Tally),
+        ("INSERT INTO position VALUES (1, 5)", RowFault::Tally),
+        ("DELETE FROM caches", RowFault::Tally),
+        ("UPDATE caches SET state = zeroblob(900)", RowFault::Kept),
+        ("DELETE FROM request WHERE request_id = 'r1'", RowFault::Notes),
+        ("UPDATE request SET body_digest = NULL WHERE request_id = 'r1'", RowFault::Notes),
+        ("UPDATE request SET entry = 3 WHERE request_id = 'r1'", RowFault::Notes),
+        ("DELETE FROM tombstone WHERE mac = zeroblob(32) OR entry = 0", RowFault::Notes),
+        ("UPDATE tombstone SET entry = 5", RowFault::Notes),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = vault(folder.path());
+        examined(&path).unwrap();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        assert_eq!(fault(examined(&path).unwrap_err()), expected, "{sql}");
+    }
+}
+
+/// A row that was deleted, with its checksum, is no row of the vault any more.
+#[test]
+fn a_deleted_row_cannot_be_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = vault(folder.path());
+    let old = folder.path().join("old.efface");
+    std::fs::copy(&path, &old).unwrap();
+    let mut writer = unlocked(&path);
+    let mut change = writer.begin().unwrap();
+    change.delete_records(&[7, 8].map(efface_vault::RecordId::new)).unwrap();
+    change.commit().unwrap();
+    drop(writer);
+    examined(&path).unwrap();
+    let put_back = |which: &str| {
+        let sql = format!(
+            "ATTACH '{}' AS old; INSERT INTO record SELECT * FROM old.record WHERE {which}",
+            old.display()
+        );
+        Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    };
+    put_back("sequence = 7");
+    let expected = RowFault::Count { certified: ROWS - 2, present: ROWS - 1 };
+    assert_eq!(fault(examined(&path).unwrap_err()), expected);
+    let swap = "DELETE FROM record WHERE sequence = 20";
+    Connection::open(&path).unwrap().execute_batch(swap).unwrap();
+    assert_eq!(fault(examined(&path).unwrap_err()), RowFault::Sum { records: ROWS - 2 });
+}
+
+/// Kept state of an earlier request does not fit a later one.
+#[test]
+fn earlier_kept_state_cannot_be_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = vault(folder.path());
+    let old = folder.path().join("old.efface");
+    std::fs::copy(&path, &old).unwrap();
+    let mut writer = unlocked(&path);
+    let mut change = writer.begin().unwrap();
+    change.set_caches(Some(&[8; 900])).unwrap();
+    change.commit().unwrap();
+    drop(writer);
+    let sql = format!(
+        "ATTACH '{}' AS old; DELETE FROM caches; INSERT INTO caches SELECT * FROM old.caches",
+        old.display()
+    );
+    Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    assert_eq!(fault(examined(&path).unwrap_err()), RowFault::Tally);
+}
+
+/// What was written to a file before its change was committed: the file alone, without the journal
+/// that undoes it, is refused, by its structure or by its number of rows.
+#[test]
+fn a_file_copied_without_its_journal_is_refused() {
+    const MANY: u64 = 5_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.efface");
+    let mut creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
+    for seed in 0..MANY {
+        Planted::new(seed, 8_000, None).insert(&mut creation);
+    }
+    let mut writer = creation.commit().unwrap();
+    for step in [1, 2, 3] {
+        let mut change = writer.begin().unwrap();
+        let rows: Vec<_> = (1..4_900).step_by(step).map(efface_vault::RecordId::new).collect();
+        change.delete_records(&rows).unwrap();
+        let copy = folder.path().join("copy.efface");
+        std::fs::copy(&path, &copy).unwrap();
+        drop(change);
+
+        let reader = Vault::open_read_only(&copy).unwrap();
+        match reader.checked_count().and_then(|_| reader.scan(|_, _| Ok(()))).unwrap_err() {
+            ReadError::Store(StoreFault::Rows(RowFault::Count { certified, present })) => {
+                assert!(certified == MANY && present < MANY, "{certified} {present}");
+            }
+            ReadError::Store(StoreFault::Damaged(_)) => {}
+            other => panic!("{other}"),
+        }
+    }
+    drop(writer);
+    unlocked(&path).check_rows().unwrap();
+}
+
+#[test]
+fn other_keys_are_refused_before_anything_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = vault(folder.path());
+    let key = |name: &str, seed, secret| {
+        Keyring::create(&folder.path().join(name), &[seed; 32], &[secret; 32]).unwrap()
+    };
+    let mut vault = Vault::open(&path).unwrap();
+    let refused = vault.unlock(&key("a", 5, 2)).unwrap_err();
+    assert!(matches!(refused, UnlockError::OtherKey), "{refused}");
+    let refused = vault.unlock(&key("b", 1, 5)).unwrap_err();
+    assert!(matches!(refused, UnlockError::OtherSecret), "{refused}");
+    assert!(matches!(vault.check_rows().unwrap_err(), ReadError::Locked));
+    let mut change = vault.begin().unwrap();
+    let refused = change.append_ledger("export", "{}", &[2; 32]).unwrap_err();
+    assert!(matches!(refused, WriteError::Locked), "{refused}");
+    drop(change);
+    vault.unlock(&keyring()).unwrap();
+    vault.check_rows().unwrap();
+}
+
+/// After each request the tally is what it would be had the deleted rows never been there: of
+/// two vaults whose rows differed only in one that is gone, not a byte differs.
+#[test]
+fn nothing_of_a_deleted_row_stays_in_the_tally() {
+    let world = |features: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = vault(folder.path());
+        let mut writer = unlocked(&path);
+        let mut change = writer.begin().unwrap();
+        let row = Planted { id: "x".into(), ..Planted::new(features, 60, None) };
+        let added = row.insert(&mut change);
+        change.commit().unwrap();
+        let mut change = writer.begin().unwrap();
+        change.delete_records(&[added]).unwrap();
+        change.commit().unwrap();
+        drop(writer);
+        std::fs::read(&path).unwrap()
+    };
+    assert!(world(700) == world(800), "the deleted row's contents left a trace");
+}

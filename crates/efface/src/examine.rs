@@ -1,0 +1,276 @@
+//! Whether a vault is as its last request left it: rows, requests, kept state, and the file itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use efface_privacy::certificate::{Certificate, Erasure, RequestKind, Standing, Verdict};
+use efface_vault::{Keyring, LedgerEntry, OpenError, ReadError, StoreFault, UnlockError, Vault};
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::rows::Stopped;
+use crate::store::{CERTIFICATE, ERASURE, EXPORT, kept, open_for_reading};
+use crate::verify::{ledger_checks, plan_of};
+
+/// Examines everything in a vault and changes nothing: the file's structure and its unused bytes,
+/// every row against its checksum, the tally, the indexes against the rows, requests and hashes of
+/// deleted ids against the ledger, the ledger itself, the model and the kept state. Without keys,
+/// what needs them is undecided. Time is linear in the file's size.
+///
+/// # Errors
+/// A file that is no vault or cannot be read. A vault that is damaged gives a verdict that fails.
+pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
+    let mut verdict = Verdict::default();
+    let vault = match open_for_reading(path) {
+        Ok(vault) => vault,
+        Err(error) if damaged_at_once(path) => {
+            verdict.push("file", Standing::Fails, error.message());
+            return Ok(verdict);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut vault = vault;
+    match vault.snapshot() {
+        Ok(()) => {}
+        Err(error) => {
+            verdict.push("file", Standing::Fails, error.to_string());
+            return Ok(verdict);
+        }
+    }
+    file(&mut vault, &mut verdict);
+    let keyed = unlock(&mut vault, keyring, &mut verdict);
+    if keyed.is_none() {
+        let reason = "the keys are not at hand: the rows were counted, and not read against their \
+                      checksums; give the key file with `--key`";
+        verdict.push("key", Standing::Undecided, reason);
+    }
+    rows(&vault, &mut verdict);
+    if let Err(error) = notes(&vault, &mut verdict) {
+        verdict.push("requests", Standing::Fails, error.message());
+    }
+    if let Err(error) = state(&vault, &mut verdict) {
+        verdict.push("state", Standing::Fails, error.message());
+    }
+    match ledger_checks(&vault, None) {
+        Ok(checks) => {
+            let failed = checks.checks.iter().filter(|check| check.standing == Standing::Fails);
+            let failed: Vec<_> = failed.cloned().collect();
+            if failed.is_empty() {
+                let reason = "every entry follows the one before it, is signed, and its claims \
+                              were recomputed; the newest certifies the weights and the plan";
+                verdict.push("ledger", Standing::Holds, reason);
+            }
+            verdict.checks.extend(failed);
+        }
+        Err(error) => verdict.push("ledger", Standing::Fails, error.message()),
+    }
+    Ok(verdict)
+}
+
+/// Whether a file that could not be opened is a damaged vault, and not something else.
+fn damaged_at_once(path: &Path) -> bool {
+    matches!(
+        Vault::open_read_only(path),
+        Err(OpenError::Store(StoreFault::Damaged(_) | StoreFault::Rows(_)))
+    )
+}
+
+/// The structure of the file.
+fn file(vault: &mut Vault, verdict: &mut Verdict) {
+    match vault.examine() {
+        Ok(found) if found.complaints.is_empty() && found.residue == 0 => {
+            let reason = format!(
+                "{} pages, each in its place; indexes and tables agree; unused bytes are zero",
+                found.pages
+            );
+            verdict.push("file", Standing::Holds, reason);
+        }
+        Ok(found) => {
+            for complaint in found.complaints.iter().take(3) {
+                // SQLite names rows by number: nothing of their contents.
+                verdict.push("file", Standing::Fails, complaint);
+            }
+            if found.residue > 0 {
+                let reason = format!(
+                    "{} bytes that nothing uses are not zero, and may be traces of deleted records",
+                    found.residue
+                );
+                verdict.push("unused bytes", Standing::Fails, reason);
+            }
+        }
+        Err(error) => verdict.push("file", Standing::Fails, error.to_string()),
+    }
+}
+
+/// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
+pub(crate) fn unlock(
+    vault: &mut Vault,
+    keyring: Option<&Keyring>,
+    verdict: &mut Verdict,
+) -> Option<()> {
+    match vault.unlock(keyring?) {
+        Ok(()) => Some(()),
+        // Whoever checks another's vault has other keys, or none.
+        Err(UnlockError::OtherKey) => None,
+        Err(error) => {
+            verdict.push("key", Standing::Fails, error.to_string());
+            Some(())
+        }
+    }
+}
+
+/// The rows: as many as the last request left and as the ledger has it, and, once the vault is
+/// unlocked, each as it was stored.
+pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
+    let checked = vault.checked_count().and_then(|count| match vault.check_rows() {
+        Err(ReadError::Locked) => Ok((count, false)),
+        Ok(_) => vault.check_notes().map(|()| (count, true)),
+        Err(error) => Err(error),
+    });
+    let (count, keyed) = match checked {
+        Ok(found) => found,
+        Err(error) => {
+            let error = Error::from(error);
+            let hint = error.what_to_do().map_or(String::new(), |hint| format!("; {hint}"));
+            return verdict.push("rows", Standing::Fails, format!("{}{hint}", error.message()));
+        }
+    };
+    match certified_count(vault) {
+        Some(certified) if certified != count => {
+            let reason = format!(
+                "the ledger's additions and deletions leave {certified} rows, {count} are present"
+            );
+            verdict.push("rows", Standing::Fails, reason);
+        }
+        _ if keyed => {
+            let reason = format!("{count} rows, each as it was stored");
+            verdict.push("rows", Standing::Holds, reason);
+        }
+        _ => {
+            let reason = format!(
+                "{count} rows, as many as certified; contents are checked with the key file"
+            );
+            verdict.push("rows", Standing::Holds, reason);
+        }
+    }
+}
+
+/// What an entry of the ledger says of the request it answered; nothing for other entries.
+struct Answer {
+    /// As the request is stored.
+    kind: RequestKind,
+    version: u64,
+    received_at: String,
+    /// Rows it took, or brought, where their number is stated.
+    records: Option<i64>,
+}
+
+impl Answer {
+    fn of(entry: &LedgerEntry<'_>) -> Option<Self> {
+        match entry.kind {
+            CERTIFICATE => {
+                let Certificate { request, model, .. } = Certificate::parse(entry.json).ok()?;
+                Some(Self {
+                    kind: request.kind,
+                    version: model.version,
+                    received_at: request.received_at,
+                    records: request.records.parse().ok(),
+                })
+            }
+            ERASURE => {
+                let Erasure { request, model, at, .. } = Erasure::parse(entry.json).ok()?;
+                Some(Self {
+                    kind: RequestKind::Delete,
+                    version: model.version,
+                    received_at: at,
+                    records: request.records.parse().ok(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// What it did to the number of rows.
+    fn change(&self) -> Option<i64> {
+        match self.kind {
+            RequestKind::Train | RequestKind::Add => self.records,
+            RequestKind::Delete => self.records.map(|records| -records),
+            RequestKind::Update | RequestKind::Refresh => Some(0),
+        }
+    }
+}
+
+/// How many rows first, added and deleted ones leave, where every entry states its count.
+fn certified_count(vault: &Vault) -> Option<u64> {
+    let mut count: Option<u64> = Some(0);
+    let scanned = vault.scan_ledger(0, |entry| -> std::result::Result<(), ReadError> {
+        if entry.kind != EXPORT {
+            let change = Answer::of(&entry).and_then(|answer| answer.change());
+            count = count.zip(change).and_then(|(count, change)| count.checked_add_signed(change));
+        }
+        Ok(())
+    });
+    scanned.ok().and(count)
+}
+
+/// Requests and hashes of deleted ids lead to certificates, requests to their own.
+fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    let mut answers: BTreeMap<u64, Answer> = BTreeMap::new();
+    vault
+        .scan_ledger(0, |entry| -> std::result::Result<(), Stopped> {
+            answers.extend(Answer::of(&entry).map(|answer| (entry.index, answer)));
+            Ok(())
+        })
+        .map_err(|Stopped(error)| error)?;
+    let (mut requests, mut wrong) = (0u64, 0u64);
+    vault
+        .scan_requests(|request| -> std::result::Result<(), Stopped> {
+            let answer = request.entry_index.and_then(|index| answers.get(&index));
+            // A deletion of what was deleted before leads to the certificate of that; an erasure
+            // leads to no version.
+            let fits = answer.is_some_and(|answer| {
+                answer.kind.name() == request.kind
+                    && request.version.is_none_or(|own| own >= answer.version)
+            });
+            requests += 1;
+            wrong += u64::from(!fits);
+            Ok(())
+        })
+        .map_err(|Stopped(error)| error)?;
+    let mut hashes = 0u64;
+    vault
+        .scan_tombstones(|_, entry| -> std::result::Result<(), Stopped> {
+            hashes += 1;
+            wrong += u64::from(!answers.contains_key(&entry));
+            Ok(())
+        })
+        .map_err(|Stopped(error)| error)?;
+    let made = answers.values().next().map(|answer| answer.received_at.as_str());
+    wrong += u64::from(made != Some(vault.genesis()?.created_at.as_str()));
+    if wrong > 0 {
+        let reason = format!("{wrong} of them do not fit the ledger");
+        verdict.push("requests", Standing::Fails, reason);
+    } else {
+        let reason =
+            format!("{requests} requests and {hashes} hashes of deleted ids fit the ledger");
+        verdict.push("requests", Standing::Holds, reason);
+    }
+    Ok(())
+}
+
+/// What is kept beside the model is there exactly where the plan says so, and reads.
+fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    let plan: Plan = plan_of(&vault.genesis()?.config_json)?;
+    let stored = vault.caches()?.is_some();
+    let withdrawn = vault.model()?.is_none();
+    let read = kept(vault, &plan)?.is_some();
+    // Where the model is withdrawn, so is what was kept beside it.
+    let (standing, reason) = match (plan.keeps_state() && !withdrawn, stored) {
+        (true, true) if read => (Standing::Holds, "the kept state is as it was stored"),
+        (false, false) => (Standing::Holds, "nothing is kept beside the model"),
+        (true, false) => (Standing::Fails, "the kept state is missing"),
+        (_, true) => (Standing::Fails, "state is kept that this model has none of"),
+    };
+    verdict.push("state", standing, reason);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The names a request takes out, held against the rows themselves: an index may be damaged, and
+//! then leads to fewer rows than there are.
+
+use std::collections::HashSet;
+
+use efface_vault::{Identity, RowFault, StoreFault, StoredRecord, Vault};
+
+use crate::error::Result;
+use crate::rows::Stopped;
+
+/// Ids and subjects of which nothing may be left after a request.
+#[derive(Debug, Default)]
+pub(crate) struct Leaving {
+    ids: HashSet<String>,
+    subjects: HashSet<String>,
+    /// Rows of this version and later are the request's own.
+    version: u64,
+}
+
+impl Leaving {
+    /// The rows of these ids; the request itself adds those of `version`.
+    pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
+        Self { ids: names.into_iter().collect(), subjects: HashSet::new(), version }
+    }
+
+    /// All rows of these subjects.
+    pub(crate) fn subjects(names: impl IntoIterator<Item = String>, version: u64) -> Self {
+        Self { ids: HashSet::new(), subjects: names.into_iter().collect(), version }
+    }
+
+    /// Whether a row should be gone.
+    pub(crate) fn has(&self, id: &str, subject: Option<&str>, added_version: u64) -> bool {
+        added_version < self.version
+            && (self.ids.contains(id) || subject.is_some_and(|name| self.subjects.contains(name)))
+    }
+
+    /// Whether a row should be gone.
+    pub(crate) fn has_row(&self, row: &StoredRecord<'_>) -> bool {
+        self.has(row.id, row.subject, row.added_version)
+    }
+
+    /// Reads the names of all rows of the vault, and of no index.
+    ///
+    /// # Errors
+    /// When a row is there that should be gone.
+    pub(crate) fn check(&self, vault: &Vault) -> Result<()> {
+        if self.ids.is_empty() && self.subjects.is_empty() {
+            return Ok(());
+        }
+        let mut missed = 0;
+        vault
+            .scan_names(|_, id, subject, version| -> std::result::Result<(), Stopped> {
+                missed += u64::from(self.has(id, subject, version));
+                Ok(())
+            })
+            .map_err(|Stopped(error)| error)?;
+        self.none_missed(missed)
+    }
+
+    /// Refuses where rows were missed.
+    pub(crate) fn none_missed(&self, missed: u64) -> Result<()> {
+        if missed == 0 { Ok(()) } else { Err(StoreFault::Rows(RowFault::Index).into()) }
+    }
+
+    /// Refuses rows that an index led to and that are not among the names.
+    pub(crate) fn only(&self, found: &[Identity]) -> Result<()> {
+        let named = |row: &Identity| self.has(&row.id, row.subject.as_deref(), row.added_version);
+        self.none_missed(found.iter().filter(|row| !named(row)).count() as u64)
+    }
+}

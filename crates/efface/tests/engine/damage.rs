@@ -1,0 +1,221 @@
+//! Vaults that a disk or another program has changed: refused in words, or harmless.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use efface::{
+    Delete, Progress, Settings, Standing, Surroundings, Verdict, Which, delete, doctor, predict,
+    refresh, status, verify_ledger, weights,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rusqlite::Connection;
+
+use crate::world::World;
+
+/// A vault with subjects after a deletion, so that there are unused pages and tombstones.
+fn aged(settings: Settings) -> (World, PathBuf) {
+    let world = World::new();
+    let (vault, _) = world.trained(settings).unwrap();
+    let what = Which::Subjects(vec!["who-1".into()]);
+    world.run(|s| delete(&vault, &Delete { what, request_id: None }, s)).unwrap();
+    (world, vault)
+}
+
+/// Deletes a subject with the same noise each time.
+fn forget(world: &World, vault: &Path, subject: &str) -> efface::Result<efface::Served> {
+    let mut rng = ChaCha20Rng::seed_from_u64(99);
+    let mut entropy = |bytes: &mut [u8]| {
+        rng.fill_bytes(bytes);
+        Ok(())
+    };
+    let what = Which::Subjects(vec![subject.into()]);
+    let watch = &mut |_: &Progress| ControlFlow::Continue(());
+    let clock = &|| "2030-01-02T03:04:05Z".to_owned();
+    let keyring = &world.keyring;
+    let mut surroundings = Surroundings { clock, entropy: &mut entropy, keyring, watch };
+    delete(vault, &Delete { what, request_id: None }, &mut surroundings)
+}
+
+fn failing(verdict: &Verdict) -> Vec<&str> {
+    let fails = verdict.checks.iter().filter(|check| check.standing == Standing::Fails);
+    fails.map(|check| check.name.as_str()).collect()
+}
+
+fn sql(vault: &Path, statements: &str) {
+    Connection::open(vault).unwrap().execute_batch(statements).unwrap();
+}
+
+/// Whether every command that only reads takes the vault for sound.
+fn passes(world: &World, vault: &Path) -> bool {
+    let keys = Some(&world.keyring);
+    let key = world.keyring.public_key();
+    let holds = |verdict: efface::Result<Verdict>| {
+        verdict.is_ok_and(|verdict| verdict.standing() == Standing::Holds)
+    };
+    holds(doctor(vault, keys))
+        && status(vault).is_ok()
+        && holds(verify_ledger(vault, Some(&key), None, keys))
+        && predict(vault, &world.table("asked.csv", 500, 5, 2), &mut |_| Ok(())).is_ok()
+}
+
+/// Rows of a subject, by a scan that no index takes part in.
+fn rows_of(vault: &Path, subject: &str) -> i64 {
+    let sql = "SELECT COUNT(*) FROM record NOT INDEXED WHERE subject = ?1";
+    Connection::open(vault).unwrap().query_row(sql, [subject], |row| row.get(0)).unwrap()
+}
+
+/// 500 flips of one bit each, spread over the file: at most 2 % are accepted by everything, and
+/// none of those changes the release or leaves a row of the deleted subject.
+#[test]
+fn flipped_bits_are_refused_or_harmless() {
+    const FLIPS: usize = 500;
+    let (world, vault) = aged(Settings::default());
+    let sound = fs::read(&vault).unwrap();
+    assert!(passes(&world, &vault));
+    let copy = world.path("copy.efface");
+    fs::write(&copy, &sound).unwrap();
+    forget(&world, &copy, "who-7").unwrap();
+    let release = weights(&copy).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(500);
+    let mut accepted = Vec::new();
+    for flip in 0..FLIPS {
+        let region = sound.len() / FLIPS;
+        let at = flip * region + rng.next_u64() as usize % region;
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1 << (rng.next_u64() % 8);
+        fs::write(&copy, &bytes).unwrap();
+        if !passes(&world, &copy) || forget(&world, &copy, "who-7").is_err() {
+            continue;
+        }
+        accepted.push(at);
+        let now = weights(&copy).unwrap();
+        assert_eq!((&now.coef, &now.intercept), (&release.coef, &release.intercept), "byte {at}");
+        assert_eq!(rows_of(&copy, "who-7"), 0, "byte {at}");
+    }
+    println!("accepted: {} of {FLIPS}, at {accepted:?}", accepted.len());
+    assert!(accepted.len() <= FLIPS / 50, "{} of {FLIPS}: {accepted:?}", accepted.len());
+}
+
+/// Without the help of a doctor: whatever byte of the index is changed, a deletion by subject
+/// leaves no row or does nothing, also where the mechanism reads no row.
+#[test]
+fn a_damaged_index_leaves_no_row_of_a_deleted_subject() {
+    for settings in [Settings::default(), newton()] {
+        damaged_index(settings);
+    }
+}
+
+fn damaged_index(settings: Settings) {
+    let (world, vault) = aged(settings);
+    let sound = fs::read(&vault).unwrap();
+    let copy = world.path("copy.efface");
+    let name = b"who-17";
+    let places: Vec<usize> =
+        (0..sound.len() - name.len()).filter(|&at| &sound[at..at + name.len()] == name).collect();
+    assert!(places.len() >= 6, "three rows and their index: {places:?}");
+    let mut by_index = 0;
+    for at in places.into_iter().flat_map(|at| at..at + name.len()) {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1;
+        fs::write(&copy, &bytes).unwrap();
+        let before = rows_of(&copy, "who-17");
+        match forget(&world, &copy, "who-17") {
+            Ok(_) => assert_eq!(rows_of(&copy, "who-17"), 0, "byte {at}"),
+            Err(error) => {
+                assert_eq!(rows_of(&copy, "who-17"), before, "byte {at}");
+                by_index += u32::from(error.message().contains("index"));
+            }
+        }
+    }
+    assert!(by_index >= 3, "the index was hit {by_index} times");
+}
+
+fn newton() -> Settings {
+    Settings {
+        state: Some("secret".into()),
+        solver: Some("newton".into()),
+        releases: Some(40),
+        lambda: Some(0.05),
+        ..Settings::default()
+    }
+}
+
+/// Whichever byte of a Newton memory is changed, a request refuses it, and a refresh goes on.
+#[test]
+fn flips_in_a_newton_memory_are_refused() {
+    let (world, vault) = aged(newton());
+    let sound = fs::read(&vault).unwrap();
+    let copy = world.path("copy.efface");
+    let state: Vec<u8> = Connection::open(&vault)
+        .unwrap()
+        .query_row("SELECT state FROM caches", [], |row| row.get(0))
+        .unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(60);
+    for _ in 0..60 {
+        let mut changed = state.clone();
+        let at = rng.next_u64() as usize % changed.len();
+        changed[at] ^= 1 << (rng.next_u64() % 8);
+        fs::write(&copy, &sound).unwrap();
+        Connection::open(&copy)
+            .unwrap()
+            .execute("UPDATE caches SET state = ?1", [changed])
+            .unwrap();
+        let refused = forget(&world, &copy, "who-7").unwrap_err();
+        assert_eq!(refused.code(), "damaged", "byte {at}: {refused}");
+        assert!(refused.message().contains("kept state was changed"), "byte {at}: {refused}");
+        assert!(refused.what_to_do().unwrap().contains("efface refresh"), "{refused}");
+        assert_eq!(failing(&doctor(&copy, Some(&world.keyring)).unwrap()), ["state"], "byte {at}");
+    }
+    world.run(|s| refresh(&copy, None, s)).unwrap();
+    assert_eq!(doctor(&copy, Some(&world.keyring)).unwrap().standing(), Standing::Holds);
+}
+
+/// Rows removed, added or exchanged by another program: refused by requests, named by every check.
+#[test]
+fn rows_changed_by_another_program_are_named() {
+    for (statements, counted, words) in [
+        ("DELETE FROM record WHERE id = 'id-60'", true, "117 rows certified, 116 present"),
+        (
+            "DELETE FROM record WHERE id = 'id-60'; UPDATE tally SET records = 116",
+            true,
+            "count of its rows",
+        ),
+        ("UPDATE record SET target = 1 - target WHERE id = 'id-60'", false, "was changed"),
+        (
+            "UPDATE record SET features = zeroblob(length(features)) WHERE id = 'id-60'",
+            false,
+            "was",
+        ),
+        ("UPDATE record SET subject = 'who-9' WHERE id = 'id-60'", false, "was changed"),
+    ] {
+        let (world, vault) = aged(Settings::default());
+        sql(&vault, statements);
+        let refused = forget(&world, &vault, "who-7").unwrap_err();
+        assert_eq!(refused.code(), "damaged", "{statements}: {refused}");
+        assert!(refused.message().contains(words), "{statements}: {refused}");
+        assert!(refused.what_to_do().unwrap().contains("-journal"), "{statements}: {refused}");
+        let keyed = verify_ledger(&vault, None, None, Some(&world.keyring)).unwrap();
+        let counts = verify_ledger(&vault, None, None, None).unwrap();
+        let examined = doctor(&vault, Some(&world.keyring)).unwrap();
+        for verdict in [&keyed, &examined] {
+            let names = failing(verdict);
+            assert!(names.contains(&"rows") || names.contains(&"key"), "{statements}: {names:?}");
+        }
+        assert_eq!(failing(&counts).contains(&"rows"), counted, "{statements}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_sound_vault_passes_and_without_keys_is_undecided() {
+    for settings in [Settings::default(), newton()] {
+        let (world, vault) = aged(settings);
+        let examined = doctor(&vault, Some(&world.keyring)).unwrap();
+        assert_eq!(examined.standing(), Standing::Holds, "{examined:?}");
+        let before = fs::read(&vault).unwrap();
+        let examined = doctor(&vault, None).unwrap();
+        assert_eq!(examined.standing(), Standing::Undecided, "{examined:?}");
+        assert!(fs::read(&vault).unwrap() == before, "an examination changes nothing");
+    }
+}
