@@ -4,6 +4,8 @@ mod coin;
 mod counter;
 mod draws;
 mod engine;
+mod folder;
+mod kept;
 mod median;
 mod membership;
 mod one_run;
@@ -84,7 +86,7 @@ impl Failure {
 
 /// Every attack, in the order of the page.
 #[must_use]
-pub fn attacks() -> [Attack; 11] {
+pub fn attacks() -> [Attack; 12] {
     [
         sum::ATTACK,
         median::ATTACK,
@@ -95,6 +97,7 @@ pub fn attacks() -> [Attack; 11] {
         sisa::ATTACK,
         membership::ATTACK,
         one_run::ATTACK,
+        kept::ATTACK,
         reconstruction::ATTACK,
         slow_down::ATTACK,
     ]

@@ -73,6 +73,11 @@ fn one_run() {
 }
 
 #[test]
+fn kept() {
+    check("kept");
+}
+
+#[test]
 fn reconstruction() {
     check("reconstruction");
 }
