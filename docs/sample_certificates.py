@@ -114,7 +114,7 @@ AVERAGED: dict[str, Any] = {
     "records": 11980,
 }
 GIVEN = {"what": "start", "epsilon": "0.25", "delta": "1e-8", "mu": None, "group": 10}
-DELTA = "0.00001"
+DELTA = "1e-5"
 QUESTIONS: list[dict[str, Any]] = [
     {"notion": verify.RETRAINING, "delta": DELTA},
     {"notion": verify.RENYI, "order": "8"},
@@ -173,7 +173,7 @@ def rounded_up(value: Decimal, digits: int) -> str:
     if value == 0:
         return "0"
     step = Decimal(1).scaleb(value.adjusted() - digits + 1)
-    return str(float((value / step).to_integral_value("ROUND_CEILING") * step))
+    return verify.spelled(float((value / step).to_integral_value("ROUND_CEILING") * step))
 
 
 def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     claim = {**form, **found}
     asked["requests"] = found["requests"]
     for name in ("mu", "epsilon", "advantage"):
-        claim[name] = repr(float(found[name] * (1 + Decimal("2e-9"))))
+        claim[name] = verify.spelled(float(found[name] * (1 + Decimal("2e-9"))))
     parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
     text, _ = verify.sentence(parsed)
     chance = Decimal(100) * (50 + 50 * parsed["advantage"])
@@ -243,7 +243,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
                 "subject": None,
                 "received_at": "2026-01-02T03:04:05Z",
             },
-            "model": {"digest_before": "00", "digest_after": "11", "version": 4},
+            "model": {"digest_before": "00" * 32, "digest_after": "11" * 32, "version": 4},
             "claims": [claim_for(event, question) for question in questions],
             "event": copy.deepcopy(event),
             "constants": [

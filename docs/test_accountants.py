@@ -34,9 +34,9 @@ class OtherAccountants(unittest.TestCase):
     def test_a_radius_never_hurts_and_helps_where_it_is_small(self) -> None:
         delta = Decimal(DELTA)
         free = self.bound({**HEALTHY, "radius": None}, notion=verify.RETRAINING, delta=delta)
-        wide = self.bound({**HEALTHY, "radius": "1e6"}, notion=verify.RETRAINING, delta=delta)
+        wide = self.bound({**HEALTHY, "radius": "1000000"}, notion=verify.RETRAINING, delta=delta)
         self.assertEqual(free["mu"], wide["mu"])
-        small = {**HEALTHY, "radius": "1e-4"}
+        small = {**HEALTHY, "radius": "0.0001"}
         tight = self.bound(small, notion=verify.RETRAINING, delta=delta)
         self.assertLess(tight["mu"], free["mu"])
         with self.assertRaises(verify.Broken):

@@ -25,7 +25,7 @@ class Certificates(CertificateCase):
 
     def test_a_changed_body_breaks_the_hash_and_a_changed_hash_the_signature(self) -> None:
         document = copy.deepcopy(self.solved)
-        document["request"]["records"] = "at most 2"
+        document["request"]["received_at"] = "2026-01-02T03:04:06Z"
         self.assertEqual(judge(document)["hash"], "fails")
         document["chain"]["hash"] = verify.document_hash(document)
         self.assertEqual(judge(document)["hash"], "holds")

@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
+    ROUND_HALF_UP,
     Context,
     Decimal,
     DivisionByZero,
@@ -184,15 +185,39 @@ def document_hash(document: Fields) -> str:
     return hashlib.sha256(canonical(body)).hexdigest()
 
 
+def spelled(value: float) -> str:
+    """The one spelling of a float64: its shortest digits, an exponent where it is far from 1."""
+    if value == math.inf:
+        return "inf"
+    shortest = Decimal(repr(value)).normalize()
+    # Of two neighbours as near, the larger: halves of powers of two end so.
+    rounding = Context(len(shortest.as_tuple().digits), ROUND_HALF_UP, MIN_EMIN, MAX_EMAX)
+    nearest = rounding.plus(Decimal(value)).normalize()
+    shortest = nearest if float(nearest) == value else shortest
+    sign, digits, _ = shortest.as_tuple()
+    figures, minus = "".join(map(str, digits)), "-" * sign
+    if value == 0:
+        return f"{minus}0"
+    if 1e-4 <= abs(value) < 1e15:
+        return minus + format(abs(shortest), "f")
+    rest = f".{figures[1:]}" if len(figures) > 1 else ""
+    return f"{minus}{figures[0]}{rest}e{shortest.adjusted()}"
+
+
 def number(text: str) -> Decimal:
-    """The exact value of the float64 that a decimal string stands for; `inf` is allowed."""
+    """The exact value of the float64 that a decimal string stands for; `inf` is allowed.
+
+    A number has one spelling, so that nothing can be changed in a certificate without a trace.
+    """
     if text == "inf":
         return INFINITY
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?", text):
         raise ValueError(f"expected a decimal number or `inf`, got `{text[:40]}`")
     value = float(text)
     if math.isinf(value):
         raise ValueError(f"`{text[:40]}` is beyond float64")
+    if spelled(value) != text:
+        raise ValueError(f"`{text[:40]}` must be spelled `{spelled(value)}`")
     return Decimal(value)
 
 
@@ -210,13 +235,15 @@ EXACT = "exact-removal"
 NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY, EXACT)
 
 # What a certificate consists of: objects with their fields, `name?` may be null or missing. A form
-# is text, count, flag, number (a decimal string), words|to|choose|from, [array], or an object.
+# is text, count, flag, number (a decimal string), hexN (N digits), records (a count as a string, or
+# hidden), marks (keyed hashes), words|to|choose|from, [array], or an object.
 FORMS = """
 certificate: schema=text id=text vault=text issued_at=text not_for_release=flag request=request
     model=model claims=[claim] event=event constants=[constant] assumptions=[assumption]
     noise=drawn scope=scope chain=chain signature=signature
-request: id=text kind=train|delete|add|update|refresh records=text subject?=text received_at=text
-model: digest_before?=text digest_after=text version=count
+request: id=text kind=train|delete|add|update|refresh records=records subject?=marks
+    received_at=text
+model: digest_before?=hex64 digest_after=hex64 version=count
 claim: notion=notion epsilon=number delta?=number mu?=number order?=number group=text
     adjacency?=remove|replace normalizer=text reference=text requests=requests
     state=perfect|secret releases=count accountant=text theorem=text advantage=number words=text
@@ -249,14 +276,21 @@ drawn: sampler=text generator=text grid?=number
 scope: covers=[text] does_not_cover=[text]
 erasure: schema=text vault=text at=text not_for_release=flag request=erased model=withdrawn
     scope=scope chain=chain signature=signature
-erased: id=text records=text subject?=text
+erased: id=text records=records subject?=marks
 withdrawn: version=count withdrawn=now|before
-chain: index=count previous=text hash=text
-signature: key_id=text public_key=text value=text
+chain: index=count previous=hex64 hash=hex64
+signature: key_id=hex16 public_key=hex64 value=hex128
 """
 OBJECTS = {
     name: dict(field.split("=") for field in fields.split())
     for name, fields in re.findall(r"^([a-z/-]+):(.*(?:\n .*)*)", FORMS, re.MULTILINE)
+}
+
+# Exact forms of text: what has two spellings can be changed without a trace.
+PATTERNS = {
+    **{f"hex{digits}": f"[0-9a-f]{{{digits}}}" for digits in (16, 64, 128)},
+    "records": "not stated|0|[1-9][0-9]{0,15}",
+    "marks": "[0-9a-f]{64}(,[0-9a-f]{64})*",
 }
 
 
@@ -288,6 +322,8 @@ def fit(value: Any, form: str, at: str) -> Any:
         "flag": type(value) is bool,
         "text": isinstance(value, str),
     }.get(form, isinstance(value, str) and "|" in words and value in words.split("|"))
+    if isinstance(value, str) and (pattern := PATTERNS.get(form)):
+        right = re.fullmatch(pattern, value) is not None
     if not right:
         raise Refused(f"`{at}` is not as this program knows it ({form})")
     return value
@@ -1027,8 +1063,14 @@ CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
     "given",
 )
-# Constants that may be read off the records themselves; an assumption of the name then says so.
-READ_OFF = ("classes", "schema", "target-range", "max-weight")
+# Constants that may follow from the number of records. Any other one of origin `data` was read off
+# the records, where one of them could have moved it: an assumption of its name then says so, and
+# nothing is claimed that protects a single record.
+SIZES = (
+    *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
+    *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
+    *("sample", "parts", "residual-budget", "row-grid", "target-grid"),
+)
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
@@ -1567,7 +1609,7 @@ def check_words(claim: Fields) -> None:
     match = re.fullmatch(pattern, claim["words"])
     require(match is not None, "the sentence is not the one for this claim")
     for shown, (low, high) in zip(match.groups() if match else (), ranges, strict=True):
-        value = INFINITY if shown == "infinity" else number(shown)
+        value = INFINITY if shown == "infinity" else Decimal(float(shown))
         require(low <= value <= high, f"the sentence says {shown}, which the numbers do not")
 
 
@@ -1610,7 +1652,7 @@ def check_fixed_steps(document: Fields) -> None:
     event = core(document["event"])
     name = "iterations" if event["kind"] == "descent" else "removal-steps"
     text = listed(document, name)
-    require(re.fullmatch("[0-9]{1,16}", text) is not None, f"`{name}` must be a number")
+    require(re.fullmatch("0|[1-9][0-9]{0,15}", text) is not None, f"`{name}` must be a number")
     for phase in event["phases"][1:]:
         fixed = phase["steps"] == int(text) * phase["releases"]
         require(fixed, f"the event has steps that are not the `{name}` listed, {text}")
@@ -1621,8 +1663,8 @@ def check_claim(document: Fields, claim: Fields) -> str:
     notion = claim["notion"]
     protecting = notion in (PRIVACY, DELETION)
     private = protecting and claim["adjacency"] == "remove"
-    told = protecting and weights_read_off(document)
-    require(not told, "weights were read off the records that the claim protects")
+    told = read_off(document) if protecting else None
+    require(told is None, f"`{told}` was read off the records, and one of them could have moved it")
     kind = document["request"]["kind"]
     # A refresh that follows no model is the first release without records that were erased.
     completes = kind == "refresh" and document["model"]["digest_before"] is None
@@ -1664,10 +1706,7 @@ def check_hash(raw: Fields) -> str:
 def check_signature(document: Fields, trusted: bytes | None) -> str:
     """The hash is signed, by the trusted key if one was given."""
     stated = document["signature"]
-    try:
-        key, value = bytes.fromhex(stated["public_key"]), bytes.fromhex(stated["value"])
-    except ValueError as error:
-        raise Broken("the key or the signature is not hexadecimal") from error
+    key, value = bytes.fromhex(stated["public_key"]), bytes.fromhex(stated["value"])
     name = hashlib.sha256(key).hexdigest()[:16]
     require(name == stated["key_id"], "the key and its id do not belong together")
     message = b"efface ledger entry 0\n" + document["chain"]["hash"].encode()
@@ -1706,7 +1745,7 @@ def check_constants(document: Fields) -> str:
         **{f"given-{name}": value for name, value in given.items()},
     }
     if event["kind"] == "descent":
-        expected["steps"] = event["phases"][0]["steps"]
+        expected["steps"] = event["phases"][0]["steps"] if event["phases"] else 0
     expected = {name: value for name, value in expected.items() if value is not None}
     if given:
         expected["given"] = expected.pop("given-what")
@@ -1765,12 +1804,16 @@ def weighted(document: Fields) -> bool:
     return any(constant["name"] == "max-weight" for constant in document["constants"])
 
 
-def weights_read_off(document: Fields) -> bool:
-    """Whether a bound on weights, or N as their sum, was read off the records."""
-    summed = core(document["event"])["setting"]["normalizer"]["kind"] == "fixed"
-    names = ("max-weight", "n") if summed else ("max-weight",)
-    read = {c["name"] for c in document["constants"] if c["origin"] == "data"}
-    return weighted(document) and not read.isdisjoint(names)
+def read_off(document: Fields) -> str | None:
+    """A constant that one record could have moved; where records have weights, N is their sum."""
+    summed = weighted(document) and (
+        core(document["event"])["setting"]["normalizer"]["kind"] == "fixed"
+    )
+    for constant in document["constants"]:
+        name: str = constant["name"]
+        if constant["origin"] == "data" and (name not in SIZES or (summed and name == "n")):
+            return name
+    return None
 
 
 def size(document: Fields, name: str) -> Decimal:
@@ -1795,7 +1838,7 @@ def check_assumptions(document: Fields) -> str:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
             require(follows_size(document, name), f"`{name}` is a choice, and said to be data")
-            needed.add(name if name in READ_OFF else "row-count")
+            needed.add("row-count" if name in SIZES else name)
     if any(claim["adjacency"] == "replace" for claim in claims):
         needed.add("row-count")
     if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):
@@ -1825,6 +1868,8 @@ def check_consistency(document: Fields) -> str:
     anew = model["digest_before"] is None
     fits = anew == first or (anew and document["request"]["kind"] == "refresh")
     require(fits, "only a training, or a refresh after an erasure, has no model before it")
+    none = core(document["event"]).get("phases") == []
+    require(not none, "the event has no phase, not even of learning")
     check_request(document)
     check_sizes(core(document["event"]))
     return (
@@ -1842,7 +1887,6 @@ def check_request(document: Fields) -> None:
         require(kind != "refresh", "a refresh touches no record, this one does not say so")
         least = 1
     else:
-        require(re.fullmatch("[0-9]{1,16}", text) is not None, "`records` must be a number")
         least = int(text)
     if kind == "refresh":  # begins a new count of releases, so nothing else may pass for one
         require(least == 0, f"a refresh touches no record, this one states {least}")
@@ -1931,8 +1975,7 @@ def check_erasure(document: Fields) -> str:
     """An erasure claims nothing about any model, and says so."""
     records = document["request"]["records"]
     hidden = records == "not stated"
-    stated = hidden or re.fullmatch("[1-9][0-9]{0,15}", records) is not None
-    require(stated, "`records` must be a number above 0 or `not stated`")
+    require(records != "0", "`records` must be a number above 0 or `not stated`")
     require(document["chain"]["index"] > 0, "the first entry of a ledger is a training")
     scope = document["scope"]
     require(tuple(scope["covers"]) == ERASURE_COVERS, "the scope covers more or less than it may")
@@ -1950,6 +1993,8 @@ def run(checks: Mapping[str, Callable[[], str]]) -> list[tuple[str, str, str]]:
             verdict.append(("holds", name, check()))
         except (Broken, ArithmeticError, ValueError) as reason:
             verdict.append(("fails", name, str(reason) or "numbers beyond all bounds"))
+        except (LookupError, TypeError, RecursionError):  # a part that the formula needs
+            verdict.append(("fails", name, "the event lacks a part that the check needs"))
         except Undecided as reason:
             verdict.append(("undecided", name, str(reason)))
     return verdict
@@ -1973,7 +2018,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         if schema != SCHEMA:
             raise Refused(f"`schema` must be `{SCHEMA}`")
         document = fit(raw, "certificate", "certificate")
-    except Refused as refusal:
+    except (Refused, RecursionError) as refusal:
         return [("undecided", "certificate", str(refusal))]
     checks = {
         "hash": partial(check_hash, raw),

@@ -135,7 +135,8 @@ fn line(
         Source { path: Some(folder.join("source").join("holdout.csv")), ..Source::default() };
     let accuracy = evaluate(path, &holdout)?.accuracy.unwrap_or(f64::NAN);
     let afresh = afresh(served.version, folder, tables, keyring, &holdout)?;
-    Ok(Line { what: what.to_owned(), records: served.records, accuracy, seconds, afresh, served })
+    let records = served.records.unwrap_or_default();
+    Ok(Line { what: what.to_owned(), records, accuracy, seconds, afresh, served })
 }
 
 /// Trains anew on the rows that a version holds.

@@ -131,6 +131,31 @@ def test_texts(vault: efface.Vault) -> None:
     assert certificate.claims[0].words in str(certificate)
 
 
+def test_private_counts_are_not_stated(people: People, tmp_path: Path) -> None:
+    public = {"public_n": 120, "capacity": 150, "delta": 1e-6, "releases": 3}
+    vault = efface.Vault.train(
+        tmp_path / "p.efface",
+        people.X,
+        people.y,
+        classes=[0, 1],
+        settings={"notion": "differential-privacy", "noise": 50.0, "epsilon": 5.0, **public},
+    )
+    receipt = vault.delete(ids=["row:1"])
+    certificate = receipt.certificate
+    assert certificate.records is None
+    assert vault.certificate(0).records is None
+    assert repr(certificate) == (
+        "<efface.Certificate 1: delete of records (number not stated), model version 2>"
+    )
+    outline = Outline()
+    outline.feed(certificate._repr_html_())
+    assert "Deletion of records (number not stated)" in outline.text
+    assert "deletion of records (number not stated)" in str(certificate)
+    assert '"119"' not in certificate.to_json()
+    again = vault.delete(ids=["row:1"])
+    assert again.replayed
+
+
 class Outline(HTMLParser):
     """Checks that every element is closed, and gathers what a reader sees."""
 

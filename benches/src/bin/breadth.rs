@@ -147,7 +147,7 @@ fn serve(shop: &Shop, case: Case) -> Result<(), Failure> {
             shop.delete(&quiet, which.clone())?;
         }
         let deleted = shop.delete(file, which)?;
-        line(&format!("{what} ({} rows)", deleted.served.records), &deleted)?;
+        line(&format!("{what} ({} rows)", deleted.served.records.unwrap_or_default()), &deleted)?;
     }
     say(&table.render())
 }

@@ -105,6 +105,23 @@ pub fn rounded_up(x: f64) -> String {
     }
 }
 
+impl Decimal {
+    /// Reads the one spelling that [`Display`](fmt::Display) writes: what has two spellings can be
+    /// changed without a trace.
+    ///
+    /// # Errors
+    /// When the text is no number, or spelled otherwise.
+    pub fn canonical(text: &str) -> Result<Self, String> {
+        let number: Self = text.parse()?;
+        let spelling = number.to_string();
+        if spelling == text {
+            return Ok(number);
+        }
+        let shown: String = text.chars().take(40).collect();
+        Err(format!("`{shown}` must be spelled `{spelling}`"))
+    }
+}
+
 impl std::str::FromStr for Decimal {
     type Err = String;
 
@@ -113,7 +130,10 @@ impl std::str::FromStr for Decimal {
         match text.parse::<f64>() {
             Ok(x) if plain && x.is_finite() => Ok(Self(x)),
             _ if text == "inf" => Ok(Self(f64::INFINITY)),
-            _ => Err(format!("expected a decimal number or `inf`, got `{text}`")),
+            _ => {
+                let shown: String = text.chars().take(40).collect();
+                Err(format!("expected a decimal number or `inf`, got `{shown}`"))
+            }
         }
     }
 }
@@ -126,7 +146,6 @@ impl Serialize for Decimal {
 
 impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        Self::canonical(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }

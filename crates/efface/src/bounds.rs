@@ -1,13 +1,14 @@
 //! What every accountant says about the event of a certificate, side by side.
 
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::Certificate;
-use efface_privacy::claim::{Question, Requests, evaluate};
+use efface_privacy::certificate::{Certificate, read_off};
+use efface_privacy::claim::{Notion, Question, Requests, evaluate};
 use efface_privacy::event::{Adjacency, Event};
 use efface_privacy::quantity::{Decimal, Delta};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::plan::private_notion;
 
 /// One accountant's answer to one question about an event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,9 +34,9 @@ const ORDER: f64 = 2.0;
 
 /// The answers of every accountant to every notion about the event of a certificate's text.
 ///
-/// `delta` and the order are the certificate's unless given. Nothing is verified: whether the
-/// certificate is genuine, and whether its constants allow a claim, is for
-/// [`verify`](crate::verify()).
+/// `delta` and the order are the certificate's unless given. Notions that protect single records have
+/// no bound where a constant was read off the data. Nothing else is verified: whether the certificate
+/// is genuine is for [`verify`](crate::verify()).
 ///
 /// # Errors
 /// When the text is no certificate, or no delta in (0, 1) is given or listed.
@@ -61,21 +62,34 @@ pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
         Question::Differential { delta, adjacency },
         Question::Exact,
     ];
+    let normalizer = &certificate.event.setting().normalizer;
+    let told = read_off(&certificate.constants, normalizer).next();
+    let told = told.map(|constant| constant.name.as_str());
     Ok(questions
         .iter()
-        .flat_map(|question| Accountant::ALL.map(|a| answer(&certificate.event, question, a)))
+        .flat_map(|question| Accountant::ALL.map(|a| answer(&certificate.event, question, a, told)))
         .collect())
 }
 
-fn answer(event: &Event, question: &Question, accountant: Accountant) -> EventBound {
+/// `told` is a constant that was read off the data.
+fn answer(
+    event: &Event,
+    question: &Question,
+    accountant: Accountant,
+    told: Option<&str>,
+) -> EventBound {
     let (delta, order, adjacency) = question.parameters();
-    let (epsilon, reason) = match evaluate(event, question, accountant) {
-        Ok(claim) => (Some(claim.epsilon), None),
-        Err(error) => (None, Some(error.to_string())),
+    let told = told.filter(|_| private_notion(Notion::of(question)));
+    let (epsilon, reason) = match (told, evaluate(event, question, accountant)) {
+        (Some(name), _) => {
+            (None, Some(format!("`{name}` was read off the data, where one record could move it")))
+        }
+        (None, Ok(claim)) => (Some(claim.epsilon), None),
+        (None, Err(error)) => (None, Some(error.to_string())),
     };
     EventBound {
         accountant,
-        notion: efface_privacy::claim::Notion::of(question).name(),
+        notion: Notion::of(question).name(),
         epsilon,
         delta: delta.map(Decimal),
         order: order.map(Decimal),

@@ -93,7 +93,7 @@ pub(crate) fn claims(
         let question = Question::Differential { delta, adjacency: target.adjacency };
         questions.push((question, Accountant::Gdp));
     }
-    if plan.weights_read_off() {
+    if plan.read_off().next().is_some() {
         questions.retain(|(question, _)| !private_notion(Notion::of(question)));
     }
     let mut claims = Vec::new();
@@ -170,11 +170,8 @@ pub(crate) fn certificate(
             id: facts.request_id.to_owned(),
             kind: facts.kind,
             // A refresh touches no record, whatever the data are: saying so tells nothing.
-            records: if plan.hides_counts() && facts.kind != RequestKind::Refresh {
-                "not stated".to_owned()
-            } else {
-                facts.records.to_string()
-            },
+            records: (!plan.hides_counts() || facts.kind == RequestKind::Refresh)
+                .then_some(facts.records),
             subject: facts.subject,
             received_at: facts.received_at.to_owned(),
         },

@@ -40,11 +40,7 @@ pub(crate) fn withdraw(
         not_for_release: plan.not_for_release,
         request: Erased {
             id: named.id.clone(),
-            records: if plan.hides_counts() {
-                "not stated".to_owned()
-            } else {
-                effect.records.to_string()
-            },
+            records: (!plan.hides_counts()).then_some(effect.records),
             subject: effect.subject,
         },
         model: Withdrawn { version: current.version, withdrawn },
@@ -76,7 +72,7 @@ pub(crate) fn withdraw(
         request_id: named.id,
         kind: ERASE.to_owned(),
         version: current.version,
-        records: effect.records,
+        records: Some(effect.records),
         remaining,
         replayed: false,
         index,

@@ -174,7 +174,7 @@ impl Answer {
                     kind: request.kind,
                     version: model.version,
                     received_at: request.received_at,
-                    records: request.records.parse().ok(),
+                    records: request.records.and_then(|count| i64::try_from(count).ok()),
                 })
             }
             ERASURE => {
@@ -183,7 +183,7 @@ impl Answer {
                     kind: RequestKind::Delete,
                     version: model.version,
                     received_at: at,
-                    records: request.records.parse().ok(),
+                    records: request.records.and_then(|count| i64::try_from(count).ok()),
                 })
             }
             _ => None,

@@ -100,7 +100,7 @@ impl Issued {
             request_id: named.id,
             kind: self.kind.name().to_owned(),
             version: self.version,
-            records: self.records,
+            records: Some(self.records),
             remaining,
             replayed: false,
             index,

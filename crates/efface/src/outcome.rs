@@ -19,8 +19,8 @@ pub struct Served {
     pub kind: String,
     /// Version of the model after.
     pub version: u64,
-    /// Records touched.
-    pub records: u64,
+    /// Records touched; none for a request served before whose certificate hides the number.
+    pub records: Option<u64>,
     /// Records left in the model.
     pub remaining: u64,
     /// True when nothing new was done: the request (or each of its records) was served before.

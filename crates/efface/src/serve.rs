@@ -183,18 +183,18 @@ pub(crate) fn replay(
     let damaged = |error| Error::storage("damaged", format!("entry {index}: {error}"));
     let (request_id, kind, version, records, claims) = if Erasure::is_one(&text) {
         let erasure = Erasure::parse(&text).map_err(damaged)?;
-        let records = erasure.request.count();
+        let records = erasure.request.records;
         (erasure.request.id, ERASE, erasure.model.version, records, Vec::new())
     } else {
         let certificate = Certificate::parse(&text).map_err(damaged)?;
         let Certificate { request, model, claims, .. } = certificate;
-        (request.id, kind.name(), model.version, request.records.parse().ok(), claims)
+        (request.id, kind.name(), model.version, request.records, claims)
     };
     Ok(Served {
         request_id,
         kind: kind.to_owned(),
         version,
-        records: records.unwrap_or(0),
+        records,
         remaining: vault.counts()?.records,
         replayed: true,
         index,

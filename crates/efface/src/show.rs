@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use efface_privacy::certificate::{Certificate, Erasure, Evidence, Origin, RequestKind};
+use efface_privacy::certificate::{
+    Certificate, Chain, Erasure, Evidence, Origin, RequestKind, Signature, document_hash, key_id,
+    signature_holds,
+};
 
 use efface_privacy::claim::{Claim, Requests};
 use efface_privacy::event::{Adjacency, State};
@@ -22,6 +25,9 @@ pub fn show(text: &str) -> Result<String> {
     let mut line = |text: String| {
         let _ = writeln!(page, "{text}");
     };
+    if let Some(warning) = warning(text, &c.chain, &c.signature) {
+        line(warning);
+    }
     line(format!("Certificate {}", c.id));
     line(format!("issued {}  ·  signed by key {}", c.issued_at, c.signature.key_id));
     if c.not_for_release {
@@ -92,6 +98,24 @@ pub fn show(text: &str) -> Result<String> {
     Ok(page)
 }
 
+/// What a page begins with where the text is not what was signed.
+fn warning(text: &str, chain: &Chain, signature: &Signature) -> Option<String> {
+    let document: serde_json::Value = serde_json::from_str(text).ok()?;
+    let mut key = [0; 32];
+    hex::decode_to_slice(&signature.public_key, &mut key).ok()?;
+    let why = if document_hash(&document).ok()? != chain.hash {
+        "the certificate was changed after it was signed: its hash does not hold"
+    } else if key_id(&key) != signature.key_id
+        || !signature_holds(&key, &chain.hash, &signature.value)
+    {
+        "its signature is not by the key that it states"
+    } else {
+        return None;
+    };
+    let all = format!("NOT VALID: {why}. Nothing on this page can be relied on.");
+    Some(wrap(&all, "", "") + "\n")
+}
+
 /// Whom and when a claim is about.
 fn conditions(claim: &Claim) -> String {
     let requests = match claim.requests {
@@ -116,16 +140,17 @@ fn conditions(claim: &Claim) -> String {
 /// The page of an erasure.
 fn erasure(text: &str) -> Result<String> {
     let e = Erasure::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
-    let mut lines = vec![
+    let mut lines: Vec<String> = warning(text, &e.chain, &e.signature).into_iter().collect();
+    lines.extend([
         format!("Erasure without a release, entry {} of vault {}", e.chain.index, e.vault),
         format!("received {}  ·  signed by key {}", e.at, e.signature.key_id),
         String::new(),
-        format!("Request `{}`: records erased: {}", e.request.id, e.request.records),
+        format!("Request `{}`: {} erased", e.request.id, counted(e.request.records)),
         format!(
             "Model version {} is withdrawn. Nothing is claimed about any model.",
             e.model.version
         ),
-    ];
+    ]);
     for (title, list) in
         [("What is done", &e.scope.covers), ("What is NOT", &e.scope.does_not_cover)]
     {
@@ -135,11 +160,17 @@ fn erasure(text: &str) -> Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
+/// A number of records in words; certificates do not state it where it is private.
+fn counted(records: Option<u64>) -> String {
+    match records {
+        Some(1) => "1 record".to_owned(),
+        Some(count) => format!("{count} records"),
+        None => "records (number not stated)".to_owned(),
+    }
+}
+
 fn request(c: &Certificate) -> String {
-    let records = match c.request.records.as_str() {
-        "1" => "1 record".to_owned(),
-        many => format!("{many} records"),
-    };
+    let records = counted(c.request.records);
     let what = match c.request.kind {
         RequestKind::Train => format!("the first training, on {records}"),
         RequestKind::Delete => format!("deletion of {records}"),

@@ -16,7 +16,7 @@ use crate::erase::{ERASE, withdrawn};
 use crate::error::{Error, Result};
 use crate::notice::{Sizes, of_plan};
 use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
-use crate::plan::{MechanismName, Plan, Schedule, private_notion};
+use crate::plan::{MechanismName, Plan, Schedule, declaring, private_notion};
 use crate::store::{
     CERTIFICATE, Current, ERASURE, EXPORT, kept, latest_certificate, open_for_reading,
 };
@@ -127,6 +127,7 @@ fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u6
 fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionStatus> {
     let spent = left == Some(0);
     let exact = plan.mechanism == MechanismName::Ridge;
+    let told = plan.read_off().next();
     let describe = |notion: Notion| {
         let claim = latest.claims.iter().find(|claim| claim.notion == notion);
         let wanted = notion == plan.target.notion;
@@ -144,8 +145,13 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             (None, _) => match notion {
                 _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
-                _ if private_notion(notion) && plan.weights_read_off() => {
-                    "the largest weight or the sum of weights was read off the data".to_owned()
+                _ if private_notion(notion) && told.is_some() => {
+                    let name = told.map_or("", |constant| constant.name.as_str());
+                    format!(
+                        "`{name}` was read off the data, where one record could have moved it; a \
+                         new model can declare it: {}",
+                        declaring(name)
+                    )
                 }
                 Notion::DeletionPrivacy if plan.state == State::Secret => {
                     "needs `perfect` state".to_owned()
@@ -159,7 +165,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
         let deletion = notion == Notion::DeletionPrivacy
             && plan.state == State::Perfect
             && !exact
-            && !plan.weights_read_off();
+            && told.is_none();
         let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }
     };

@@ -152,7 +152,7 @@ fn erased_since(vault: &Vault, genesis: &Genesis, from: u64) -> Result<Option<u6
             if verdict.standing() != Standing::Holds {
                 return Err(damaged(&"it was changed after it was signed"));
             }
-            let records = erasure.request.count().unwrap_or(0);
+            let records = erasure.request.records.unwrap_or(0);
             erased = Some(erased.unwrap_or(0).saturating_add(records));
         }
         Ok(())

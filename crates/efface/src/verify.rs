@@ -401,7 +401,7 @@ impl Walk<'_> {
             return Err("the model it withdraws is not the one before it".into());
         }
         let erased = self.withdrawn.unwrap_or(0);
-        self.withdrawn = Some(erased.saturating_add(erasure.request.count().unwrap_or(0)));
+        self.withdrawn = Some(erased.saturating_add(erasure.request.records.unwrap_or(0)));
         Ok(())
     }
 
@@ -478,7 +478,7 @@ fn removed_goes_on(
     then: Option<u64>,
 ) -> bool {
     let deleted = match request.kind {
-        RequestKind::Delete | RequestKind::Update => request.records.parse().unwrap_or(0),
+        RequestKind::Delete | RequestKind::Update => request.records.unwrap_or(0),
         RequestKind::Train | RequestKind::Add | RequestKind::Refresh => erased.unwrap_or(0),
     };
     match (now, then) {
@@ -543,25 +543,25 @@ mod tests {
 
     #[test]
     fn counts_go_on_and_what_is_hidden_stays_hidden() {
-        let request = |kind, records: &str| Request {
+        let request = |kind, records| Request {
             id: "r".to_owned(),
             kind,
-            records: records.to_owned(),
+            records,
             subject: None,
             received_at: String::new(),
         };
-        let delete = request(RequestKind::Delete, "3");
-        let update = request(RequestKind::Update, "3");
+        let delete = request(RequestKind::Delete, Some(3));
+        let update = request(RequestKind::Update, Some(3));
         for request in [&delete, &update] {
             assert!(removed_goes_on(request, None, Some(8), Some(5)));
             assert!(!removed_goes_on(request, None, Some(7), Some(5)));
         }
-        assert!(removed_goes_on(&request(RequestKind::Add, "3"), None, Some(5), Some(5)));
-        assert!(!removed_goes_on(&request(RequestKind::Add, "3"), None, Some(4), Some(5)));
-        assert!(removed_goes_on(&request(RequestKind::Delete, "not stated"), None, None, None));
+        assert!(removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(5), Some(5)));
+        assert!(!removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(4), Some(5)));
+        assert!(removed_goes_on(&request(RequestKind::Delete, None), None, None, None));
         assert!(!removed_goes_on(&delete, None, Some(8), None));
         assert!(!removed_goes_on(&delete, None, None, Some(5)));
-        let refresh = request(RequestKind::Refresh, "0");
+        let refresh = request(RequestKind::Refresh, Some(0));
         assert!(removed_goes_on(&refresh, Some(3), Some(8), Some(5)));
         assert!(!removed_goes_on(&refresh, Some(3), Some(7), Some(5)));
 

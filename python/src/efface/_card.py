@@ -18,11 +18,11 @@ _STYLE = (
 )
 
 _DONE = {
-    "train": "First training on {} records",
-    "delete": "Deletion of {} records",
-    "add": "Addition of {} records",
-    "update": "New contents for {} records",
-    "refresh": "A fresh release of {} records",
+    "train": "First training on {}",
+    "delete": "Deletion of {}",
+    "add": "Addition of {}",
+    "update": "New contents for {}",
+    "refresh": "A fresh release",
 }
 
 _NOTIONS = {
@@ -34,11 +34,16 @@ _NOTIONS = {
 }
 
 
+def counted(records: int | None) -> str:
+    """A number of records in words; certificates do not state it where it is private."""
+    if records is None:
+        return "records (number not stated)"
+    return "1 record" if records == 1 else f"{records} records"
+
+
 def card(certificate: Certificate) -> str:
     """HTML of the card: self-contained, without scripts, readable by screen readers."""
-    title = _DONE.get(certificate.kind, certificate.kind).format(certificate.records)
-    if certificate.records == 1:
-        title = title.replace("1 records", "1 record")
+    title = _DONE.get(certificate.kind, certificate.kind).format(counted(certificate.records))
     request, issued = escape(certificate.request_id), escape(certificate.issued_at)
     parts = [
         f'<section aria-label="Certificate {certificate.index}" style="{_STYLE}">',

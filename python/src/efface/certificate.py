@@ -210,9 +210,10 @@ class Certificate:
         return str(self._document["request"]["id"])
 
     @property
-    def records(self) -> int:
-        """Records the request was about."""
-        return int(self._document["request"]["records"])
+    def records(self) -> int | None:
+        """Records the request was about; None where their number is private and not stated."""
+        records = self._document["request"]["records"]
+        return None if records == "not stated" else int(records)
 
     @property
     def version(self) -> int:
@@ -339,9 +340,8 @@ class Certificate:
 
     def __repr__(self) -> str:
         test = ", not for release" if self.not_for_release else ""
-        many = "record" if self.records == 1 else "records"
         return (
-            f"<efface.Certificate {self.index}: {self.kind} of {self.records} {many}, "
+            f"<efface.Certificate {self.index}: {self.kind} of {_card.counted(self.records)}, "
             f"model version {self.version}{test}>"
         )
 

@@ -65,7 +65,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         The constant that is appended.
     classes : array-like, optional
         The classes as public knowledge. By default those in `y`, which certificates then list as
-        an assumption.
+        an assumption: ``"deletion-privacy"`` and ``"differential-privacy"`` are not claimed then.
     hinge_width : float, default=1.0
         ``"huber-hinge"``: width of the smooth part.
     public_n : int, optional
@@ -76,7 +76,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     max_weight : float, optional
         The largest weight a record may ever have, as public knowledge. By default the largest in
         `sample_weight`: that is warned about, certificates list it as an assumption, and
-        ``"deletion-privacy"`` and ``"differential-privacy"`` refuse it.
+        ``"deletion-privacy"`` and ``"differential-privacy"`` are not claimed then.
     normalizer : str, optional
         What sums are divided by: ``"fixed"``, a public constant (the default), or ``"mean"``, the
         current number of records (the default of ``"distributed-descent"``).

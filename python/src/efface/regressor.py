@@ -56,7 +56,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     target_range : (float, float), optional
         The range of `y` as public knowledge; numbers outside are refused. By default the least and
         greatest number in `y`: that is warned about, certificates list it as an assumption, and
-        ``"deletion-privacy"`` and ``"differential-privacy"`` refuse it.
+        ``"deletion-privacy"`` and ``"differential-privacy"`` are not claimed then.
     clip : float, default=1.0
         Where residuals are clipped, in half ranges of `y`: the loss is Huber's. Infinity for
         nowhere, the squared loss itself (``"solve"`` and ``"retrain"``).
@@ -68,7 +68,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     max_weight : float, optional
         The largest weight a record may ever have, as public knowledge. By default the largest in
         `sample_weight`: that is warned about, certificates list it as an assumption, and
-        ``"deletion-privacy"`` and ``"differential-privacy"`` refuse it.
+        ``"deletion-privacy"`` and ``"differential-privacy"`` are not claimed then.
     normalizer : str, optional
         What sums are divided by: ``"fixed"``, a public constant (the default), or ``"mean"``, the
         current number of records (the default of ``"distributed-descent"``).

@@ -64,7 +64,7 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
 }
 
 fn headline(vault: &str, served: &Served) -> String {
-    let records = counted(served.records, "record");
+    let records = served.records.map_or("records".to_owned(), |count| counted(count, "record"));
     let now = format!("{} remain in version {}", served.remaining, served.version);
     if served.replayed {
         let version = served.version;

@@ -65,7 +65,7 @@ fn what_cannot_be_had_is_refused_with_what_to_do() {
         ("--variant perfect --xi 1", "--xi"),
         ("--variant weak --releases 4", "--diameter"),
         ("--accountant langevin", "gdp"),
-        ("--accountant descent --notion differential-privacy", "--accountant gdp"),
+        ("--accountant descent --notion differential-privacy --classes 0,1", "--accountant gdp"),
         ("--accountant descent --steps 1 --noise 100", "steps"),
         ("--eta 1e9", "eta"),
         ("--noise 1e-9", "raise the noise"),

@@ -72,8 +72,12 @@ fn renyi_unlearning_is_earned() {
 fn what_it_does_not_offer_is_refused() {
     let w = workshop();
     for (settings, code, parts) in [
-        ("--releases 5 --notion differential-privacy", 1, vec!["copies of one record"]),
-        ("--releases 5 --notion deletion-privacy", 1, vec!["cannot hold"]),
+        (
+            "--releases 5 --notion differential-privacy --classes 0,1",
+            1,
+            vec!["copies of one record"],
+        ),
+        ("--releases 5 --notion deletion-privacy --classes 0,1", 1, vec!["cannot hold"]),
         ("--releases 5 --normalizer fixed", 1, vec!["its own positions", "leave out"]),
         ("--state perfect", 1, vec!["keeps its sample"]),
         ("", 1, vec!["could serve no request", "--releases"]),

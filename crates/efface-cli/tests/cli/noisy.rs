@@ -71,7 +71,7 @@ fn published_accountants_certify_beside_the_tight_one() {
     let w = workshop();
     let settings = "--mechanism noisy-gd --lambda 0.05 --notion deletion-privacy --epsilon 2 \
                     --accountant deletion-rdp --interactions 3 --max-group 5 --public-n 60 \
-                    --delta 1e-3";
+                    --delta 1e-3 --classes 0,1";
     let last = life(&w, settings, &["--subject u4"]);
     let notion = "deletion-privacy";
     let (published, tight) = (claim(&last, notion, "deletion-rdp"), claim(&last, notion, "gdp"));
@@ -82,7 +82,8 @@ fn published_accountants_certify_beside_the_tight_one() {
 #[test]
 fn accountants_are_compared_side_by_side() {
     let w = workshop();
-    let settings = "--mechanism noisy-gd --lambda 0.05 --radius 2 --eta 1 --removal-steps 20";
+    let settings = "--mechanism noisy-gd --lambda 0.05 --radius 2 --eta 1 --removal-steps 20 \
+                    --classes 0,1";
     w.efface(&format!("{TRAIN} {settings}")).done();
     w.efface("delete m.efface --record r7 --certificate c.json --force").done();
     let rows = w.efface("certificate bounds c.json --delta 1e-4 --json").done().json();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::table::{Label, table};
 use crate::workshop::{Workshop, steady};
 
-const TRAIN: &str = "train data.csv --label y --id id --subject user -o m.efface";
+const TRAIN: &str = "train data.csv --label y --id id --subject user --classes 0,1 -o m.efface";
 
 fn trained(settings: &str) -> Workshop {
     let w = Workshop::new();

@@ -15,8 +15,8 @@ use crate::workshop::{Ran, Workshop};
 fn vault(settings: &str) -> (Workshop, String, Value) {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 120));
-    w.efface(&format!("train data.csv --label y --id id --subject user -o m.efface {settings}"))
-        .done();
+    let line = "train data.csv --label y --id id --subject user --classes 0,1 -o m.efface";
+    w.efface(&format!("{line} {settings}")).done();
     w.efface("delete m.efface --subject u1 --certificate c.json").done();
     w.efface("delete m.efface --record r99").done();
     let key = w.public_key();
@@ -115,6 +115,41 @@ fn any_change_of_a_certificate_is_caught() {
             assert!(caught, "the Python verifier lets pass: {what}");
         }
     }
+}
+
+/// What is shown of a changed certificate says so before anything else.
+#[test]
+fn a_changed_certificate_is_shown_as_one() {
+    let (w, _, certificate) = vault("");
+    let shown = |document: &Value| {
+        w.write("t.json", document.to_string());
+        w.efface("certificate show t.json").done().stdout
+    };
+    assert!(shown(&certificate).starts_with("Certificate "));
+    let mut better = certificate.clone();
+    better["claims"][0]["epsilon"] = json!("0.001");
+    assert!(shown(&better).starts_with("NOT VALID: the certificate was changed"));
+    let mut signed = certificate.clone();
+    let value = certificate["signature"]["value"].as_str().unwrap();
+    let other = if value.starts_with('0') { '1' } else { '0' };
+    signed["signature"]["value"] = json!(format!("{other}{}", &value[1..]));
+    assert!(shown(&signed).starts_with("NOT VALID: its signature"));
+    // Sealed again by another key it is a certificate of that key.
+    w.efface("key create --key other.toml").done();
+    let other = Keyring::load(&w.path("other.toml")).unwrap();
+    w.write("t.json", sealed(better, &other));
+    assert!(w.efface("certificate show t.json").done().stdout.starts_with("Certificate "));
+}
+
+/// Certificates of earlier development versions are refused in words.
+#[test]
+fn a_certificate_of_an_earlier_version_is_named_as_one() {
+    let (w, key, mut certificate) = vault("");
+    certificate["schema"] = json!("efface.certificate/0");
+    w.write("t.json", certificate.to_string());
+    let told = ["made by an earlier development version", "reads `efface.certificate/0.2`"];
+    w.run(&["certificate", "verify", "t.json", "--key", &key]).fails(2, &told);
+    w.efface("certificate show t.json").fails(2, &told);
 }
 
 /// Whether a check of this name fails.

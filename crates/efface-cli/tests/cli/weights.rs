@@ -82,7 +82,7 @@ fn what_breaks_a_rule_is_refused() {
     let ridge = "--mechanism ridge --loss squared --target-range 0,1";
     w.efface(&format!("{TRAIN} {ridge}")).fails(1, &["`ridge` with weights", "--weight"]);
     let private = "--notion differential-privacy --releases 3";
-    w.efface(&format!("{TRAIN} {private}")).fails(1, &["tells of single records", "--public-n"]);
+    w.efface(&format!("{TRAIN} {private}")).fails(1, &["tell of single records", "--public-n"]);
     let declared = format!("{TRAIN} {private} --public-n 300 --capacity 400 --classes 0,1");
     w.efface(&format!("{declared} --max-group 5 --certificate c.json")).done();
     both_hold(&w, "c.json", "m.efface", &w.public_key());

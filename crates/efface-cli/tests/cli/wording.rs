@@ -41,7 +41,7 @@ fn numbers_out_of_range_are_told_in_plain_words() {
 #[test]
 fn one_record_is_one_record_and_one_number_one_number() {
     let w = with_table();
-    let seeded = format!("{TRAIN} --seed 1 --mechanism noisy-gd --lambda 0.1");
+    let seeded = format!("{TRAIN} --seed 1 --classes 0,1 --mechanism noisy-gd --lambda 0.1");
     w.efface(&seeded).done();
     let served = w.efface("delete m.efface --record r1").done().stdout;
     let page = w.efface("certificate show m.efface").done().stdout;

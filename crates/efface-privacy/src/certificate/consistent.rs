@@ -28,6 +28,9 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     if certificate.chain.index > MOST || certificate.model.version > MOST {
         return Err("a count is beyond 2^53".into());
     }
+    if phases(certificate.event.core()).is_some_and(<[Phase]>::is_empty) {
+        return Err("the event has no phase, not even of learning".into());
+    }
     request_fits(certificate)?;
     sizes_fit(certificate)?;
     Ok("version, releases, position and request agree; how many records there were is the signer's word".into())
@@ -38,23 +41,10 @@ fn from_nothing(certificate: &Certificate) -> bool {
     certificate.request.kind == RequestKind::Refresh && certificate.model.digest_before.is_none()
 }
 
-/// The number of records a request states; none where it is private.
-fn records(certificate: &Certificate) -> Result<Option<u64>, String> {
-    let text = certificate.request.records.as_str();
-    if text == "not stated" {
-        return Ok(None);
-    }
-    let digits = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    match text.parse() {
-        Ok(count) if digits => Ok(Some(count)),
-        _ => Err("`records` of the request must be a number or `not stated`".into()),
-    }
-}
-
 /// The event must show what the request says it did. A request that hides its size touched one
 /// record at least, and its event hides it too.
 fn request_fits(certificate: &Certificate) -> Result<(), String> {
-    let stated = records(certificate)?;
+    let stated = certificate.request.records;
     if stated.is_none() && certificate.event.account().states_counts()? {
         return Err(
             "the request hides how many records it touched, and the event counts them".into()

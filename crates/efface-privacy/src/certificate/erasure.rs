@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::verify::Verdict;
-use super::{Chain, MAX_BYTES, ParseError, Scope, Signature};
+use super::{Chain, MAX_BYTES, ParseError, Scope, Signature, count, form};
 
 /// The schema of erasures.
 pub const ERASURE_SCHEMA: &str = "efface.erasure/0.2";
@@ -58,18 +58,11 @@ pub struct Erasure {
 pub struct Erased {
     /// The request's id.
     pub id: String,
-    /// Records erased, or `not stated` where their number is private.
-    pub records: String,
+    /// Records erased; none where their number is private, written `not stated`.
+    #[serde(with = "count")]
+    pub records: Option<u64>,
     /// Keyed HMACs of the subjects, never the bare ids.
     pub subject: Option<String>,
-}
-
-impl Erased {
-    /// The number of records; none where it is private.
-    #[must_use]
-    pub fn count(&self) -> Option<u64> {
-        self.records.parse().ok()
-    }
 }
 
 /// The model that an erasure withdrew, or found withdrawn.
@@ -112,6 +105,8 @@ impl Erasure {
         if erasure.schema != ERASURE_SCHEMA {
             return Err(ParseError::Schema(erasure.schema.chars().take(60).collect()));
         }
+        form::sealed(&erasure.chain, &erasure.signature)?;
+        form::subjects(erasure.request.subject.as_deref())?;
         Ok(erasure)
     }
 
@@ -141,9 +136,7 @@ impl Erasure {
     }
 
     fn consistent(&self) -> Result<String, String> {
-        let stated = self.request.records.as_str();
-        let number = self.request.count().filter(|count| *count > 0);
-        if stated != "not stated" && number.is_none_or(|count| count.to_string() != stated) {
+        if self.request.records == Some(0) {
             return Err("`records` must be a number above 0 or `not stated`".into());
         }
         if self.chain.index == 0 {
@@ -156,7 +149,7 @@ impl Erasure {
         {
             return Err("the scope says more, or warns of less, than an erasure may".into());
         }
-        let records = number.map_or("records".to_owned(), |count| match count {
+        let records = self.request.records.map_or("records".to_owned(), |count| match count {
             1 => "1 record".to_owned(),
             count => format!("{count} records"),
         });

@@ -5,12 +5,16 @@
 
 mod chain;
 mod consistent;
+mod count;
 mod erasure;
+mod form;
 mod objective;
+mod read_off;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
 pub use erasure::{ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
+pub use read_off::read_off;
 pub use verify::{Check, Standing, Verdict, event_constants, verify};
 
 use serde::{Deserialize, Serialize};
@@ -71,9 +75,10 @@ pub struct Request {
     pub id: String,
     /// What kind of request.
     pub kind: RequestKind,
-    /// Records touched, or `not stated` where the count is private.
-    pub records: String,
-    /// Keyed HMAC of the subject, if the request named one.
+    /// Records touched; none where the count is private, written `not stated`.
+    #[serde(with = "count")]
+    pub records: Option<u64>,
+    /// Keyed HMACs of the subjects, hexadecimal, joined by commas, if the request named some.
     pub subject: Option<String>,
     /// UTC time, RFC 3339.
     pub received_at: String,
@@ -147,18 +152,6 @@ pub struct Constant {
     pub value: String,
     /// Where it came from.
     pub origin: Origin,
-}
-
-impl Constant {
-    /// Constants that may be read off the records themselves, not only follow from their number:
-    /// an assumption of the same name then says that they are taken to be public.
-    pub const READ_OFF: [&str; 4] = ["classes", "schema", "target-range", "max-weight"];
-
-    /// Whether it follows from the number of records.
-    #[must_use]
-    pub fn follows_row_count(&self) -> bool {
-        self.origin == Origin::Data && !Self::READ_OFF.contains(&self.name.as_str())
-    }
 }
 
 /// How sure an assumption is.
@@ -249,6 +242,16 @@ pub enum ParseError {
     /// Another schema.
     #[error("`schema` must be `{SCHEMA}`, got `{0}`")]
     Schema(String),
+    /// Hexadecimal in another form than the one there is.
+    #[error("`{field}` must be {digits} hexadecimal digits in lower case, got `{got}`")]
+    Form {
+        /// The field.
+        field: &'static str,
+        /// Digits it has.
+        digits: usize,
+        /// Its first characters.
+        got: String,
+    },
     /// Not the JSON of a certificate.
     #[error("not a certificate: {0}")]
     Json(#[from] serde_json::Error),
@@ -273,6 +276,8 @@ impl Certificate {
         }
         // From the text once more: a JSON value forgets duplicate keys, the typed form refuses
         // them.
-        Ok(serde_json::from_str(text)?)
+        let certificate = serde_json::from_str(text)?;
+        form::exact(&certificate)?;
+        Ok(certificate)
     }
 }

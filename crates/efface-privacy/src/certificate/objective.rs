@@ -89,7 +89,7 @@ fn link(certificate: &Certificate) -> Result<Link, String> {
 /// A listed constant that is a number, not below 0 and not NaN.
 fn number(certificate: &Certificate, name: &str) -> Result<f64, String> {
     let text = listed(certificate, name)?;
-    match text.parse::<Decimal>() {
+    match Decimal::canonical(text) {
         Ok(Decimal(number)) if number >= 0.0 => Ok(number),
         _ => Err(format!("`{name}` must be a number not below 0, got `{text}`")),
     }

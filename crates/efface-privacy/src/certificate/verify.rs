@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::consistent::{MOST, consistent};
 use super::objective::objective;
 use super::{
-    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, signature_holds,
+    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, read_off,
+    signature_holds,
 };
 use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, Event, Normalizer, What};
@@ -210,10 +211,13 @@ pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
 /// claim at a delta needs that delta listed.
 fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
     let private = matches!(claim.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
-    if private && weights_read_off(certificate) {
-        return Err("the largest weight or the sum of weights was read off the records that the \
-                    claim protects"
-            .into());
+    let normalizer = &certificate.event.setting().normalizer;
+    if private && let Some(constant) = read_off(&certificate.constants, normalizer).next() {
+        return Err(format!(
+            "`{}` was read off the records, and one of those that the claim protects could have \
+             moved it",
+            constant.name
+        ));
     }
     let private_count = private && claim.adjacency == Some(Adjacency::Remove);
     if private_count
@@ -256,7 +260,7 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
 /// a certificate that states no count.
 fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
     let request = &certificate.request;
-    if request.kind != RequestKind::Refresh && request.records != "not stated" {
+    if request.kind != RequestKind::Refresh && request.records.is_some() {
         return Err("it states a number of records, which the claim takes to be private".into());
     }
     if certificate.event.account().states_counts()? {
@@ -307,21 +311,8 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
     certificate.constants.iter().any(|constant| constant.name == "max-weight")
 }
 
-/// Whether a bound on weights, or N as their sum, was read off the records.
-fn weights_read_off(certificate: &Certificate) -> bool {
-    let summed = matches!(certificate.event.setting().normalizer, Normalizer::Fixed { .. });
-    let read = |constant: &Constant| {
-        constant.origin == Origin::Data
-            && (constant.name == "max-weight" || (summed && constant.name == "n"))
-    };
-    weighted(certificate) && certificate.constants.iter().any(read)
-}
-
 /// What claims rest on must be stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
-    let data = |name: &str| {
-        certificate.constants.iter().any(|c| c.name == name && c.origin == Origin::Data)
-    };
     let forbidden =
         |c: &&Constant| c.origin == Origin::Data && !may_follow_data(certificate, &c.name);
     if let Some(constant) = certificate.constants.iter().find(forbidden) {
@@ -346,8 +337,9 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let read_off = Constant::READ_OFF.map(|name| (name, data(name)));
-    for (name, needed) in needed.into_iter().chain(read_off) {
+    let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
+    let read = read.map(|constant| (constant.name.as_str(), true));
+    for (name, needed) in needed.into_iter().chain(read) {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
             return Err(format!("the assumption `{name}` is not stated"));
         }

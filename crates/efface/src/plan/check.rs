@@ -386,13 +386,6 @@ impl Choices {
             return Err(Error::input("target-range", "`squared` needs the declared range of y")
                 .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
         }
-        if s.target_range_from_data && super::resolve::private_notion(self.notion) {
-            return clash(
-                "a range of y read off the data",
-                "tells of single records, which this notion protects",
-                "give it as public knowledge: `--target-range LOW,HIGH`",
-            );
-        }
         if !regression && (s.target_range.is_some() || s.clip.is_some()) {
             return clash(
                 "`--target-range` and `--clip`",

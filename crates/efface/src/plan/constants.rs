@@ -14,6 +14,11 @@ impl Constants {
         self.list.push(Constant { name: name.to_owned(), value: value.to_string(), origin });
     }
 
+    /// What was added so far.
+    pub(super) fn as_slice(&self) -> &[Constant] {
+        &self.list
+    }
+
     /// The list.
     pub(super) fn into_list(self) -> Vec<Constant> {
         self.list

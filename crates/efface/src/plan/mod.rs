@@ -7,6 +7,7 @@ pub(crate) mod descent;
 mod distributed_descent;
 pub(crate) mod noisy_gd;
 mod objective_perturbation;
+mod read_off;
 mod resolve;
 mod ridge;
 mod schedule;
@@ -15,6 +16,7 @@ mod weights;
 
 pub(crate) use check::Choices;
 pub use distributed_descent::Published;
+pub(crate) use read_off::declaring;
 pub(crate) use resolve::{Facts, private_notion};
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
 pub(crate) use schedule::least_steps;

@@ -2,7 +2,7 @@
 
 use efface_learn::newton::check_newton;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
-use efface_privacy::certificate::{Constant, Origin};
+use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 
 use super::assumptions::assumptions;
 use super::constants::{Constants, origin};
-use super::descent;
 use super::schedule::{Public, schedule};
 use super::weights::{SampleWeights, Weighing, weighing};
 use super::{Choices, Ids, MechanismName, Plan, Rows, Schedule, Target, Task};
+use super::{descent, read_off};
 use crate::error::{Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
@@ -85,6 +85,7 @@ impl Plan {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
         list_data(&mut list, &task, choices, facts);
+        read_off::check(choices, facts, told_by(list.as_slice(), &setting.normalizer))?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
         let public = Public {
@@ -139,18 +140,6 @@ impl Plan {
     #[must_use]
     pub fn hides_counts(&self) -> bool {
         self.target.adjacency == Adjacency::Remove
-    }
-
-    /// Whether a bound on weights, or N as their sum, was read off the records: then nothing that
-    /// protects single records is claimed.
-    #[must_use]
-    pub fn weights_read_off(&self) -> bool {
-        let summed = matches!(self.setting.normalizer, Normalizer::Fixed { .. });
-        let read = |constant: &Constant| {
-            constant.origin == Origin::Data
-                && (constant.name == "max-weight" || (summed && constant.name == "n"))
-        };
-        self.max_weight.is_some() && self.constants.iter().any(read)
     }
 
     /// The most records of one subject, where claims depend on it.

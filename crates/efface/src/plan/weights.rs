@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::clash;
 use super::constants::origin;
-use super::resolve::{Facts, private_notion};
+use super::resolve::Facts;
 use super::{Choices, MechanismName};
 use crate::error::{Error, Result};
 
@@ -88,15 +88,6 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
     if most == 0.0 {
         return Err(Error::refused("weights", "every record has weight 0, so nothing is learnt")
             .hint("give at least one record a weight above 0"));
-    }
-    let summed = !choices.mean && s.public_n.is_none();
-    if private_notion(choices.notion) && (summed || s.max_weight.is_none()) {
-        return clash(
-            "the largest weight, or the sum of all, read off the data",
-            "tells of single records, which this notion protects",
-            "give both as public knowledge: `--max-weight`, and `--public-n` for the sum",
-        )
-        .map(|()| None);
     }
     let sum = match (choices.mean, s.public_n) {
         (true, _) => None,

@@ -87,7 +87,7 @@ fn request(certificate: &Certificate, wanted: Notion) -> Vec<String> {
     vec![
         certificate.chain.index.to_string(),
         certificate.request.kind.name().into(),
-        certificate.request.records.clone(),
+        certificate.request.records.map_or("not stated".to_owned(), |count| count.to_string()),
         time(&certificate.request.received_at),
         time(&certificate.issued_at),
         certificate.model.version.to_string(),

@@ -13,6 +13,7 @@ mod life;
 mod memory;
 mod notices;
 mod perturbed;
+mod read_off;
 mod refusals;
 mod rehearsal;
 mod releases;

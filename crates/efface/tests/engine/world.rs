@@ -78,14 +78,19 @@ impl World {
         }
     }
 
-    /// Trains on 120 records.
+    /// Trains on 120 records, whose classes are declared.
     pub(crate) fn trained(&self, settings: Settings) -> Result<(PathBuf, Served)> {
         let classes = match settings.loss.as_deref() {
             Some("softmax") => 3,
             Some("squared") => 0,
             _ => 2,
         };
-        let source = self.table("train.csv", 0, 120, classes);
+        let declared = match classes {
+            0 => None,
+            2 => Some(vec!["no".to_owned(), "yes".to_owned()]),
+            n => Some((0..n).map(|class| format!("class{class}")).collect()),
+        };
+        let source = Source { classes: declared, ..self.table("train.csv", 0, 120, classes) };
         let vault = self.path("model.efface");
         let served = self.run(|s| train(&source, settings, &vault, s))?;
         Ok((vault, served))

@@ -20,7 +20,7 @@ pub(super) fn unassume(certificate: &mut Certificate, name: &str) -> bool {
     certificate.assumptions.len() < before
 }
 
-fn claims_of(certificate: &Certificate, notion: Notion) -> bool {
+pub(super) fn claims_of(certificate: &Certificate, notion: Notion) -> bool {
     certificate.claims.iter().any(|claim| claim.notion == notion)
 }
 
@@ -30,20 +30,6 @@ fn removes(certificate: &Certificate) -> bool {
 
 pub(super) fn listed<'a>(certificate: &'a mut Certificate, name: &str) -> Option<&'a mut Constant> {
     certificate.constants.iter_mut().find(|constant| constant.name == name)
-}
-
-/// Makes a bound on weights one that was read off the records which a claim protects.
-pub(super) fn read_off(certificate: &mut Certificate, name: &str) -> bool {
-    let protects = claims_of(certificate, Notion::DifferentialPrivacy)
-        || claims_of(certificate, Notion::DeletionPrivacy);
-    let weighted = listed(certificate, "max-weight").is_some();
-    match listed(certificate, name) {
-        Some(constant) if protects && weighted => {
-            constant.origin = Origin::Data;
-            true
-        }
-        _ => false,
-    }
 }
 
 pub(super) fn twice(certificate: &mut Certificate, name: &str) -> bool {
@@ -242,24 +228,22 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("consistency", |c| {
         let first = c.model.digest_before.is_none();
-        c.model.digest_before = first.then(|| "11".to_owned());
+        c.model.digest_before = first.then(|| "11".repeat(32));
         true
     }),
     // Requests that the event does not show.
     ("consistency", |c| {
-        c.request.records = "three".to_owned();
-        true
+        phases_vec(c).is_some_and(|phases| {
+            phases.clear();
+            true
+        })
     }),
     ("consistency", |c| {
-        c.request.records = "+3".to_owned();
-        true
-    }),
-    ("consistency", |c| {
-        c.request.records = "0".to_owned();
+        c.request.records = Some(0);
         !matches!(c.request.kind, RequestKind::Train | RequestKind::Refresh)
     }),
     ("consistency", |c| {
-        c.request.records = "not stated".to_owned();
+        c.request.records = None;
         match core(&mut c.event) {
             Event::Descent(_) | Event::DistributedDescent(_) => true,
             Event::NoisyGd(event) => event.replaced.is_some(),
@@ -274,11 +258,11 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         changes && c.event.state() == State::Secret
     }),
     ("consistency", |c| {
-        (c.request.kind, c.request.records) = (RequestKind::Refresh, "0".to_owned());
+        (c.request.kind, c.request.records) = (RequestKind::Refresh, Some(0));
         c.chain.index > 0 && c.event.state() == State::Perfect
     }),
     ("consistency", |c| {
-        (c.request.kind, c.request.records) = (RequestKind::Refresh, "0".to_owned());
+        (c.request.kind, c.request.records) = (RequestKind::Refresh, Some(0));
         let secret = c.chain.index > 0 && c.event.state() == State::Secret;
         secret && phases_of(c).is_some_and(|phases| phases.len() > 1)
     }),
@@ -289,7 +273,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("consistency", |c| {
         c.request.kind = RequestKind::Delete;
-        c.request.records = "not stated".to_owned();
+        c.request.records = None;
         before(c).is_some_and(|before| {
             before.only_then = 0;
             true
@@ -298,7 +282,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     ("consistency", |c| {
         let single = phases_of(c).is_some_and(|phases| phases.len() == 1);
         c.request.kind = RequestKind::Add;
-        c.request.records = "1".to_owned();
+        c.request.records = Some(1);
         single && c.chain.index > 0
     }),
     ("consistency", |c| {
@@ -315,7 +299,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         let Event::Composed(event) = &c.event else { return false };
         let Some(removed) = event.removed else { return false };
         c.request.kind = RequestKind::Delete;
-        c.request.records = (removed + 1).to_string();
+        c.request.records = Some(removed + 1);
         c.chain.index > 0
     }),
     ("consistency", |c| {
@@ -393,6 +377,17 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         listed(c, "delta").unwrap().value = "0.123".to_owned();
         c.claims.iter().any(|claim| claim.delta.is_some())
     }),
+    // Another spelling of the same number.
+    ("claim ", |c| {
+        listed(c, "delta").unwrap().value.insert(0, '0');
+        c.claims.iter().any(|claim| claim.delta.is_some())
+    }),
+    ("objective", |c| {
+        listed(c, "row-norm").is_some_and(|norm| {
+            norm.value.push_str("e0");
+            true
+        })
+    }),
     // Histories of descent-to-delete that contradict themselves.
     ("claim ", |c| descent(c, |event| event.updates += 1 << 20)),
     ("claim ", |c| descent(c, |event| event.updates = event.releases.saturating_sub(2)) && late(c)),
@@ -428,7 +423,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         removes(c)
     }),
     ("claim ", |c| {
-        c.request.records = "at most 3".to_owned();
+        c.request.records = Some(3);
         removes(c)
     }),
     ("claim ", |c| {
@@ -530,6 +525,10 @@ fn core(event: &mut Event) -> &mut Event {
 }
 
 fn phases_of(c: &mut Certificate) -> Option<&mut [Phase]> {
+    phases_vec(c).map(Vec::as_mut_slice)
+}
+
+fn phases_vec(c: &mut Certificate) -> Option<&mut Vec<Phase>> {
     match core(&mut c.event) {
         Event::NoisyGd(event) => Some(&mut event.phases),
         Event::Descent(event) => Some(&mut event.phases),
@@ -549,7 +548,7 @@ fn before(c: &mut Certificate) -> Option<&mut Phase> {
 fn ask(c: &mut Certificate, kind: RequestKind, records: fn(&Phase) -> u64) -> bool {
     let Some(records) = before(c).map(|before| records(before)) else { return false };
     c.request.kind = kind;
-    c.request.records = records.to_string();
+    c.request.records = Some(records);
     c.chain.index > 0
 }
 

@@ -505,17 +505,13 @@ fn certificate(
         request: Request {
             id: "escapes: \u{1f600} \u{7f} \u{2028} \" \\ \u{1}".to_owned(),
             kind,
-            records: if private && kind != RequestKind::Refresh {
-                "not stated".to_owned()
-            } else {
-                touched(&event, kind).to_string()
-            },
-            subject: None,
+            records: (!private || kind == RequestKind::Refresh).then(|| touched(&event, kind)),
+            subject: index.is_multiple_of(6).then(|| ["cd".repeat(32), "ef".repeat(32)].join(",")),
             received_at: "2026-01-02T03:04:05Z".to_owned(),
         },
         model: ModelRef {
-            digest_before: (!first).then(|| "11".to_owned()),
-            digest_after: "00".to_owned(),
+            digest_before: (!first).then(|| "11".repeat(32)),
+            digest_after: "00".repeat(32),
             version: event.releases(),
         },
         claims,

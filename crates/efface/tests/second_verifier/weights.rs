@@ -3,8 +3,9 @@
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::WEIGHTS;
 
-use crate::breaks::{Break, exact, listed, read_off, scaled, twice, unassume};
+use crate::breaks::{Break, exact, listed, scaled, twice, unassume};
 use crate::draw::constant;
+use crate::read_off::read_off;
 
 /// As [`BREAKS`](crate::breaks::BREAKS).
 pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[

@@ -191,10 +191,12 @@ def _terms(claim: Claim) -> str:
 
 def _records(ax: Axes, requests: Sequence[_Request]) -> None:
     counts, total = [], requests[0].certificate.kind == "train"
-    count = 0
+    count = 0.0
     for request in requests:
         sign = {"train": 1, "add": 1, "delete": -1}.get(request.certificate.kind, 0)
-        count += sign * request.certificate.records
+        touched = request.certificate.records
+        # A private number leaves a gap, until a receipt says how many records there are.
+        count += math.nan if touched is None and sign else sign * (touched or 0)
         if request.remaining is not None and total:
             count = request.remaining
         counts.append(count)

@@ -1,0 +1,64 @@
+//! Constants that were read off the data.
+//!
+//! Sizes follow from the number of records, which indistinguishability and worlds of replaced
+//! records take to be public. Any other constant that was computed from the data may have been
+//! moved by one record: the extreme of a range, the only record of a class, the widest row, the
+//! heaviest weight. It outlives that record, so that nothing can be claimed that protects a single
+//! record: neither deletion-privacy nor differential privacy. Who declares the constant from public
+//! knowledge has them.
+
+use super::{Constant, Origin};
+use crate::event::Normalizer;
+
+/// Constants that may follow from the number of records alone.
+const SIZES: [&str; 22] = [
+    "n",
+    "capacity",
+    "minimum",
+    "delta",
+    "lambda",
+    "lipschitz",
+    "smoothness",
+    "eta",
+    "noise",
+    "distance",
+    "step-noise",
+    "steps",
+    "removal-steps",
+    "iterations",
+    "diameter",
+    "tail",
+    "xi",
+    "sample",
+    "parts",
+    "residual-budget",
+    "row-grid",
+    "target-grid",
+];
+
+impl Constant {
+    /// Whether it follows from the number of records.
+    #[must_use]
+    pub fn follows_row_count(&self) -> bool {
+        self.origin == Origin::Data && SIZES.contains(&self.name.as_str())
+    }
+
+    /// Whether it was computed from the records and not from their number alone: an assumption of
+    /// the same name then says that it is taken to be public.
+    #[must_use]
+    pub fn is_read_off(&self) -> bool {
+        self.origin == Origin::Data && !SIZES.contains(&self.name.as_str())
+    }
+}
+
+/// The constants that one record could have moved. Where records have weights and the normalizer
+/// is `fixed`, N is the sum of the weights and no size.
+pub fn read_off<'a>(
+    constants: &'a [Constant],
+    normalizer: &Normalizer,
+) -> impl Iterator<Item = &'a Constant> {
+    let weighted = constants.iter().any(|constant| constant.name == "max-weight");
+    let summed = weighted && matches!(normalizer, Normalizer::Fixed { .. });
+    let sum = move |c: &Constant| summed && c.name == "n" && c.origin == Origin::Data;
+    constants.iter().filter(move |constant| constant.is_read_off() || sum(constant))
+}

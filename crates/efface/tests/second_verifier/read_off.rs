@@ -1,0 +1,41 @@
+//! Certificates that protect single records although one of them could have moved a constant.
+
+use efface_privacy::certificate::{Assumption, Certificate, Constant, Evidence, Origin};
+use efface_privacy::claim::Notion;
+
+use crate::breaks::{Break, claims_of, listed};
+use crate::draw::constant;
+
+/// As [`BREAKS`](crate::breaks::BREAKS).
+pub(super) const READ_OFF_BREAKS: &[(&str, Break)] = &[
+    ("claim ", |c| told_by_one(c, "classes")),
+    ("claim ", |c| told_by_one(c, "target-range")),
+    ("claim ", |c| told_by_one(c, "schema")),
+    ("claim ", |c| told_by_one(c, "features")),
+];
+
+/// Lists a constant that was read off the records, and that it is taken to be public.
+fn told_by_one(c: &mut Certificate, name: &str) -> bool {
+    c.constants.retain(|constant| constant.name != name);
+    c.constants.push(Constant { origin: Origin::Data, ..constant(name, "0,1".into()) });
+    c.assumptions.push(Assumption {
+        name: name.to_owned(),
+        value: "said".to_owned(),
+        evidence: Evidence::Assumed,
+    });
+    claims_of(c, Notion::DifferentialPrivacy) || claims_of(c, Notion::DeletionPrivacy)
+}
+
+/// Makes a bound on weights one that was read off the records which a claim protects.
+pub(super) fn read_off(certificate: &mut Certificate, name: &str) -> bool {
+    let protects = claims_of(certificate, Notion::DifferentialPrivacy)
+        || claims_of(certificate, Notion::DeletionPrivacy);
+    let weighted = listed(certificate, "max-weight").is_some();
+    match listed(certificate, name) {
+        Some(constant) if protects && weighted => {
+            constant.origin = Origin::Data;
+            true
+        }
+        _ => false,
+    }
+}
