@@ -37,6 +37,23 @@ def test_train_delete_and_verify(people: People, tmp_path: Path) -> None:
     assert again.certificate == receipt.certificate
 
 
+def test_a_head_is_taken_as_it_is_shown(people: People, tmp_path: Path) -> None:
+    vault = trained(people, tmp_path / "m.efface")
+    receipt = vault.delete(ids=["id-1"])
+    index, digest = vault.status()["head"]
+    assert digest == receipt.head
+    for head in (f"{index} {digest}", digest.upper(), f"{index} {digest.upper()}"):
+        assert vault.verify(key=vault.public_key, head=head, whole=True), head
+        assert receipt.certificate.verify(key=vault.public_key, vault=vault.path, head=head)
+    assert not vault.verify(key=vault.public_key, head=f"0 {digest}")
+    assert not vault.verify(key=vault.public_key, head="0" * 64)
+    for head in (digest[:40], "af6b", "", f"x {digest}"):
+        with pytest.raises(efface.InputError, match="64 hexadecimal digits"):
+            vault.verify(head=head)
+        with pytest.raises(efface.InputError, match="`head` must be"):
+            receipt.certificate.verify(head=head)
+
+
 def test_a_request_id_is_served_once(people: People, tmp_path: Path) -> None:
     vault = trained(people, tmp_path / "m.efface")
     first = vault.delete(ids=["id-1"], request_id="leavers")

@@ -88,17 +88,19 @@ pub(crate) fn verify(
     judged(verdict)
 }
 
-/// Checks every entry of a vault's ledger; the verdict as JSON.
+/// Checks a vault's ledger, from its last checkpoint on or whole; the verdict as JSON.
 #[pyfunction]
-#[pyo3(signature = (vault, *, key=None, head=None))]
+#[pyo3(signature = (vault, *, key=None, head=None, whole=false))]
 pub(crate) fn verify_ledger(
     py: Python<'_>,
     vault: PathBuf,
     key: Option<&str>,
     head: Option<&str>,
+    whole: bool,
 ) -> PyResult<String> {
     let key = key.map(trusted).transpose()?;
-    let verdict = py.detach(|| efface::verify_ledger(&vault, key.as_ref(), head, None));
+    let check = if whole { efface::verify_whole_ledger } else { efface::verify_ledger };
+    let verdict = py.detach(|| check(&vault, key.as_ref(), head, None));
     judged(verdict)
 }
 

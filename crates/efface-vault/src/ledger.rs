@@ -1,7 +1,23 @@
 //! The ledger: append-only, in order, kept for ever. The engine chains and signs the entries.
+//!
+//! A short entry and the first of its kind are stored as they are. Every other is stored as its
+//! [`difference`] to the one of its kind before it, and where that would make a chain of 64, it is
+//! stored whole as well. What cannot be restored is shown as it is stored: whoever checks the hash of
+//! an entry notices.
 
-use crate::column::{at_most_one, text, unsigned};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::column::{at_most_one, maybe_text, maybe_unsigned, text, unsigned};
+use crate::difference::{apply, difference};
 use crate::{ReadError, Transaction, Vault, WriteError};
+
+/// The most differences that are followed to restore an entry, and one.
+const LONGEST: usize = 64;
+
+/// The most bytes of an entry that is stored as it is.
+const SHORT: usize = 1536;
 
 /// One entry of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +53,17 @@ impl Vault {
         })
     }
 
+    /// Position of the last entry of a kind up to and including `index`.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn last_of_kind(&self, kind: &str, index: u64) -> Result<Option<u64>, ReadError> {
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let sql = "SELECT entry FROM ledger WHERE kind = ?1 AND entry <= ?2 \
+                   ORDER BY entry DESC LIMIT 1";
+        at_most_one(&self.connection, sql, (kind, index), |row| unsigned(row, 0))
+    }
+
     /// Shows the entry at `index` to `read` and returns what it makes of it; `None` if the ledger
     /// is shorter.
     ///
@@ -47,9 +74,57 @@ impl Vault {
         index: u64,
         read: impl FnOnce(LedgerEntry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
-        let Ok(index) = i64::try_from(index) else { return Ok(None) };
-        let sql = "SELECT entry, kind, body, hash FROM ledger WHERE entry = ?1";
-        at_most_one(&self.connection, sql, [index], |row| Ok(read(entry(row)?)))
+        let Ok(place) = i64::try_from(index) else { return Ok(None) };
+        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
+                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([place])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let stored = Stored::of(row)?;
+        let restored = match stored.plain() {
+            Some(_) => None,
+            None => self.restored(index)?.0,
+        };
+        Ok(Some(read(stored.shown(restored.map(|document| document.to_string()).as_deref()))))
+    }
+
+    /// The entry at `index`, put together from what is stored, and how many differences were
+    /// followed.
+    fn restored(&self, index: u64) -> Result<(Option<Value>, usize), ReadError> {
+        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
+                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let (mut changes, mut next) = (Vec::new(), index);
+        loop {
+            let Ok(place) = i64::try_from(next) else { return Ok((None, LONGEST)) };
+            let mut rows = statement.query([place])?;
+            let Some(row) = rows.next()? else { return Ok((None, LONGEST)) };
+            let stored = Stored::of(row)?;
+            match (stored.plain(), stored.base) {
+                (Some(text), _) => {
+                    let follow = |document: Option<Value>, change: String| {
+                        apply(document?, parsed(&change)?)
+                    };
+                    let count = changes.len();
+                    return Ok((changes.into_iter().rev().fold(parsed(text), follow), count));
+                }
+                (None, Some(base)) if base < next && changes.len() < LONGEST => {
+                    changes.push(stored.body.to_owned());
+                    next = base;
+                }
+                _ => return Ok((None, LONGEST)),
+            }
+        }
+    }
+
+    /// Position of the entry stored under `hash`, the first if there are several. The hash of what is
+    /// stored there is not recomputed.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn ledger_index(&self, hash: &[u8; 32]) -> Result<Option<u64>, ReadError> {
+        let sql = "SELECT entry FROM ledger WHERE hash = ?1 ORDER BY entry LIMIT 1";
+        at_most_one(&self.connection, sql, [hash], |row| unsigned(row, 0))
     }
 
     /// Visits the entries in order, from index `from` on. An error of the visitor stops the scan
@@ -62,15 +137,70 @@ impl Vault {
         from: u64,
         mut visit: impl FnMut(LedgerEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Ok(from) = i64::try_from(from) else { return Ok(()) };
-        let sql = "SELECT entry, kind, body, hash FROM ledger WHERE entry >= ?1 ORDER BY entry";
+        let Ok(first) = i64::try_from(from) else { return Ok(()) };
+        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
+                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry >= ?1 ORDER BY l.entry";
         let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([from]).map_err(ReadError::from)?;
+        let mut rows = statement.query([first]).map_err(ReadError::from)?;
+        // The last document of each kind, and its place.
+        let mut last: BTreeMap<String, (u64, Option<Value>)> = BTreeMap::new();
         while let Some(row) = rows.next().map_err(ReadError::from)? {
-            visit(entry(row).map_err(ReadError::from)?)?;
+            let stored = Stored::of(row).map_err(ReadError::from)?;
+            let document = match (stored.plain(), last.remove(stored.kind)) {
+                (Some(text), _) => parsed(text),
+                (None, Some((place, before))) if stored.base == Some(place) => {
+                    before.and_then(|before| apply(before, parsed(stored.body)?))
+                }
+                (None, _) => self.restored(stored.index)?.0,
+            };
+            let restored = document.as_ref().map(Value::to_string);
+            last.insert(stored.kind.to_owned(), (stored.index, document));
+            visit(stored.shown(restored.as_deref()))?;
         }
         Ok(())
     }
+}
+
+/// A row of the ledger as it is stored.
+struct Stored<'r> {
+    index: u64,
+    kind: &'r str,
+    body: &'r str,
+    hash: [u8; 32],
+    /// The entry that the body is a difference to.
+    base: Option<u64>,
+    whole: Option<&'r str>,
+}
+
+impl<'r> Stored<'r> {
+    fn of(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            index: unsigned(row, 0)?,
+            kind: text(row, 1)?,
+            body: text(row, 2)?,
+            hash: row.get(3)?,
+            base: maybe_unsigned(row, 4)?,
+            whole: maybe_text(row, 5)?,
+        })
+    }
+
+    /// Its text, where that needs no other entry.
+    fn plain(&self) -> Option<&'r str> {
+        self.whole.or_else(|| self.base.is_none().then_some(self.body))
+    }
+
+    /// As readers see it, given what was `restored` of a difference.
+    fn shown<'e>(&self, restored: Option<&'e str>) -> LedgerEntry<'e>
+    where
+        'r: 'e,
+    {
+        let json = self.plain().or(restored).unwrap_or(self.body);
+        LedgerEntry { index: self.index, kind: self.kind, json, hash: self.hash }
+    }
+}
+
+fn parsed(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
 }
 
 impl Transaction<'_> {
@@ -87,18 +217,33 @@ impl Transaction<'_> {
     ) -> Result<u64, WriteError> {
         self.touch()?;
         let index = self.head()?.map_or(0, |head| head.index + 1);
-        let sql = "INSERT INTO ledger (entry, kind, hash, body) VALUES (?1, ?2, ?3, ?4)";
         let entry = self.number("index", index)?;
-        self.execute(sql, (entry, kind, hash, json))?;
+        let Some((base, body, whole)) = self.shortened(kind, json)? else {
+            let sql = "INSERT INTO ledger (entry, kind, hash, body) VALUES (?1, ?2, ?3, ?4)";
+            self.execute(sql, (entry, kind, hash, json))?;
+            return Ok(index);
+        };
+        let base = self.number("index", base)?;
+        let sql = "INSERT INTO ledger (entry, kind, hash, base, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.execute(sql, (entry, kind, hash, base, body))?;
+        if whole {
+            self.execute("INSERT INTO whole (entry, body) VALUES (?1, ?2)", (entry, json))?;
+        }
         Ok(index)
     }
-}
 
-fn entry<'r>(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<LedgerEntry<'r>> {
-    Ok(LedgerEntry {
-        index: unsigned(row, 0)?,
-        kind: text(row, 1)?,
-        json: text(row, 2)?,
-        hash: row.get(3)?,
-    })
+    /// The difference that is stored of a new entry, to which entry it is one, and whether the new
+    /// one is to be stored whole as well; none where it is stored as it is.
+    fn shortened(&self, kind: &str, json: &str) -> Result<Option<(u64, String, bool)>, ReadError> {
+        let last = if json.len() > SHORT { self.last_of_kind(kind, u64::MAX)? } else { None };
+        let Some(base) = last else { return Ok(None) };
+        let (Some(before), followed) = self.restored(base)? else { return Ok(None) };
+        let Some(document) = parsed(json) else { return Ok(None) };
+        let change = difference(&before, &document);
+        let body = change.to_string();
+        // Kept only if it leads back, byte for byte.
+        let again = apply(before, change).map(|again| again.to_string());
+        let back = again.as_deref() == Some(json);
+        Ok(back.then_some((base, body, followed + 1 >= LONGEST)))
+    }
 }

@@ -55,6 +55,7 @@
 mod checksum;
 mod column;
 mod creation;
+mod difference;
 mod error;
 mod identity;
 mod keyring;

@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 12] = [
+const STATEMENTS: [(&str, &str); 15] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -90,6 +90,15 @@ const STATEMENTS: [(&str, &str); 12] = [
          entry INTEGER PRIMARY KEY, \
          kind TEXT NOT NULL, \
          hash BLOB NOT NULL, \
+         base INTEGER, \
+         body TEXT NOT NULL) STRICT",
+    ),
+    ("ledger_kind", "CREATE INDEX ledger_kind ON ledger (kind, entry)"),
+    ("ledger_hash", "CREATE INDEX ledger_hash ON ledger (hash)"),
+    (
+        "whole",
+        "CREATE TABLE whole (\
+         entry INTEGER PRIMARY KEY, \
          body TEXT NOT NULL) STRICT",
     ),
     (

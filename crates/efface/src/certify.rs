@@ -39,7 +39,6 @@ pub(crate) struct Facts<'a> {
 pub(crate) struct Sealed {
     pub(crate) text: String,
     pub(crate) hash: String,
-    pub(crate) hash_bytes: [u8; 32],
     pub(crate) claims: Vec<Claim>,
 }
 
@@ -200,8 +199,7 @@ pub(crate) fn certificate(
     let document = serde_json::to_value(&certificate)
         .map_err(|error| Error::storage("certificate", error.to_string()))?;
     let (text, hash) = sealed(document, keyring)?;
-    let hash_bytes = hash_bytes(&hash)?;
-    Ok(Sealed { text, hash, hash_bytes, claims })
+    Ok(Sealed { text, hash, claims })
 }
 
 /// Seals any ledger entry.

@@ -337,8 +337,8 @@ fn foreseen(
     let deleted_since: Vec<u64> = leaving.iter().map(|i| since(i.added_version)).collect();
     let change = Change { deleted_since: &deleted_since, added: 0 };
     let rows = remaining as usize;
-    let steps = removal_steps(plan, &current.event, &change, rows)?;
-    let event = planned_event(plan, &current.event, &change, steps, rows)?;
+    let steps = removal_steps(plan, &current.latest.event, &change, rows)?;
+    let event = planned_event(plan, &current.latest.event, &change, steps, rows)?;
     let claims = certify::claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
     certify::within_target(plan, &claims)?;
     Ok((steps_of(&event), claims))

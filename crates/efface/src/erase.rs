@@ -9,12 +9,13 @@ use efface_privacy::certificate::{
 use efface_privacy::event::State;
 use efface_vault::Transaction;
 
-use crate::certify::{hash_bytes, sealed};
+use crate::certify::sealed;
 use crate::error::{Error, Kind, Result};
 use crate::issue::Named;
+use crate::ledger::append;
 use crate::outcome::Served;
 use crate::plan::{MechanismName, Plan};
-use crate::serve::Effect;
+use crate::serve::{Effect, clock_set_back};
 use crate::store::{Current, ERASURE};
 use crate::surroundings::{Progress, Surroundings};
 
@@ -61,13 +62,16 @@ pub(crate) fn withdraw(
     let (text, hash) = sealed(document, surroundings.keyring)?;
     effect.leaving.check(&transaction)?;
     transaction.withdraw_model()?;
-    let index = transaction.append_ledger(ERASURE, &text, &hash_bytes(&hash)?)?;
+    let index = current.head.index + 1;
+    let head = append(&mut transaction, ERASURE, &text, &hash, surroundings.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
     for tombstone in effect.tombstones {
         transaction.set_tombstone(tombstone, index)?;
     }
     let remaining = transaction.counts()?.records;
     transaction.commit()?;
+    let mut notices = effect.notices;
+    notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
     Ok(Served {
         request_id: named.id,
         kind: ERASE.to_owned(),
@@ -76,12 +80,12 @@ pub(crate) fn withdraw(
         remaining,
         replayed: false,
         index,
-        head_index: index,
-        head: hash,
+        head_index: head.index,
+        head: hex::encode(head.hash),
         claims: Vec::new(),
         certificate: text,
         work: None,
-        notices: effect.notices,
+        notices,
     })
 }
 

@@ -7,10 +7,11 @@ use efface_privacy::certificate::{Certificate, Erasure, RequestKind, Standing, V
 use efface_vault::{Keyring, LedgerEntry, OpenError, ReadError, StoreFault, UnlockError, Vault};
 
 use crate::error::{Error, Result};
+use crate::ledger::Tally;
 use crate::plan::Plan;
 use crate::rows::Stopped;
-use crate::store::{CERTIFICATE, ERASURE, EXPORT, kept, open_for_reading};
-use crate::verify::{ledger_checks, plan_of};
+use crate::store::{CERTIFICATE, ERASURE, kept, open_for_reading};
+use crate::verify_ledger::ledger_checks;
 
 /// Examines everything in a vault and changes nothing: the file's structure and its unused bytes,
 /// every row against its checksum, the tally, the indexes against the rows, requests and hashes of
@@ -161,8 +162,6 @@ struct Answer {
     kind: RequestKind,
     version: u64,
     received_at: String,
-    /// Rows it took, or brought, where their number is stated.
-    records: Option<i64>,
 }
 
 impl Answer {
@@ -174,43 +173,21 @@ impl Answer {
                     kind: request.kind,
                     version: model.version,
                     received_at: request.received_at,
-                    records: request.records.and_then(|count| i64::try_from(count).ok()),
                 })
             }
             ERASURE => {
-                let Erasure { request, model, at, .. } = Erasure::parse(entry.json).ok()?;
-                Some(Self {
-                    kind: RequestKind::Delete,
-                    version: model.version,
-                    received_at: at,
-                    records: request.records.and_then(|count| i64::try_from(count).ok()),
-                })
+                let Erasure { model, at, .. } = Erasure::parse(entry.json).ok()?;
+                Some(Self { kind: RequestKind::Delete, version: model.version, received_at: at })
             }
             _ => None,
-        }
-    }
-
-    /// What it did to the number of rows.
-    fn change(&self) -> Option<i64> {
-        match self.kind {
-            RequestKind::Train | RequestKind::Add => self.records,
-            RequestKind::Delete => self.records.map(|records| -records),
-            RequestKind::Update | RequestKind::Refresh => Some(0),
         }
     }
 }
 
 /// How many rows first, added and deleted ones leave, where every entry states its count.
 fn certified_count(vault: &Vault) -> Option<u64> {
-    let mut count: Option<u64> = Some(0);
-    let scanned = vault.scan_ledger(0, |entry| -> std::result::Result<(), ReadError> {
-        if entry.kind != EXPORT {
-            let change = Answer::of(&entry).and_then(|answer| answer.change());
-            count = count.zip(change).and_then(|(count, change)| count.checked_add_signed(change));
-        }
-        Ok(())
-    });
-    scanned.ok().and(count)
+    let key = vault.genesis().ok()?.public_key;
+    Tally::of(vault, &key).ok()?.records
 }
 
 /// Requests and hashes of deleted ids lead to certificates, requests to their own.
@@ -260,7 +237,7 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
 
 /// What is kept beside the model is there exactly where the plan says so, and reads.
 fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
-    let plan: Plan = plan_of(&vault.genesis()?.config_json)?;
+    let plan = Plan::read(&vault.genesis()?.config_json)?;
     let stored = vault.caches()?.is_some();
     let withdrawn = vault.model()?.is_none();
     let read = kept(vault, &plan)?.is_some();

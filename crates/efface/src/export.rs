@@ -9,8 +9,9 @@ use npyz::zip::write::FileOptions;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::certify::{hash_bytes, sealed};
+use crate::certify::sealed;
 use crate::error::{Error, Result};
+use crate::ledger::append;
 use crate::plan::Plan;
 use crate::store::{EXPORT, EXPORT_SCHEMA, open_to_serve};
 use crate::surroundings::Surroundings;
@@ -74,7 +75,7 @@ pub fn export(
     });
     let (text, hash) = sealed(note, surroundings.keyring)?;
     let mut transaction = vault.begin()?;
-    transaction.append_ledger(EXPORT, &text, &hash_bytes(&hash)?)?;
+    append(&mut transaction, EXPORT, &text, &hash, surroundings.keyring)?;
     transaction.commit()?;
     Ok(bytes)
 }

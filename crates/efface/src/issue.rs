@@ -3,11 +3,12 @@
 
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Request, RequestState, Transaction};
+use efface_vault::{Keyring, LedgerHead, Request, RequestState, Transaction};
 
 use crate::certify::{Facts, Sealed, certificate};
 use crate::digest::digest_of;
 use crate::error::Result;
+use crate::ledger::append;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{Served, Work};
 use crate::plan::Plan;
@@ -34,6 +35,12 @@ impl Named {
             entry_index: Some(index),
         }
     }
+}
+
+/// Where a certificate is in the ledger, and the ledger's head after it.
+pub(crate) struct Stored {
+    pub(crate) index: u64,
+    head: LedgerHead,
 }
 
 /// A certified release that is not yet stored.
@@ -73,22 +80,28 @@ impl Issued {
         Ok(Self { sealed, weights, salt, digest, kept, work, kind, version, records })
     }
 
-    /// Stores it as the outcome of the request; its position in the ledger.
-    pub(crate) fn store(&self, transaction: &mut Transaction<'_>, named: &Named) -> Result<u64> {
+    /// Stores it as the outcome of the request.
+    pub(crate) fn store(
+        &self,
+        transaction: &mut Transaction<'_>,
+        named: &Named,
+        keyring: &Keyring,
+    ) -> Result<Stored> {
         transaction.replace_model(self.version, &self.weights, &self.salt, &self.digest)?;
         transaction.set_caches(self.kept.as_deref())?;
-        let Sealed { text, hash_bytes, .. } = &self.sealed;
-        let index = transaction.append_ledger(CERTIFICATE, text, hash_bytes)?;
+        let index = transaction.head()?.map_or(0, |head| head.index + 1);
+        let Sealed { text, hash, .. } = &self.sealed;
+        let head = append(transaction, CERTIFICATE, text, hash, keyring)?;
         transaction.insert_request(&named.request(self.kind, Some(self.version), index))?;
-        Ok(index)
+        Ok(Stored { index, head })
     }
 
-    /// What the faces are told once it is committed at `index`, with `remaining` records.
+    /// What the faces are told once it is committed, with `remaining` records.
     pub(crate) fn served(
         self,
         plan: &Plan,
         named: Named,
-        index: u64,
+        stored: Stored,
         remaining: u64,
         mut notices: Vec<Notice>,
     ) -> Served {
@@ -103,9 +116,9 @@ impl Issued {
             records: Some(self.records),
             remaining,
             replayed: false,
-            index,
-            head_index: index,
-            head: self.sealed.hash,
+            index: stored.index,
+            head_index: stored.head.index,
+            head: hex::encode(stored.head.hash),
             claims: self.sealed.claims,
             certificate: self.sealed.text,
             work: Some(self.work),

@@ -17,9 +17,11 @@ mod erase;
 mod error;
 mod examine;
 mod export;
+mod head;
 mod held;
 mod issue;
 mod leaving;
+mod ledger;
 mod listed;
 mod margins;
 mod naming;
@@ -44,6 +46,7 @@ mod store;
 mod surroundings;
 mod train;
 mod verify;
+mod verify_ledger;
 mod weights;
 
 pub use account::{account, account_one};
@@ -70,8 +73,8 @@ pub use margins::{Linear, margins};
 pub use naming::{row_id, row_position};
 pub use notice::{Notice, NoticeCode};
 pub use outcome::{
-    DryRun, Entry, Evaluation, ExportNote, MemoryStatus, NotionStatus, Prediction, Residual,
-    Served, Status, Work,
+    DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction,
+    Residual, Served, Status, Work,
 };
 pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, evaluate_known, predict};
@@ -85,7 +88,8 @@ pub use specimen::{Specimen, specimen};
 pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings, Watch};
 pub use train::{train, train_as_planned, train_held};
-pub use verify::{verify, verify_ledger};
+pub use verify::verify;
+pub use verify_ledger::{verify_ledger, verify_whole_ledger};
 pub use weights::{Weights, plan, weights};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use efface_learn::mechanism::Evidence;
 use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::notice::Notice;
 use crate::plan::Ids;
@@ -163,8 +163,8 @@ pub struct Status {
     pub parameters: u64,
     /// Requests served, by kind.
     pub requests: Vec<(String, u64)>,
-    /// Exports, newest last.
-    pub exports: Vec<ExportNote>,
+    /// Copies that left.
+    pub exports: Exports,
     /// Releases left before a refresh, in `secret` state or under DP.
     pub releases_left: Option<u64>,
     /// The residual budget of `objective-perturbation`.
@@ -210,8 +210,19 @@ pub struct NotionStatus {
     pub note: String,
 }
 
+/// The exports of a model: no later request reaches these copies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exports {
+    /// How many the ledger notes.
+    pub count: u64,
+    /// The last one.
+    pub latest: Option<ExportNote>,
+}
+
 /// One export, as the ledger remembers it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExportNote {
     /// Version exported.
     pub version: u64,
@@ -226,10 +237,12 @@ pub struct ExportNote {
 pub struct Entry {
     /// Position.
     pub index: u64,
-    /// `train`, `delete`, ..., `erase` or `export`.
+    /// `train`, `delete`, ..., `erase`, `export` or `checkpoint`.
     pub kind: String,
     /// When.
     pub at: String,
+    /// Whether that is before the time of an earlier entry: a clock was wrong or was set back.
+    pub backwards: bool,
     /// Version of the model after.
     pub version: u64,
     /// The request's id, for certificates.

@@ -284,12 +284,12 @@ pub(crate) fn serve(
         .hint("delete records first, or train a new model with a larger `--capacity`"));
     }
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
-    let steps = removal_steps(plan, &current.event, &change, remaining)?;
+    let steps = removal_steps(plan, &current.latest.event, &change, remaining)?;
     let version = current.version + 1;
     let zeros = if anew { vec![0.0; plan.parameters()] } else { Vec::new() };
     let request = Request {
         weights: if anew { &zeros } else { &current.published()?.weights },
-        event: &current.event,
+        event: &current.latest.event,
         kept: before.as_ref(),
         change,
         removed: &effect.removed,
@@ -310,9 +310,9 @@ pub(crate) fn serve(
         effect.leaving.check(&transaction)?;
     }
     drop(rows);
-    let erased = anew.then_some(current.erased);
+    let erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
     let deleted = erased.unwrap_or(effect.deleted_since.len() as u64);
-    let event = stated(plan, released.event, Some(&current.event), deleted)?;
+    let event = stated(plan, released.event, Some(&current.latest.event), deleted)?;
     let released = Released { event, ..released };
     let facts = certify::Facts {
         vault: &current.genesis.vault_id,
@@ -332,12 +332,25 @@ pub(crate) fn serve(
         holders,
     };
     let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
-    let index = issued.store(&mut transaction, &named)?;
+    let stored = issued.store(&mut transaction, &named, surroundings.keyring)?;
     for tombstone in effect.tombstones {
-        transaction.set_tombstone(tombstone, index)?;
+        transaction.set_tombstone(tombstone, stored.index)?;
     }
     transaction.commit()?;
-    Ok(issued.served(plan, named, index, remaining as u64, effect.notices))
+    let mut notices = effect.notices;
+    notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
+    Ok(issued.served(plan, named, stored, remaining as u64, notices))
+}
+
+/// A word on a request whose time is before that of an earlier entry of the ledger.
+pub(crate) fn clock_set_back(latest: &str, now: &str) -> Option<Notice> {
+    (now < latest).then(|| {
+        let said = format!(
+            "the clock says {now}, and an earlier entry of the ledger {latest}: the certificate \
+             states the earlier time; check this machine's clock"
+        );
+        Notice::new(NoticeCode::ClockSetBack, said)
+    })
 }
 
 /// The release a record first took part in, from the version that added it.

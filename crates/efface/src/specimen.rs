@@ -9,7 +9,7 @@ use crate::leaving::Leaving;
 use crate::naming::check_convention;
 use crate::plan::Plan;
 use crate::rows::Keyed;
-use crate::store::{Current, latest_certificate, open_for_reading};
+use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
 #[derive(Debug)]
@@ -37,7 +37,6 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     current.published()?;
-    let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
     check_convention(&current.plan, wanted.iter().copied())?;
     let lookup = vault.find_ids(&wanted)?;
@@ -60,7 +59,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
     named.dedup();
     Ok(Specimen {
         vault: current.genesis.vault_id,
-        certificate: latest.id,
+        certificate: current.latest.id,
         head: (current.head.index, hex::encode(current.head.hash)),
         plan: current.plan,
         records: data,

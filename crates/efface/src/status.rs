@@ -1,6 +1,5 @@
 //! What a vault holds, what has been spent, and what can still be served.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use efface_learn::mechanism::{Kept, PerturbationMemory, newton};
@@ -14,12 +13,11 @@ use serde_json::Value;
 
 use crate::erase::{ERASE, withdrawn};
 use crate::error::{Error, Result};
+use crate::ledger::{Tally, time};
 use crate::notice::{Sizes, of_plan};
-use crate::outcome::{Entry, ExportNote, MemoryStatus, NotionStatus, Residual, Status};
+use crate::outcome::{Entry, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{MechanismName, Plan, Schedule, declaring, private_notion};
-use crate::store::{
-    CERTIFICATE, Current, ERASURE, EXPORT, kept, latest_certificate, open_for_reading,
-};
+use crate::store::{CERTIFICATE, Current, ERASURE, kept, open_for_reading};
 
 /// The state of a model.
 ///
@@ -30,20 +28,7 @@ pub fn status(path: &Path) -> Result<Status> {
     let current = Current::of(&vault)?;
     vault.checked_count()?;
     let counts = vault.counts()?;
-    let mut requests: BTreeMap<String, u64> = BTreeMap::new();
-    let mut exports = Vec::new();
-    scan(&vault, |kind, document| {
-        let text = |at: &str| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
-        if kind == CERTIFICATE {
-            *requests.entry(text("/request/kind")).or_default() += 1;
-        } else if kind == ERASURE {
-            *requests.entry(ERASE.to_owned()).or_default() += 1;
-        } else if kind == EXPORT {
-            let version = document.pointer("/model/version").and_then(Value::as_u64).unwrap_or(0);
-            exports.push(ExportNote { version, at: text("/at"), format: text("/format") });
-        }
-    })?;
-    let plan = &current.plan;
+    let (plan, tally, latest) = (&current.plan, &current.tally, &current.latest);
     let secret = plan.state == State::Secret;
     let kept_now = kept(&vault, plan).ok().flatten();
     let memory = kept_now.as_ref().and_then(|kept| memory(plan, kept));
@@ -51,7 +36,6 @@ pub fn status(path: &Path) -> Result<Status> {
     let releases_left = releases_left(plan, &current, made);
     let withdrawn = current.is_withdrawn();
     let residual = residual(&vault, plan)?;
-    let latest = latest_certificate(&vault, &current.genesis, current.head.index)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
@@ -70,8 +54,8 @@ pub fn status(path: &Path) -> Result<Status> {
         capacity: plan.capacity(),
         version: current.version,
         parameters: plan.setting.parameters,
-        requests: requests.into_iter().collect(),
-        exports,
+        requests: tally.requests.clone().into_iter().collect(),
+        exports: tally.exports.clone(),
         releases_left,
         residual,
         memory,
@@ -79,9 +63,9 @@ pub fn status(path: &Path) -> Result<Status> {
         notions: if withdrawn {
             without_model(&current)
         } else {
-            notions(plan, &latest, releases_left)
+            notions(plan, latest, releases_left)
         },
-        claims: if withdrawn { Vec::new() } else { latest.claims },
+        claims: if withdrawn { Vec::new() } else { latest.claims.clone() },
         head: (current.head.index, hex::encode(current.head.hash)),
         key_id: key_id(&current.genesis.public_key),
     })
@@ -186,16 +170,6 @@ fn without_model(current: &Current) -> Vec<NotionStatus> {
     Notion::ALL.into_iter().map(describe).collect()
 }
 
-fn scan(vault: &Vault, mut each: impl FnMut(&str, &Value)) -> Result<()> {
-    vault.scan_ledger(0, |entry| -> Result<()> {
-        let document = serde_json::from_str(entry.json).map_err(|error| {
-            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
-        })?;
-        each(entry.kind, &document);
-        Ok(())
-    })
-}
-
 /// Every entry of the ledger, oldest first.
 ///
 /// # Errors
@@ -203,22 +177,28 @@ fn scan(vault: &Vault, mut each: impl FnMut(&str, &Value)) -> Result<()> {
 pub fn entries(path: &Path) -> Result<Vec<Entry>> {
     let vault = open_for_reading(path)?;
     let mut list = Vec::new();
-    scan(&vault, |kind, document| {
+    let mut latest = String::new();
+    vault.scan_ledger(0, |entry| -> Result<()> {
+        let document: Value = serde_json::from_str(entry.json).map_err(|error| {
+            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+        })?;
         let text = |at: &str| document.pointer(at).and_then(Value::as_str).map(str::to_owned);
-        let number = |at: &str| document.pointer(at).and_then(Value::as_u64).unwrap_or(0);
-        let certificate = kind == CERTIFICATE;
+        let number = |at: &str| document.pointer(at).and_then(Value::as_u64);
+        let at = time(&document).to_owned();
         list.push(Entry {
-            index: number("/chain/index"),
-            kind: match kind {
-                CERTIFICATE => text("/request/kind").unwrap_or_default(),
+            index: entry.index,
+            kind: match entry.kind {
                 ERASURE => ERASE.to_owned(),
-                other => other.to_owned(),
+                other => text("/request/kind").unwrap_or_else(|| other.to_owned()),
             },
-            at: text(if certificate { "/issued_at" } else { "/at" }).unwrap_or_default(),
-            version: number("/model/version"),
+            version: number("/model/version").or(number("/tally/releases")).unwrap_or(0),
             request_id: text("/request/id"),
             hash: text("/chain/hash").unwrap_or_default(),
+            backwards: at < latest,
+            at: at.clone(),
         });
+        latest = latest.clone().max(at);
+        Ok(())
     })?;
     Ok(list)
 }
@@ -230,17 +210,20 @@ pub fn entries(path: &Path) -> Result<Vec<Entry>> {
 /// No such certificate.
 pub fn certificate(path: &Path, which: &str) -> Result<String> {
     let vault = open_for_reading(path)?;
-    let head = vault.head()?.ok_or_else(|| Error::storage("damaged", "the vault has no ledger"))?;
     let index = match which.parse::<u64>() {
         Ok(index) => Some(index),
         Err(_) if which == "latest" => {
-            Some(latest_certificate(&vault, &vault.genesis()?, head.index)?.chain.index)
+            let genesis = vault.genesis()?;
+            let tally = Tally::of(&vault, &genesis.public_key)?;
+            Some(tally.newest(&vault, &genesis)?.chain.index)
         }
         Err(_) => vault.request(which)?.and_then(|request| request.entry_index),
     };
     let text = match index {
         Some(index) => vault
-            .ledger_entry(index, |entry| (entry.kind != EXPORT).then(|| entry.json.to_owned()))?
+            .ledger_entry(index, |entry| {
+                matches!(entry.kind, CERTIFICATE | ERASURE).then(|| entry.json.to_owned())
+            })?
             .flatten(),
         None => None,
     };

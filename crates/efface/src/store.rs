@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use efface_learn::mechanism::Kept;
-use efface_privacy::certificate::{
-    Certificate, Erasure, ParseError, Standing, document_hash, signature_holds,
-};
-use efface_privacy::event::{Event, State};
+use efface_privacy::certificate::Certificate;
+use efface_privacy::event::State;
 use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::digest::digest_now;
 use crate::erase::withdrawn;
 use crate::error::{Error, Result};
+use crate::ledger::Tally;
 use crate::plan::Plan;
 use crate::rows::weights_of;
-use crate::verify::plan_of;
 
 /// Kind of ledger entries that are certificates.
 pub(crate) const CERTIFICATE: &str = "certificate";
@@ -57,12 +55,12 @@ pub(crate) struct Current {
     pub(crate) plan: Plan,
     /// Version of the latest model, also where it is withdrawn.
     pub(crate) version: u64,
-    /// The event of the latest certificate.
-    pub(crate) event: Event,
+    /// The newest certificate.
+    pub(crate) latest: Certificate,
+    /// What the ledger adds up to.
+    pub(crate) tally: Tally,
     pub(crate) head: LedgerHead,
     model: Option<Published>,
-    /// Records that erasures since the latest certificate took, where their numbers are stated.
-    pub(crate) erased: u64,
 }
 
 /// The model that is published now.
@@ -76,13 +74,13 @@ impl Current {
     /// Reads it.
     pub(crate) fn of(vault: &Vault) -> Result<Self> {
         let genesis = vault.genesis()?;
-        let plan = plan_of(&genesis.config_json)?;
+        let plan = Plan::read(&genesis.config_json)?;
         let missing = |what: &str| Error::storage("damaged", format!("the vault has no {what}"));
         let stored = vault.model()?;
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
-        let latest = latest_certificate(vault, &genesis, head.index)?;
-        let erased = erased_since(vault, &genesis, latest.chain.index)?;
-        let (model, certified) = match (stored, erased) {
+        let tally = Tally::of(vault, &genesis.public_key)?;
+        let latest = tally.newest(vault, &genesis)?;
+        let (model, certified) = match (stored, tally.withdrawn) {
             (None, Some(_)) => (None, true),
             (None, None) => return Err(missing("model")),
             // Whoever put a model back did not get it from here.
@@ -107,15 +105,7 @@ impl Current {
             )
             .hint("`efface ledger verify` says more; restore the vault from where you keep it"));
         }
-        Ok(Self {
-            genesis,
-            plan,
-            version: latest.model.version,
-            event: latest.event,
-            head,
-            model,
-            erased: erased.unwrap_or(0),
-        })
+        Ok(Self { genesis, plan, version: latest.model.version, latest, head, model, tally })
     }
 
     /// Whether records were erased without a release, so that there is no model.
@@ -133,68 +123,8 @@ impl Current {
 
     /// Releases this model has made.
     pub(crate) fn releases(&self) -> u64 {
-        self.event.releases()
+        self.latest.event.releases()
     }
-}
-
-/// Records that erasures after the entry `from` took, as far as they state numbers; none where there
-/// was no erasure.
-fn erased_since(vault: &Vault, genesis: &Genesis, from: u64) -> Result<Option<u64>> {
-    let mut erased: Option<u64> = None;
-    vault.scan_ledger(from + 1, |entry| -> Result<()> {
-        if entry.kind == ERASURE {
-            let damaged = |what: &dyn std::fmt::Display| {
-                Error::storage("damaged", format!("entry {} of the ledger: {what}", entry.index))
-            };
-            let erasure = Erasure::parse(entry.json).map_err(|error| damaged(&error))?;
-            let verdict = Erasure::verify(entry.json, Some(&genesis.public_key))
-                .map_err(|error| damaged(&error))?;
-            if verdict.standing() != Standing::Holds {
-                return Err(damaged(&"it was changed after it was signed"));
-            }
-            let records = erasure.request.records.unwrap_or(0);
-            erased = Some(erased.unwrap_or(0).saturating_add(records));
-        }
-        Ok(())
-    })?;
-    Ok(erased)
-}
-
-/// The newest certificate of the ledger, its hash and signature checked.
-pub(crate) fn latest_certificate(
-    vault: &Vault,
-    genesis: &Genesis,
-    head: u64,
-) -> Result<Certificate> {
-    let read = |index| -> Result<Option<String>> {
-        Ok(vault
-            .ledger_entry(index, |entry| {
-                (entry.kind == CERTIFICATE).then(|| entry.json.to_owned())
-            })?
-            .flatten())
-    };
-    for index in (0..=head).rev() {
-        if let Some(text) = read(index)? {
-            let damaged = |what: &dyn std::fmt::Display| {
-                Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
-            };
-            let certificate = Certificate::parse(&text).map_err(|error| match error {
-                ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
-                    .hint("train the model again with this version"),
-                _ => damaged(&error),
-            })?;
-            let document = serde_json::from_str(&text).map_err(|error| damaged(&error))?;
-            let hash = document_hash(&document).map_err(|error| damaged(&error))?;
-            let signature = &certificate.signature.value;
-            if hash != certificate.chain.hash
-                || !signature_holds(&genesis.public_key, &hash, signature)
-            {
-                return Err(damaged(&"it was changed after it was signed"));
-            }
-            return Ok(certificate);
-        }
-    }
-    Err(Error::storage("damaged", "the vault's ledger holds no certificate"))
 }
 
 /// What is kept beside model and records, if anything.

@@ -194,9 +194,9 @@ impl Begun<'_> {
         };
         let mut creation = Vault::create(output, &genesis, surroundings.keyring)?;
         insert(&mut creation)?;
-        let index = issued.store(&mut creation, &named)?;
+        let stored = issued.store(&mut creation, &named, surroundings.keyring)?;
         creation.commit()?;
-        Ok(issued.served(plan, named, index, records, notices))
+        Ok(issued.served(plan, named, stored, records, notices))
     }
 }
 

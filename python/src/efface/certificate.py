@@ -86,7 +86,8 @@ class Check:
     name : str
         What was checked.
     standing : str
-        ``"holds"``, ``"fails"`` or ``"undecided"``.
+        ``"holds"``, ``"fails"``, ``"undecided"``, or ``"notice"``: nothing that was promised
+        depends on it.
     reason : str
         Why.
     """
@@ -290,8 +291,8 @@ class Certificate:
             The vault: its ledger and the digest of its model are checked, too. Without it the
             model is undecided.
         head : str, optional
-            A head of the ledger that you kept; it shows whether the vault was replaced by an
-            older copy.
+            A head of the ledger that you kept, a hash or an entry's index and its hash; it shows
+            whether the vault was replaced by an older copy.
 
         Returns
         -------

@@ -430,21 +430,29 @@ class Vault:
         return Certificate(_engine.certificate(self.path, str(which)))
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return every entry of the ledger, oldest first: certificates and exports."""
+        """Return every entry of the ledger, oldest first: certificates, exports and checkpoints."""
         entries: list[dict[str, Any]] = json.loads(_engine.entries(self.path))
         return entries
 
-    def verify(self, *, key: str | None = None, head: str | None = None) -> Verdict:
-        """Check the whole ledger: every hash, signature and claim, and the model's digest.
+    def verify(
+        self, *, key: str | None = None, head: str | None = None, whole: bool = False
+    ) -> Verdict:
+        """Check the ledger: hashes, signatures, claims, and the model's digest.
+
+        Checking starts at the ledger's last checkpoint (the last one before ``head``), a signed
+        entry that states what those before it add up to.
 
         Parameters
         ----------
         key : str, optional
             The public key you trust, 64 hexadecimal digits.
         head : str, optional
-            A head of the ledger that you kept.
+            A head of the ledger that you kept: a hash, or an entry's index and its hash.
+        whole : bool, default=False
+            Check every entry from the first on, and that checkpoints add up.
         """
-        return Verdict._from_json(_engine.verify_ledger(self.path, key=key, head=head))
+        text = _engine.verify_ledger(self.path, key=key, head=head, whole=whole)
+        return Verdict._from_json(text)
 
     @property
     def public_key(self) -> str:

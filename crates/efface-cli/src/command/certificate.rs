@@ -116,8 +116,9 @@ struct Verify {
     #[arg(long, value_name = "VAULT")]
     vault: Option<PathBuf>,
 
-    /// A ledger head that you kept: it shows whether the vault was replaced by an older copy
-    #[arg(long, value_name = "HASH", requires = "vault")]
+    /// A ledger head that you kept, as `efface status` shows it or its hash alone: it shows whether
+    /// the vault was replaced by an older copy
+    #[arg(long, value_name = "HEAD", requires = "vault")]
     head: Option<String>,
 }
 

@@ -21,17 +21,20 @@ enum Action {
     Verify(Verify),
 }
 
-/// Check the whole ledger: every hash, signature and claim, and the digest of the model
+/// Check the ledger: hashes, signatures, claims, and the digest of the model
 ///
 /// Records are counted, and where the key file of the vault is in its usual place each is compared
 /// with the checksum it was stored with.
 ///
-/// Exit codes as for `efface certificate verify`. Only a head kept elsewhere shows whether the
-/// vault was replaced by an older copy of itself.
+/// Every 64 entries or so the ledger has a signed checkpoint that states what the entries before
+/// it add up to. Checking starts at the last one, or at the last one before `--head`; with `--all`
+/// it starts at the first entry. Exit codes as for `efface certificate verify`. Only a head kept
+/// elsewhere shows whether the vault was replaced by an older copy of itself.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  efface ledger verify model.efface --key trusted.pub --head 9a1b...")]
+  efface ledger verify model.efface --key trusted.pub --head 9a1b...
+  efface ledger verify model.efface --key trusted.pub --all")]
 struct Verify {
     /// The vault
     #[arg(value_name = "VAULT")]
@@ -41,9 +44,13 @@ struct Verify {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// A ledger head that you kept
-    #[arg(long, value_name = "HASH")]
+    /// A ledger head that you kept: index and hash as `efface status` shows them, or the hash alone
+    #[arg(long, value_name = "HEAD")]
     head: Option<String>,
+
+    /// Check every entry, and that checkpoints say what the entries before them add up to
+    #[arg(long)]
+    all: bool,
 }
 
 impl Ledger {
@@ -51,8 +58,9 @@ impl Ledger {
         let Action::Verify(verify) = self.action;
         let key = verify.key.as_deref().map(trusted_key).transpose()?;
         let keyring = key_file::find()?;
+        let check = if verify.all { efface::verify_whole_ledger } else { efface::verify_ledger };
         let head = verify.head.as_deref();
-        let verdict = efface::verify_ledger(&verify.vault, key.as_ref(), head, keyring.as_ref())?;
+        let verdict = check(&verify.vault, key.as_ref(), head, keyring.as_ref())?;
         output.verdict(&verdict)
     }
 }

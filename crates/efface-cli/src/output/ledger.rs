@@ -15,16 +15,17 @@ impl Output {
             }
             return Ok(());
         }
-        self.text("index  kind     version  time                  request")?;
+        self.text("index  kind        version  time                  request")?;
         for entry in entries {
             self.text(
                 format!(
-                    "{:>5}  {:<7}  {:>7}  {:<20}  {}",
+                    "{:>5}  {:<10}  {:>7}  {:<20}  {}{}",
                     entry.index,
                     entry.kind,
                     entry.version,
                     entry.at,
-                    entry.request_id.as_deref().unwrap_or("-")
+                    entry.request_id.as_deref().unwrap_or("-"),
+                    if entry.backwards { "  (before the time of an earlier entry)" } else { "" }
                 )
                 .trim_end(),
             )?;

@@ -46,9 +46,13 @@ fn in_text(path: &Path, status: &Status) -> String {
     let requests: Vec<String> =
         status.requests.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     lines.push(format!("requests   {}", requests.join(", ")));
-    for export in &status.exports {
+    if let Some(export) = &status.exports.latest {
+        let count = match status.exports.count {
+            1 => String::new(),
+            more => format!("{more} times, last "),
+        };
         lines.push(format!(
-            "exported   version {} as {} on {}: copies are not covered",
+            "exported   {count}version {} as {} on {}: copies are not covered",
             export.version, export.format, export.at
         ));
     }

@@ -18,13 +18,13 @@ impl Output {
                 self.text(&format!("{word:<9}  {}: {}", check.name, check.reason))?;
             }
             self.text(match standing {
-                Standing::Holds => "VALID: every check passed",
+                Standing::Holds | Standing::Notice => "VALID: every check passed",
                 Standing::Fails => "INVALID: a check failed",
                 Standing::Undecided => "INCOMPLETE: no check failed, but some could not be run",
             })?;
         }
         Ok(match standing {
-            Standing::Holds => Outcome::Done,
+            Standing::Holds | Standing::Notice => Outcome::Done,
             Standing::Fails => Outcome::DoesNotHold,
             Standing::Undecided => Outcome::Undecided,
         })
@@ -36,5 +36,6 @@ fn word(standing: Standing) -> &'static str {
         Standing::Holds => "holds",
         Standing::Fails => "FAILS",
         Standing::Undecided => "undecided",
+        Standing::Notice => "NOTICE",
     }
 }

@@ -28,6 +28,8 @@ mod full_disk;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod hostile_plan;
+#[cfg(test)]
 mod interrupted;
 #[cfg(test)]
 mod keys;
@@ -37,6 +39,8 @@ mod kill;
 mod lab;
 #[cfg(test)]
 mod lists;
+#[cfg(test)]
+mod long_ledger;
 #[cfg(test)]
 mod main_job;
 #[cfg(test)]

@@ -238,7 +238,7 @@ fn unknown_events_are_refused() {
 
 /// Runs statements on the vault's file behind the program's back, the append-only trigger out of
 /// the way.
-fn sql(w: &Workshop, statements: &str) {
+pub(crate) fn sql(w: &Workshop, statements: &str) {
     let connection = Connection::open(w.path("m.efface")).unwrap();
     let trigger: String = connection
         .query_row(

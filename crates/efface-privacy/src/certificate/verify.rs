@@ -23,6 +23,8 @@ pub enum Standing {
     Fails,
     /// It cannot be told from what was given.
     Undecided,
+    /// Nothing that was promised depends on it, but a reader should know.
+    Notice,
 }
 
 /// One line of a verdict.

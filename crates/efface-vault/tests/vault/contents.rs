@@ -16,7 +16,7 @@ fn record<'a>(id: &'a str, subject: Option<&'a str>, features: &'a [u8]) -> Stor
     StoredRecord { id, subject, target: -1.5, features, added_version: 1 }
 }
 
-fn fresh() -> (tempfile::TempDir, PathBuf, Vault) {
+pub(crate) fn fresh() -> (tempfile::TempDir, PathBuf, Vault) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.efface");
     let mut creation = Vault::create(&path, &genesis(), &keyring()).unwrap();

@@ -9,6 +9,7 @@ mod crash;
 mod erasure;
 mod hostile;
 mod keyring;
+mod ledger;
 #[cfg(unix)]
 mod no_space;
 mod planted;

@@ -9,10 +9,10 @@ use zeroize::Zeroize;
 
 use crate::add::read_as_planned;
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::rows::encode;
 use crate::source::Source;
 use crate::surroundings::Progress;
-use crate::verify::plan_of;
 
 /// Names of records, one for each row of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Part {
         salt: [u8; 16],
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
-        let plan = plan_of(plan)?;
+        let plan = Plan::read(plan)?;
         let constants = plan.constants()?;
         let mut tell = |progress: Progress| match watch(&progress) {
             ControlFlow::Continue(()) => Ok(()),

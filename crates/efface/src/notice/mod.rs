@@ -52,6 +52,8 @@ pub enum NoticeCode {
     DeletedBefore,
     /// Records without ids were named by their position.
     NamedByPosition,
+    /// The clock is behind an earlier entry of the ledger.
+    ClockSetBack,
 }
 
 impl NoticeCode {
@@ -70,6 +72,7 @@ impl NoticeCode {
             Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
             Self::NamedByPosition => "named-by-position",
+            Self::ClockSetBack => "clock-set-back",
         }
     }
 
@@ -82,7 +85,8 @@ impl NoticeCode {
             | Self::LargeDelta
             | Self::PublicNFarOff
             | Self::NoRequestCovered
-            | Self::RowsClipped => true,
+            | Self::RowsClipped
+            | Self::ClockSetBack => true,
             Self::RowsLeftOut
             | Self::ServedBefore
             | Self::NotCompared

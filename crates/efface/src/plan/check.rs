@@ -11,8 +11,14 @@ use super::{MechanismName, descent, distributed_descent, objective_perturbation,
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
-/// The most steps one command may be asked for.
-const MOST_STEPS: u64 = 10_000_000_000;
+/// The most steps of learning or of one request, each a pass over the data.
+pub(super) const MOST_STEPS: u64 = 100_000_000;
+
+/// The largest count: it fits a f64 exactly, so that no later arithmetic rounds it.
+pub(super) const MOST_COUNT: u64 = 1 << 52;
+
+/// How rows are made to obey their bound.
+pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
@@ -116,11 +122,7 @@ impl Choices {
                 positive("lambda", lambda)?
             },
             row_norm: row_norm(s.row_norm.unwrap_or(1.0))?,
-            row_map: known(
-                "row-map",
-                s.row_map.as_deref().unwrap_or("clip"),
-                &["clip", "unit", "refuse"],
-            )?,
+            row_map: known("row-map", s.row_map.as_deref().unwrap_or("clip"), &ROW_MAPS)?,
             intercept: at_least_zero("intercept", s.intercept.unwrap_or(1.0))?,
             epsilon: positive("epsilon", s.epsilon.unwrap_or(1.0))?,
             order: RenyiOrder::new(s.order.unwrap_or(2.0)).map_err(range)?.get(),
@@ -407,7 +409,7 @@ const MOST_FACE: usize = 1 << 20;
 const MOST_LINES: (usize, usize) = (64, 200);
 
 /// Lines that certificates are to repeat.
-fn not_covered(lines: &[String]) -> Result<()> {
+pub(super) fn not_covered(lines: &[String]) -> Result<()> {
     let (most, longest) = MOST_LINES;
     if lines.len() > most {
         let message = format!("`not-covered` must be at most {most} lines, got {}", lines.len());
@@ -531,9 +533,8 @@ fn at_least_zero(name: &'static str, x: f64) -> Result<f64> {
     }
 }
 
-/// Counts fit a f64 exactly, so that no later arithmetic rounds them.
 fn count(name: &'static str, x: u64) -> Result<u64> {
-    if (1..=1 << 52).contains(&x) {
+    if (1..=MOST_COUNT).contains(&x) {
         Ok(x)
     } else {
         Err(Error::input("range", format!("`{name}` must be in 1..=2^52, got {x}")))

@@ -7,6 +7,7 @@ pub(crate) mod descent;
 mod distributed_descent;
 pub(crate) mod noisy_gd;
 mod objective_perturbation;
+mod read;
 mod read_off;
 mod resolve;
 mod ridge;

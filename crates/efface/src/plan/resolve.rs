@@ -133,6 +133,10 @@ impl Plan {
         };
         let value = plan.digest()?;
         plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
+        plan.examine().map_err(|fault| {
+            Error::refused("plan", format!("these settings lead to no usable plan: {fault}"))
+                .hint("give what is named as a setting of its own, or change what it follows from")
+        })?;
         Ok(plan)
     }
 

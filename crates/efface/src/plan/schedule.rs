@@ -8,6 +8,7 @@ use efface_privacy::certificate::Origin;
 use efface_privacy::event::{Composed, Event, Given, Setting};
 use efface_privacy::sampler::{Grid, grid_for};
 
+use super::check::MOST_STEPS;
 use super::constants::Constants as List;
 use super::{
     Choices, MechanismName, Schedule, Target, descent, distributed_descent, noisy_gd,
@@ -36,9 +37,9 @@ pub(super) fn schedule(
 /// The excess risk that noise may cost unless the user says otherwise.
 pub(crate) const EXCESS_RISK: f64 = 1e-3;
 
-/// The fewest steps of a request with `ok(steps)`; none when even 2^32 are not enough.
+/// The fewest steps of a request with `ok(steps)`; none when even [`MOST_STEPS`] are not enough.
 pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
-    least_count(1 << 32, ok)
+    least_count(MOST_STEPS, ok)
 }
 
 /// Public numbers a schedule is computed from.

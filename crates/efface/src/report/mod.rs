@@ -11,11 +11,12 @@ use std::path::Path;
 use efface_privacy::certificate::{Certificate, Verdict};
 
 use crate::error::{Error, Result};
-use crate::outcome::Status;
+use crate::ledger::export_note;
+use crate::outcome::{ExportNote, Status};
 use crate::plan::Target;
 use crate::status::{entries, status};
-use crate::store::{CERTIFICATE, Current, open_for_reading};
-use crate::verify::verify_ledger;
+use crate::store::{CERTIFICATE, Current, EXPORT, open_for_reading};
+use crate::verify_ledger::verify_whole_ledger;
 
 pub use audits::AUDIT_BYTES;
 use page::Page;
@@ -28,6 +29,8 @@ struct Facts {
     hides_counts: bool,
     /// Oldest first; never empty.
     certificates: Vec<Certificate>,
+    /// Oldest first.
+    exports: Vec<ExportNote>,
     /// What recomputing the whole ledger said, under the vault's own key.
     verdict: Verdict,
     audits: Vec<audits::Audit>,
@@ -82,12 +85,19 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     let audits = audits.collect::<Result<_>>()?;
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
-    let mut certificates = Vec::new();
+    let (mut certificates, mut exports) = (Vec::new(), Vec::new());
     vault.scan_ledger(0, |entry| -> Result<()> {
-        if entry.kind == CERTIFICATE {
-            certificates.push(Certificate::parse(entry.json).map_err(|error| {
-                Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
-            })?);
+        let damaged = |error: &dyn std::fmt::Display| {
+            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+        };
+        match entry.kind {
+            CERTIFICATE => {
+                certificates.push(Certificate::parse(entry.json).map_err(|e| damaged(&e))?);
+            }
+            EXPORT => exports.push(export_note(
+                &serde_json::from_str(entry.json).map_err(|error| damaged(&error))?,
+            )),
+            _ => {}
         }
         Ok(())
     })?;
@@ -95,11 +105,12 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     if certificates.is_empty() {
         return Err(Error::storage("damaged", "the ledger has no certificate"));
     }
-    let verdict = verify_ledger(path, Some(&current.genesis.public_key), None, None)?;
+    let verdict = verify_whole_ledger(path, Some(&current.genesis.public_key), None, None)?;
     if crate::status::status(path)?.head != status.head {
         return Err(Error::refused("changed", "the vault changed while its report was made")
             .hint("make the report again"));
     }
     let hides_counts = current.plan.hides_counts();
-    Ok(Facts { status, target: current.plan.target, hides_counts, certificates, verdict, audits })
+    let target = current.plan.target;
+    Ok(Facts { status, target, hides_counts, certificates, exports, verdict, audits })
 }

@@ -109,7 +109,7 @@ pub(super) fn limits(page: &mut Page, facts: &Facts) {
         .collect();
     page.table("Beyond mathematics", &["Name", "Assumption", "How sure"], &rows);
     page.section("Exports");
-    let exports = &facts.status.exports;
+    let exports = &facts.exports;
     if exports.is_empty() {
         page.paragraph("The ledger notes no export. Copies made by other means are not noted.");
         return;
@@ -214,7 +214,7 @@ pub(super) fn words(page: &mut Page) {
 pub(super) fn check_yourself(page: &mut Page, facts: &Facts) {
     let status = &facts.status;
     page.section("Check it yourself");
-    page.raw("<p>With the vault: <code>efface ledger verify VAULT --key KEY --head HEAD</code>. With one certificate only: <code>efface certificate verify FILE --key KEY</code>, or the independent verifier of efface's documentation, one Python file.</p>");
+    page.raw("<p>With the vault: <code>efface ledger verify VAULT --all --key KEY --head HEAD</code>. With one certificate only: <code>efface certificate verify FILE --key KEY</code>, or the independent verifier of efface's documentation, one Python file.</p>");
     let rows = [
         ("Signing key", status.key_id.clone()),
         ("Head of the ledger to keep elsewhere", status.head.1.clone()),

@@ -72,7 +72,7 @@ fn live(settings: Settings) {
     let json = world.run(|s| export(&vault, ExportFormat::Json, s)).unwrap();
     assert!(String::from_utf8(json).unwrap().contains("coef"));
     let status = status(&vault).unwrap();
-    assert_eq!((status.records, status.exports.len()), (119, 1));
+    assert_eq!((status.records, status.exports.count), (119, 1));
     page(&report(&vault, &[]).unwrap(), &status);
     audited(&vault, &status);
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();

@@ -17,5 +17,6 @@ mod read_off;
 mod refusals;
 mod rehearsal;
 mod releases;
+mod sizes;
 mod weighted;
 mod world;

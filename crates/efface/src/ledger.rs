@@ -1,0 +1,222 @@
+//! Entries appended to the ledger, and what they add up to. Every so many entries a signed
+//! checkpoint says so, and whoever reads goes on from the last one.
+
+use std::collections::BTreeMap;
+
+use efface_privacy::certificate::{Certificate, ParseError, document_hash, signature_holds};
+use efface_vault::{Genesis, Keyring, LedgerHead, Transaction, Vault};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::certify::{hash_bytes, sealed};
+use crate::erase::ERASE;
+use crate::error::{Error, Result};
+use crate::outcome::{ExportNote, Exports};
+use crate::store::{CERTIFICATE, ERASURE, EXPORT};
+
+/// Kind of ledger entries that say what those before them add up to.
+pub(crate) const CHECKPOINT: &str = "checkpoint";
+/// The schema of checkpoints.
+pub(crate) const CHECKPOINT_SCHEMA: &str = "efface.checkpoint/0";
+
+/// Entries from one checkpoint to the next.
+const EVERY: u64 = 64;
+
+/// An entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    pub(crate) index: u64,
+    pub(crate) hash: String,
+}
+
+/// What the entries of a ledger add up to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tally {
+    /// The newest certificate.
+    pub(crate) certificate: Option<Place>,
+    /// Requests served, by kind.
+    pub(crate) requests: BTreeMap<String, u64>,
+    /// Records that erasures since the newest certificate took, as far as they state numbers; none
+    /// where there was none, so that the model is published.
+    pub(crate) withdrawn: Option<u64>,
+    /// Releases of the model.
+    pub(crate) releases: u64,
+    /// Of those, the ones since training or the last refresh.
+    pub(crate) since_refresh: u64,
+    /// Records: the first ones, plus those added, less those deleted; none where counts are private.
+    pub(crate) records: Option<u64>,
+    /// Copies that left.
+    pub(crate) exports: Exports,
+    /// The latest time that an entry states.
+    pub(crate) latest: String,
+}
+
+impl Tally {
+    /// Of the whole ledger, read from the last checkpoint on.
+    pub(crate) fn of(vault: &Vault, key: &[u8; 32]) -> Result<Self> {
+        let (mut tally, from) = match vault.last_of_kind(CHECKPOINT, u64::MAX)? {
+            Some(index) => (Self::checkpoint(vault, index, key)?.0, index + 1),
+            None => (Self::default(), 0),
+        };
+        vault.scan_ledger(from, |entry| -> Result<()> {
+            let document =
+                serde_json::from_str(entry.json).map_err(|error| damaged(entry.index, &error))?;
+            // It says that there is no model, which nothing else would contradict.
+            if entry.kind == ERASURE && !sound(&document, entry.index, key) {
+                return Err(damaged(entry.index, &CHANGED));
+            }
+            tally.add(entry.kind, &document);
+            Ok(())
+        })?;
+        Ok(tally)
+    }
+
+    /// That of the checkpoint at `index`, its hash and signature checked, and the hash of the entry
+    /// before it.
+    pub(crate) fn checkpoint(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Self, String)> {
+        let document = vault
+            .ledger_entry(index, |entry| serde_json::from_str::<Value>(entry.json))?
+            .ok_or_else(|| damaged(index, &"it is missing"))?
+            .map_err(|error| damaged(index, &error))?;
+        match Self::stated(&document) {
+            Some(tally) if sound(&document, index, key) => {
+                let previous = document.pointer("/chain/previous").and_then(Value::as_str);
+                Ok((tally, previous.unwrap_or("").to_owned()))
+            }
+            _ => Err(damaged(index, &CHANGED)),
+        }
+    }
+
+    /// What a document states, if it is a checkpoint.
+    pub(crate) fn stated(document: &Value) -> Option<Self> {
+        let checkpoint = document.get("schema")? == CHECKPOINT_SCHEMA;
+        checkpoint.then(|| Self::deserialize(document.get("tally")?).ok())?
+    }
+
+    /// Adds an entry.
+    pub(crate) fn add(&mut self, kind: &str, document: &Value) {
+        let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
+        let number = |at| document.pointer(at).and_then(Value::as_u64).unwrap_or(0);
+        let at = time(document);
+        if at > self.latest.as_str() {
+            at.clone_into(&mut self.latest);
+        }
+        match kind {
+            CERTIFICATE => {
+                let request = text("/request/kind");
+                let touched = text("/request/records").parse().ok();
+                self.records = match (request, self.records.zip(touched)) {
+                    ("train", _) => touched,
+                    ("add", Some((now, more))) => now.checked_add(more),
+                    ("delete", Some((now, gone))) => now.checked_sub(gone),
+                    ("update" | "refresh", _) => self.records,
+                    _ => None,
+                };
+                self.since_refresh =
+                    if matches!(request, "train" | "refresh") { 1 } else { self.since_refresh + 1 };
+                self.releases += 1;
+                *self.requests.entry(request.to_owned()).or_default() += 1;
+                let hash = text("/chain/hash").to_owned();
+                self.withdrawn = None;
+                self.certificate = Some(Place { index: number("/chain/index"), hash });
+            }
+            ERASURE => {
+                let gone: Option<u64> = text("/request/records").parse().ok();
+                self.records = self.records.zip(gone).and_then(|(now, gone)| now.checked_sub(gone));
+                let erased = self.withdrawn.unwrap_or(0).saturating_add(gone.unwrap_or(0));
+                self.withdrawn = Some(erased);
+                *self.requests.entry(ERASE.to_owned()).or_default() += 1;
+            }
+            EXPORT => {
+                self.exports.count += 1;
+                self.exports.latest = Some(export_note(document));
+            }
+            _ => {}
+        }
+    }
+
+    /// The newest certificate, its hash and signature checked.
+    pub(crate) fn newest(&self, vault: &Vault, genesis: &Genesis) -> Result<Certificate> {
+        let Some(Place { index, hash }) = &self.certificate else {
+            return Err(Error::storage("damaged", "the vault's ledger holds no certificate"));
+        };
+        let text = vault
+            .ledger_entry(*index, |entry| entry.json.to_owned())?
+            .ok_or_else(|| damaged(*index, &"it is missing"))?;
+        let certificate = Certificate::parse(&text).map_err(|error| match error {
+            ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
+                .hint("train the model again with this version"),
+            _ => damaged(*index, &error),
+        })?;
+        let document = serde_json::from_str(&text).map_err(|error| damaged(*index, &error))?;
+        let found = document_hash(&document).map_err(|error| damaged(*index, &error))?;
+        let sound = found == *hash
+            && found == certificate.chain.hash
+            && signature_holds(&genesis.public_key, hash, &certificate.signature.value);
+        if sound { Ok(certificate) } else { Err(damaged(*index, &CHANGED)) }
+    }
+}
+
+/// Whether an entry is the one signed for its place.
+fn sound(document: &Value, index: u64, key: &[u8; 32]) -> bool {
+    let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
+    document_hash(document).is_ok_and(|hash| {
+        text("/chain/hash") == hash
+            && document.pointer("/chain/index").and_then(Value::as_u64) == Some(index)
+            && signature_holds(key, &hash, text("/signature/value"))
+    })
+}
+
+/// Said of entries whose hash or signature does not hold.
+const CHANGED: &str = "it was changed after it was signed";
+
+fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
+    Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
+        .hint("`efface ledger verify --all` says more; restore the vault from a backup")
+}
+
+/// When an entry says that it was made.
+pub(crate) fn time(document: &Value) -> &str {
+    let at = document.get("issued_at").or_else(|| document.get("at"));
+    at.and_then(Value::as_str).unwrap_or("")
+}
+
+/// What the entry of an export says.
+pub(crate) fn export_note(document: &Value) -> ExportNote {
+    let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
+    let version = document.pointer("/model/version").and_then(Value::as_u64).unwrap_or(0);
+    ExportNote { version, at: text("/at"), format: text("/format") }
+}
+
+/// Appends a sealed entry, and a checkpoint where one is due. The ledger's head afterwards.
+pub(crate) fn append(
+    transaction: &mut Transaction<'_>,
+    kind: &str,
+    text: &str,
+    hash: &str,
+    keyring: &Keyring,
+) -> Result<LedgerHead> {
+    let hash = hash_bytes(hash)?;
+    let index = transaction.append_ledger(kind, text, &hash)?;
+    let last = transaction.last_of_kind(CHECKPOINT, index)?.unwrap_or(0);
+    if index - last < EVERY {
+        return Ok(LedgerHead { index, hash });
+    }
+    let document: Value = serde_json::from_str(text).map_err(|error| damaged(index, &error))?;
+    let checkpoint = json!({
+        "schema": CHECKPOINT_SCHEMA,
+        "vault": transaction.genesis()?.vault_id,
+        "at": time(&document),
+        "tally": Tally::of(transaction, &keyring.public_key())?,
+        "chain": { "index": index + 1, "previous": hex::encode(hash), "hash": "" },
+    });
+    let (text, hash) = sealed(checkpoint, keyring)?;
+    let hash = hash_bytes(&hash)?;
+    let index = transaction.append_ledger(CHECKPOINT, &text, &hash)?;
+    Ok(LedgerHead { index, hash })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,588 @@
+//! Verification of ledgers: entries, chain, checkpoints, and what the vault holds now.
+
+use std::path::Path;
+
+use efface_privacy::certificate::{
+    Certificate, ERASURE_SCHEMA, Erasure, GENESIS, Request, RequestKind, SCHEMA, Standing, Verdict,
+    When, Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
+};
+use efface_privacy::event::{Event, Phase, State};
+use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
+use serde_json::Value;
+
+use crate::digest::digest_now;
+use crate::error::Result;
+use crate::examine;
+use crate::head::Head;
+use crate::ledger::{CHECKPOINT, CHECKPOINT_SCHEMA, Tally, time};
+use crate::plan::Plan;
+use crate::run::ridge;
+use crate::store::{CERTIFICATE, ERASURE, EXPORT, EXPORT_SCHEMA, open_for_reading};
+
+/// Checks a vault's ledger from its last checkpoint on: order, hashes, signatures, each certificate,
+/// and that the newest one certifies the weights that are there. The first entry is checked as well.
+/// With a remembered head, it starts at the last checkpoint before that. Then, that there are as many
+/// rows as the ledger certifies and, with the vault's own keys, that each is as it was stored.
+///
+/// # Errors
+/// When the vault cannot be read.
+pub fn verify_ledger(
+    path: &Path,
+    trusted: Option<&[u8; 32]>,
+    head: Option<&str>,
+    keyring: Option<&Keyring>,
+) -> Result<Verdict> {
+    checked(path, trusted, head, keyring, false)
+}
+
+/// As [`verify_ledger`], every entry from the first on, and that checkpoints say what the entries
+/// before them add up to.
+///
+/// # Errors
+/// When the vault cannot be read.
+pub fn verify_whole_ledger(
+    path: &Path,
+    trusted: Option<&[u8; 32]>,
+    head: Option<&str>,
+    keyring: Option<&Keyring>,
+) -> Result<Verdict> {
+    checked(path, trusted, head, keyring, true)
+}
+
+fn checked(
+    path: &Path,
+    trusted: Option<&[u8; 32]>,
+    head: Option<&str>,
+    keyring: Option<&Keyring>,
+    whole: bool,
+) -> Result<Verdict> {
+    let head = head.map(Head::parse).transpose()?;
+    let mut vault = open_for_reading(path)?;
+    let place = head.as_ref().map(|head| head.place(&vault)).transpose()?.flatten();
+    let checkpoint = match whole {
+        true => None,
+        false => vault.last_of_kind(CHECKPOINT, place.unwrap_or(u64::MAX))?,
+    };
+    let mut verdict = checked_from(&vault, trusted, checkpoint)?;
+    // A tally that does not fit is told; the rows are then counted only.
+    examine::unlock(&mut vault, keyring, &mut verdict);
+    examine::rows(&vault, &mut verdict);
+    if let Some(head) = head {
+        head.check(&vault, &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+/// Checks the whole ledger of an open vault, its model and its plan.
+pub(crate) fn ledger_checks(vault: &Vault, trusted: Option<&[u8; 32]>) -> Result<Verdict> {
+    checked_from(vault, trusted, None)
+}
+
+fn checked_from(
+    vault: &Vault,
+    trusted: Option<&[u8; 32]>,
+    checkpoint: Option<u64>,
+) -> Result<Verdict> {
+    let genesis = vault.genesis()?;
+    let mut verdict = Verdict::default();
+    let mut walk = Walk::new(&genesis, trusted);
+    let checkpoint = match checkpoint {
+        Some(index) if walk.start(vault, &genesis, index, &mut verdict)? => Some(index),
+        _ => None,
+    };
+    let mut entries = 0;
+    vault.scan_ledger(checkpoint.unwrap_or(0), |entry| -> Result<()> {
+        walk.entry(&entry, &mut verdict);
+        entries = entry.index + 1;
+        Ok(())
+    })?;
+    let reason = match checkpoint {
+        Some(index) => format!(
+            "entry 0, and {index} to {} of {entries} were verified; for those between, the signed \
+             checkpoint {index} was relied on (`efface ledger verify --all` verifies them, too)",
+            entries.saturating_sub(1)
+        ),
+        None => format!("every entry was verified ({entries})"),
+    };
+    verdict.push("extent", Standing::Holds, reason);
+    walk.clock(&mut verdict);
+    key(&genesis, trusted, &mut verdict);
+    match walk.latest {
+        Some(certificate) => {
+            let withdrawn = walk.withdrawn.is_some();
+            if withdrawn {
+                no_model(vault, &mut verdict)?;
+            } else {
+                newest(vault, &certificate, &mut verdict)?;
+            }
+            let plan = Plan::read(&genesis.config_json);
+            match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
+                Ok(true) => {
+                    verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
+                    if !withdrawn {
+                        ridge::check(vault, &plan?, &mut verdict)?;
+                    }
+                }
+                Ok(false) => {
+                    let reason = "the vault's plan is not the one its certificates were made under";
+                    verdict.push("plan", Standing::Fails, reason);
+                }
+                Err(error) => verdict.push("plan", Standing::Fails, error.message()),
+            }
+        }
+        None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
+    }
+    Ok(verdict)
+}
+
+fn key(genesis: &Genesis, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
+    let vault = key_id(&genesis.public_key);
+    let (standing, reason) = match trusted {
+        Some(key) if *key == genesis.public_key => {
+            (Standing::Holds, "the vault's key is the trusted one".to_owned())
+        }
+        Some(key) => (
+            Standing::Fails,
+            format!("the vault's key is {vault}, not the trusted {}", key_id(key)),
+        ),
+        None => (
+            Standing::Undecided,
+            format!("the vault's key is {vault}; give the key you trust to decide"),
+        ),
+    };
+    verdict.push("key", standing, reason);
+}
+
+struct Walk<'a> {
+    previous: String,
+    next: u64,
+    key: [u8; 32],
+    latest: Option<Certificate>,
+    /// Records erased since the model was withdrawn, as far as they are stated; none where it is not.
+    withdrawn: Option<u64>,
+    /// What the entries so far add up to.
+    tally: Tally,
+    /// Entries with a time before that of an earlier one.
+    backwards: Vec<u64>,
+    vault: &'a str,
+    trusted: Option<&'a [u8; 32]>,
+}
+
+/// What is wrong with an entry, in words.
+type Fault = String;
+
+impl<'a> Walk<'a> {
+    fn new(genesis: &'a Genesis, trusted: Option<&'a [u8; 32]>) -> Self {
+        Self {
+            previous: GENESIS.to_owned(),
+            next: 0,
+            key: genesis.public_key,
+            latest: None,
+            withdrawn: None,
+            tally: Tally::default(),
+            backwards: Vec::new(),
+            vault: &genesis.vault_id,
+            trusted,
+        }
+    }
+
+    /// Goes on from the checkpoint at `index`, once the first entry and the certificate that was the
+    /// newest then are verified. Says no where the checkpoint itself does not hold.
+    fn start(
+        &mut self,
+        vault: &Vault,
+        genesis: &'a Genesis,
+        index: u64,
+        verdict: &mut Verdict,
+    ) -> Result<bool> {
+        let mut fails = |index, reason: &str| {
+            verdict.push(&format!("entry {index}"), Standing::Fails, reason);
+        };
+        let (tally, previous) = match Tally::checkpoint(vault, index, &self.key) {
+            Ok(found) => found,
+            Err(error) => {
+                fails(index, error.message());
+                return Ok(false);
+            }
+        };
+        let Some(newest) = tally.certificate.clone() else {
+            fails(index, "it names no certificate");
+            return Ok(false);
+        };
+        let mut single = |index: u64| -> Result<Option<Certificate>> {
+            let mut walk = Walk::new(genesis, self.trusted);
+            let found = vault.ledger_entry(index, |entry| {
+                let document: Value = serde_json::from_str(entry.json).unwrap_or_default();
+                walk.previous = text(&document, "/chain/previous").to_owned();
+                walk.next = index;
+                walk.entry(&entry, verdict);
+            })?;
+            if found.is_none() {
+                verdict.push(&format!("entry {index}"), Standing::Fails, "it is missing");
+            }
+            Ok(walk.latest)
+        };
+        let first = single(0)?;
+        self.latest = if newest.index == 0 { first.clone() } else { single(newest.index)? };
+        if self.latest.as_ref().is_none_or(|latest| latest.chain.hash != newest.hash) {
+            let reason = "the certificate that it names as the newest before it is another";
+            verdict.push(&format!("entry {index}"), Standing::Fails, reason);
+        }
+        if let (Some(first), Some(latest)) = (&first, &self.latest)
+            && !fixed(latest, first)
+        {
+            let name = format!("entry {}", newest.index);
+            verdict.push(&name, Standing::Fails, OTHER_CONSTANTS);
+        }
+        self.withdrawn = tally.withdrawn;
+        (self.tally, self.previous, self.next) = (tally, previous, index);
+        Ok(true)
+    }
+
+    fn entry(&mut self, entry: &LedgerEntry<'_>, verdict: &mut Verdict) {
+        let (standing, reason) = match self.check(entry) {
+            Ok(reason) => (Standing::Holds, reason),
+            Err(reason) => (Standing::Fails, reason),
+        };
+        self.next = entry.index + 1;
+        verdict.push(&format!("entry {}", entry.index), standing, reason);
+    }
+
+    fn check(&mut self, entry: &LedgerEntry<'_>) -> std::result::Result<String, Fault> {
+        let LedgerEntry { index, kind, json, hash: stored } = *entry;
+        let document: Value =
+            serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
+        let hash = document_hash(&document).map_err(|error| error.to_string())?;
+        let previous = std::mem::replace(&mut self.previous, hash.clone());
+        if index != self.next {
+            return Err(format!("entry {} is missing before it", self.next));
+        }
+        if document.pointer("/chain/index").and_then(Value::as_u64) != Some(index) {
+            return Err("it states another position".into());
+        }
+        if text(&document, "/chain/hash") != hash || hex::encode(stored) != hash {
+            return Err("its body was changed: the hash is another".into());
+        }
+        if text(&document, "/chain/previous") != previous {
+            return Err("it does not follow the entry before it".into());
+        }
+        if !signature_holds(&self.key, &hash, text(&document, "/signature/value")) {
+            return Err("it is not signed by the vault's key".into());
+        }
+        let schema = text(&document, "/schema");
+        let expected = match schema {
+            SCHEMA => CERTIFICATE,
+            ERASURE_SCHEMA => ERASURE,
+            EXPORT_SCHEMA => EXPORT,
+            CHECKPOINT_SCHEMA => CHECKPOINT,
+            _ => "",
+        };
+        if kind != expected {
+            return Err(format!("it is kept as `{kind}`, which it is not"));
+        }
+        if kind != CHECKPOINT && time(&document) < self.tally.latest.as_str() {
+            self.backwards.push(index);
+        }
+        let before = self.tally.clone();
+        self.tally.add(kind, &document);
+        match kind {
+            CERTIFICATE => self.certificate(json, text(&document, "/request/kind")),
+            CHECKPOINT if Tally::stated(&document).as_ref() == Some(&before) => {
+                Ok("checkpoint, chained, signed, adds up".into())
+            }
+            CHECKPOINT => Err("it does not say what the entries before it add up to".into()),
+            ERASURE => {
+                self.erases(json)?;
+                Ok("erase, chained and signed; no model is published from here on".to_owned())
+            }
+            _ if self.withdrawn.is_some() => Err("it exports a model that is withdrawn".into()),
+            _ => Ok(format!("{schema}, chained and signed")),
+        }
+    }
+
+    fn certificate(&mut self, json: &str, kind: &str) -> std::result::Result<String, Fault> {
+        let alone = verify_alone(json, Some(self.trusted.unwrap_or(&self.key)))
+            .map_err(|error| error.to_string())?;
+        let parsed = Certificate::parse(json).map_err(|error| error.to_string())?;
+        self.follows(&parsed)?;
+        self.latest = Some(parsed);
+        self.withdrawn = None;
+        let failed: Vec<String> = alone
+            .checks
+            .iter()
+            .filter(|check| check.standing == Standing::Fails)
+            .map(|check| format!("{}: {}", check.name, check.reason))
+            .collect();
+        if failed.is_empty() {
+            Ok(format!("{kind}, chained, signed, all claims recomputed"))
+        } else {
+            Err(failed.join("; "))
+        }
+    }
+
+    /// An erasure must follow the model that it withdraws.
+    fn erases(&mut self, text: &str) -> std::result::Result<(), String> {
+        let erasure = Erasure::parse(text).map_err(|error| error.to_string())?;
+        let verdict = Erasure::verify(text, Some(&self.key)).map_err(|error| error.to_string())?;
+        let failed = verdict.checks.iter().find(|check| check.standing != Standing::Holds);
+        if let Some(check) = failed {
+            return Err(format!("{}: {}", check.name, check.reason));
+        }
+        if erasure.vault != self.vault {
+            return Err("it is of another vault".into());
+        }
+        let before = self.latest.as_ref().ok_or("no model was there to be withdrawn")?;
+        let when = if self.withdrawn.is_some() { When::Before } else { When::Now };
+        if erasure.model != (Withdrawn { version: before.model.version, withdrawn: when })
+            || erasure.not_for_release != before.not_for_release
+        {
+            return Err("the model it withdraws is not the one before it".into());
+        }
+        let erased = self.withdrawn.unwrap_or(0);
+        self.withdrawn = Some(erased.saturating_add(erasure.request.records.unwrap_or(0)));
+        Ok(())
+    }
+
+    /// Names the entries whose time is before that of an earlier one.
+    fn clock(&self, verdict: &mut Verdict) {
+        if self.backwards.is_empty() {
+            return;
+        }
+        let reason = format!(
+            "the times of these entries are before that of an earlier entry: {}; a clock was wrong \
+             or was set back",
+            ranges(&self.backwards)
+        );
+        verdict.push("clock", Standing::Notice, reason);
+    }
+
+    /// What must stay the same, or go on, from one certificate to the next.
+    fn follows(&self, certificate: &Certificate) -> std::result::Result<(), Fault> {
+        if certificate.vault != self.vault {
+            return Err("it is of another vault".into());
+        }
+        let made = self.tally.since_refresh;
+        let joint = certificate.event.joint_releases();
+        if certificate.event.state() == State::Secret && made > joint {
+            return Err(format!(
+                "it is release {made} since the last refresh, and {joint} are covered"
+            ));
+        }
+        let Some(before) = &self.latest else { return Ok(()) };
+        let there = match self.withdrawn {
+            None => Some(before.model.digest_after.as_str()),
+            Some(_) => None,
+        };
+        if certificate.model.version != before.model.version + 1
+            || certificate.model.digest_before.as_deref() != there
+        {
+            return Err("its model does not follow the one before".into());
+        }
+        if !fixed(certificate, before) {
+            return Err(OTHER_CONSTANTS.into());
+        }
+        match (&certificate.event, &before.event) {
+            (Event::Composed(now), Event::Composed(then))
+                if removed_goes_on(
+                    &certificate.request,
+                    self.withdrawn,
+                    now.removed,
+                    then.removed,
+                ) => {}
+            (Event::Composed(_), _) | (_, Event::Composed(_)) => {
+                return Err(
+                    "its count of deleted records does not go on from the one before".into()
+                );
+            }
+            _ => {}
+        }
+        let refreshed = certificate.request.kind == RequestKind::Refresh;
+        match (certificate.event.core(), before.event.core()) {
+            (Event::NoisyGd(now), Event::NoisyGd(then)) => {
+                if !replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref()) {
+                    return Err("its `replaced` does not go on from the one before".into());
+                }
+                go_on(&now.phases, &then.phases)
+            }
+            (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
+            (Event::Descent(now), Event::Descent(then)) if now.updates <= then.updates => {
+                Err("its updates do not go on from those before".into())
+            }
+            (Event::Descent(now), Event::Descent(then)) => go_on(&now.phases, &then.phases),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A text of a document; empty where there is none.
+fn text<'v>(document: &'v Value, at: &str) -> &'v str {
+    document.pointer(at).and_then(Value::as_str).unwrap_or("")
+}
+
+/// Ascending numbers, neighbours joined: `3, 5 to 9`.
+fn ranges(numbers: &[u64]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let shown = runs.filter_map(|run| match (run.first()?, run.last()?) {
+        (first, last) if first == last => Some(first.to_string()),
+        (first, last) => Some(format!("{first} to {last}")),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+const OTHER_CONSTANTS: &str = "constants are fixed for the life of a model, and it has others";
+
+/// Whether two certificates of a model state the same constants.
+fn fixed(one: &Certificate, other: &Certificate) -> bool {
+    one.constants == other.constants
+        && one.event.setting() == other.event.setting()
+        && one.not_for_release == other.not_for_release
+}
+
+/// Deleted records add up; what was hidden stays hidden, what was stated stays stated.
+fn removed_goes_on(
+    request: &Request,
+    erased: Option<u64>,
+    now: Option<u64>,
+    then: Option<u64>,
+) -> bool {
+    let deleted = match request.kind {
+        RequestKind::Delete | RequestKind::Update => request.records.unwrap_or(0),
+        RequestKind::Train | RequestKind::Add | RequestKind::Refresh => erased.unwrap_or(0),
+    };
+    match (now, then) {
+        (Some(now), Some(then)) => now >= then.saturating_add(deleted),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// One more request, or none stated any more (once phases were merged).
+fn replaced_goes_on(now: Option<&[u64]>, then: Option<&[u64]>) -> bool {
+    match (now, then) {
+        (None, _) => true,
+        (Some(now), Some(then)) => now.split_last().is_some_and(|(_, earlier)| earlier == then),
+        (Some(_), None) => false,
+    }
+}
+
+/// All phases but the last must be those before.
+fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
+    let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
+    let earlier = now.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    if steps(earlier) == steps(then) {
+        Ok(())
+    } else {
+        Err("its phases do not go on from those before".into())
+    }
+}
+
+/// After an erasure the vault has neither a model nor anything kept beside one.
+fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    if vault.model()?.is_none() && vault.caches()?.is_none() {
+        let reason = "the model is withdrawn, and the vault has none";
+        verdict.push("model", Standing::Holds, reason);
+    } else {
+        let reason = "the model is withdrawn, and the vault has one or what was kept beside it";
+        verdict.push("model", Standing::Fails, reason);
+    }
+    Ok(())
+}
+
+/// The vault's weights must be those of the newest certificate.
+fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Result<()> {
+    let model = vault.model()?;
+    let certified = model.is_some_and(|model| {
+        model.version == certificate.model.version
+            && hex::encode(model.digest) == certificate.model.digest_after
+            && hex::encode(digest_now(&model)) == certificate.model.digest_after
+    });
+    if certified {
+        verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");
+    } else {
+        let reason = "the vault's weights are not those of the newest certificate";
+        verdict.push("model", Standing::Fails, reason);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_go_on_and_what_is_hidden_stays_hidden() {
+        let request = |kind, records| Request {
+            id: "r".to_owned(),
+            kind,
+            records,
+            subject: None,
+            received_at: String::new(),
+        };
+        let delete = request(RequestKind::Delete, Some(3));
+        let update = request(RequestKind::Update, Some(3));
+        for request in [&delete, &update] {
+            assert!(removed_goes_on(request, None, Some(8), Some(5)));
+            assert!(!removed_goes_on(request, None, Some(7), Some(5)));
+        }
+        assert!(removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(5), Some(5)));
+        assert!(!removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(4), Some(5)));
+        assert!(removed_goes_on(&request(RequestKind::Delete, None), None, None, None));
+        assert!(!removed_goes_on(&delete, None, Some(8), None));
+        assert!(!removed_goes_on(&delete, None, None, Some(5)));
+        let refresh = request(RequestKind::Refresh, Some(0));
+        assert!(removed_goes_on(&refresh, Some(3), Some(8), Some(5)));
+        assert!(!removed_goes_on(&refresh, Some(3), Some(7), Some(5)));
+
+        assert!(replaced_goes_on(Some(&[1, 2, 3]), Some(&[1, 2])));
+        assert!(replaced_goes_on(None, Some(&[1, 2])));
+        assert!(replaced_goes_on(None, None));
+        assert!(!replaced_goes_on(Some(&[1, 2]), None));
+        assert!(!replaced_goes_on(Some(&[2, 2, 3]), Some(&[1, 2])));
+        assert!(!replaced_goes_on(Some(&[1, 2]), Some(&[1, 2])));
+        assert!(!replaced_goes_on(Some(&[]), Some(&[])));
+    }
+
+    /// A signed export note at a place of the ledger, and its hash.
+    fn note(index: u64, previous: &str, key: &ed25519_dalek::SigningKey) -> (String, String) {
+        use ed25519_dalek::Signer;
+        let document = serde_json::json!({
+            "schema": crate::store::EXPORT_SCHEMA,
+            "chain": { "index": index, "previous": previous, "hash": "" },
+        });
+        let public = key.verifying_key().to_bytes();
+        let sign = |bytes: &[u8]| key.sign(bytes).to_bytes();
+        efface_privacy::certificate::seal(document, &public, sign).unwrap()
+    }
+
+    /// An owner can sign whatever she likes; an entry that is exchanged later is still found.
+    #[test]
+    fn an_entry_must_follow_the_one_before_it() {
+        let key = ed25519_dalek::SigningKey::from_bytes(&[5; 32]);
+        let genesis = Genesis {
+            vault_id: String::new(),
+            created_at: String::new(),
+            config_json: String::new(),
+            public_key: key.verifying_key().to_bytes(),
+        };
+        let walk = |texts: [&(String, String); 2]| {
+            let mut walk = Walk::new(&genesis, None);
+            let mut verdict = Verdict::default();
+            for (index, (json, hash)) in (0..).zip(texts) {
+                let hash = crate::certify::hash_bytes(hash).unwrap();
+                walk.entry(&LedgerEntry { index, kind: EXPORT, json, hash }, &mut verdict);
+            }
+            verdict.standing()
+        };
+        let first = note(0, GENESIS, &key);
+        let second = note(1, &first.1, &key);
+        assert_eq!(walk([&first, &second]), Standing::Holds);
+        let elsewhere = note(1, &"1".repeat(64), &key);
+        assert_eq!(walk([&first, &elsewhere]), Standing::Fails);
+    }
+
+    #[test]
+    fn neighbours_are_joined() {
+        assert_eq!(ranges(&[3, 5, 6, 7, 9]), "3, 5 to 7, 9");
+        assert_eq!(ranges(&[0, 1]), "0 to 1");
+    }
+}
