@@ -150,7 +150,7 @@ def test_private_counts_are_not_stated(people: People, tmp_path: Path) -> None:
     outline = Outline()
     outline.feed(certificate._repr_html_())
     assert "Deletion of records (number not stated)" in outline.text
-    assert "deletion of records (number not stated)" in str(certificate)
+    assert "delete of records (number not stated)" in str(certificate)
     assert '"119"' not in certificate.to_json()
     again = vault.delete(ids=["row:1"])
     assert again.replayed

@@ -197,10 +197,10 @@ def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> N
     assert "fails" not in {check.standing for check in certificate.verify()}
     # The record that held the extreme would be told, so nothing is claimed that protects one.
     protect_one = {"deletion-privacy", "differential-privacy"}
-    claims = [*certificate.claims, *model.forget(ids=[int(y.argmax())]).claims]
+    claims = [*certificate.claims, *model.forget(ids=[f"row:{y.argmax()}"]).claims]
     assert claims and not {claim.notion for claim in claims} & protect_one
     declared = UnlearningRegressor(target_range=(-2, 2)).fit(people.X, y)
-    assert {claim.notion for claim in declared.forget(ids=[3]).claims} >= protect_one
+    assert {claim.notion for claim in declared.forget(ids=["row:3"]).claims} >= protect_one
     with pytest.warns(efface.NotCoveredWarning), pytest.raises(efface.Refused, match="protects"):
         UnlearningRegressor(notion="differential-privacy", public_n=120).fit(people.X, y)
     with pytest.raises(efface.InputError, match="one number only"):
