@@ -1,6 +1,6 @@
 //! What an entry of the ledger takes in the vault's file, for every mechanism.
 
-use efface::{Delete, Settings, Which, add, certificate, delete, export, train, update};
+use efface::{Delete, Settings, Which, add, certificate, delete, export, update};
 use rusqlite::Connection;
 
 use crate::world::World;
@@ -26,11 +26,7 @@ fn largest(name: &str, settings: Settings, requests: usize) -> i64 {
         Some("squared") => 0,
         _ => 2,
     };
-    let vault = world.path("model.efface");
-    let source = world.table("train.csv", 0, 120, classes);
-    world
-        .run(|s| train(&source, settings, &vault, s))
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (vault, _) = world.trained(settings).unwrap_or_else(|error| panic!("{name}: {error}"));
     for number in 0..requests {
         let id = Some(format!("{number:a>128}"));
         let table = || world.table("more.csv", 200 + number, 1, classes);
