@@ -47,7 +47,7 @@ fn interrupting_a_training_leaves_no_vault() {
         w.write("data.csv", table(Label::Two, 0, 300));
         w.efface("key create").done();
         let line = "train data.csv --label y --id id --subject user --mechanism noisy-gd \
-                    --lambda 0.01 --steps 2000000000 -o m.efface";
+                    --lambda 0.01 --steps 100000000 -o m.efface";
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut child = w.heeding_signals(&words).spawn().unwrap();
         under_way(&mut child);
@@ -64,7 +64,7 @@ fn interrupting_a_deletion_leaves_the_vault_as_it_was() {
     w.write("data.csv", table(Label::Two, 0, 300));
     w.efface(
         "train data.csv --label y --id id --subject user --mechanism noisy-gd --lambda 0.01 \
-         --noise 0.1 --removal-steps 2000000000 --steps 100 -o m.efface",
+         --noise 0.1 --removal-steps 100000000 --steps 100 -o m.efface",
     )
     .done();
     let before = w.files();
