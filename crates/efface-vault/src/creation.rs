@@ -1,14 +1,17 @@
 //! Making a vault: under another name until it is whole.
 
 use crate::checksum::Checksums;
+use crate::hot_journal::is_left;
 use crate::lock::{Lock, LockError, beside};
+use crate::place::Place;
 use crate::raw_file::RawFile;
 use crate::tally::Tally;
-use crate::vault::{Access, Genesis, OpenError, configure, connect};
+use crate::vault::{Access, Genesis, OpenError, configure, connect, journal_of};
+use crate::wipe::{discard, is_plain, sync_folder};
 use crate::{Keyring, Transaction, Vault, WriteError, schema};
 use rusqlite::OpenFlags;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +37,29 @@ pub enum CreateError {
     Obstructed {
         /// What is in the way.
         path: PathBuf,
+    },
+    /// A vault of this name was interrupted in a request and then taken away; its journal was not.
+    #[error(
+        "{} is the journal of an interrupted request of another vault, with rows of it; put that \
+         vault back and open it once for writing, or remove the journal", journal.display()
+    )]
+    JournalInTheWay {
+        /// The journal.
+        journal: PathBuf,
+    },
+    /// Only a vault is replaced.
+    #[error("{} is not a vault and is not replaced; remove it, or give another name", path.display())]
+    NotReplaced {
+        /// What has the name.
+        path: PathBuf,
+    },
+    /// The new vault is whole and durable; what it replaces could not be erased.
+    #[error("the vault is in its new place, but {} could not be overwritten: {source}", path.display())]
+    OldLeft {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// Another process is making or using a vault of this name.
     #[error(transparent)]
@@ -126,6 +152,11 @@ impl Creation {
     /// folder could not be synchronised, or the file not be opened again) leaves a whole vault.
     pub fn commit(self) -> Result<Vault, CreateError> {
         let Self { lock, target, mut partial, transaction } = self;
+        if let Some(here) = Place::of(&partial.path)
+            .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?
+        {
+            here.write(&transaction.connection, 0).map_err(WriteError::from)?;
+        }
         let checksums = transaction.finish_new()?;
         let io = |source| CreateError::Io { path: target.clone(), source };
         if fs::symlink_metadata(&target).is_ok() {
@@ -156,14 +187,14 @@ impl DerefMut for Creation {
 
 /// The file of a vault in the making.
 #[derive(Debug)]
-struct Partial {
-    path: PathBuf,
-    renamed: bool,
+pub(crate) struct Partial {
+    pub(crate) path: PathBuf,
+    pub(crate) renamed: bool,
 }
 
 impl Partial {
     /// Removes what an earlier attempt left, overwriting it first, and makes an empty file.
-    fn begin(target: &Path) -> Result<Self, CreateError> {
+    pub(crate) fn begin(target: &Path) -> Result<Self, CreateError> {
         let path = beside(target, ".partial");
         let io = |source| CreateError::Io { path: path.clone(), source };
         match fs::symlink_metadata(&path) {
@@ -190,8 +221,8 @@ impl Drop for Partial {
     }
 }
 
-/// The path with its folder resolved, if nothing has that name.
-fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
+/// The path with its folder resolved.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
     let no_folder = || CreateError::NoSuchFolder { path: path.into() };
     let name = path.file_name().ok_or_else(no_folder)?;
     let folder = match path.parent() {
@@ -202,45 +233,20 @@ fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => no_folder(),
         _ => CreateError::Io { path: path.into(), source },
     })?;
-    let target = folder.join(name);
+    Ok(folder.join(name))
+}
+
+/// The path with its folder resolved, if nothing has that name.
+pub(crate) fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
+    let target = resolved(path)?;
     match fs::symlink_metadata(&target) {
-        Ok(_) => Err(CreateError::AlreadyExists { path: path.into() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(target),
-        Err(source) => Err(CreateError::Io { path: path.into(), source }),
+        Ok(_) => return Err(CreateError::AlreadyExists { path: path.into() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(source) => return Err(CreateError::Io { path: path.into(), source }),
     }
-}
-
-/// Whether overwriting the file touches nothing but the file.
-fn is_plain(metadata: &fs::Metadata) -> bool {
-    #[cfg(unix)]
-    let one_name = std::os::unix::fs::MetadataExt::nlink(metadata) == 1;
-    #[cfg(not(unix))]
-    let one_name = true;
-    metadata.is_file() && one_name
-}
-
-/// Overwrites a file with zeros and removes it.
-fn discard(path: &Path) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
-    let mut left = file.metadata()?.len();
-    let zeros = vec![0; 1 << 16];
-    while left > 0 {
-        let part = left.min(zeros.len() as u64);
-        file.write_all(&zeros[..part as usize])?;
-        left -= part;
-    }
-    file.sync_all()?;
-    drop(file);
-    fs::remove_file(path)
-}
-
-/// Waits until the folder of `path` has its new entry on the disk.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) if cfg!(unix) => {
-            let here = folder.as_os_str().is_empty();
-            File::open(if here { Path::new(".") } else { folder })?.sync_all()
-        }
-        _ => Ok(()),
+    match is_left(&target) {
+        Ok(false) => Ok(target),
+        Ok(true) => Err(CreateError::JournalInTheWay { journal: journal_of(&target) }),
+        Err(source) => Err(CreateError::Io { path: journal_of(&target), source }),
     }
 }

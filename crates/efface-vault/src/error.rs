@@ -3,6 +3,7 @@
 use crate::RecordId;
 use rusqlite::ErrorCode;
 use std::io;
+use std::path::PathBuf;
 
 /// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
 const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
@@ -190,6 +191,20 @@ pub enum WriteError {
     /// The vault was opened for reading.
     #[error("vault was opened for reading only")]
     OpenedForReading,
+    /// The caller no longer wanted the change.
+    #[error("the change was stopped before its commit; nothing was changed")]
+    Stopped,
+    /// The change is made and durable, but its journal could not be overwritten.
+    #[error(
+        "the change is made and durable, but `{}`, which holds what it replaced, could not be \
+         overwritten: {fault}; the next opening for writing does it", journal.display()
+    )]
+    JournalLeft {
+        /// The journal.
+        journal: PathBuf,
+        /// What was in the way.
+        fault: StoreFault,
+    },
     /// An earlier write of the same transaction failed.
     #[error("transaction was given up because an earlier step of it failed")]
     GivenUp,

@@ -4,8 +4,8 @@
 //! 64 hexadecimal digits, a dot and 8 check digits. It is read by hand, so that the only copies in
 //! memory are ones that are overwritten after use.
 
-use crate::creation::sync_folder;
 use crate::lock::beside;
+use crate::wipe::sync_folder;
 use ed25519_dalek::{Signer, SigningKey};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};

@@ -54,15 +54,19 @@
 
 mod checksum;
 mod column;
+mod copy;
 mod creation;
 mod difference;
 mod error;
+mod hot_journal;
 mod identity;
 mod keyring;
 mod ledger;
 mod lock;
 mod model;
+mod place;
 mod position;
+mod range_lock;
 mod raw_file;
 mod record;
 mod request;
@@ -72,7 +76,9 @@ mod tally;
 mod tombstone;
 mod transaction;
 mod vault;
+mod wipe;
 
+pub use copy::{Copied, Existing};
 pub use creation::{CreateError, Creation};
 pub use error::{ReadError, RowFault, StoreFault, WriteError};
 pub use identity::Identity;
@@ -80,6 +86,7 @@ pub use keyring::{Keyring, KeyringError};
 pub use ledger::{LedgerEntry, LedgerHead};
 pub use lock::LockError;
 pub use model::StoredModel;
+pub use place::Placed;
 pub use record::{Counts, IdLookup, RecordId, StoredRecord};
 pub use request::{Admission, Request, RequestState};
 pub use sweep::Examination;

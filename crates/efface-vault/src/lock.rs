@@ -2,8 +2,10 @@
 //!
 //! The lock is an operating-system lock on a side file, `NAME.efface.lock`. It is not taken on the
 //! vault itself, because closing any handle of a file drops the POSIX locks that SQLite holds on
-//! it. The system releases the lock when the process ends, however it ends.
+//! it. The system releases the lock when the process ends, however it ends. The name of a file can
+//! change, so the vault's file is locked as well (`range_lock`); the side file says who has it.
 
+use crate::wipe::{names, no_links};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +62,11 @@ impl Lock {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unwritable(error)),
             }
-            let mut file = private().open(&path).map_err(unwritable)?;
+            let mut file = no_links(&mut private()).open(&path).map_err(unwritable)?;
+            if !file.metadata().is_ok_and(|found| names(&found) <= 1 && found.is_file()) {
+                let reason = "it is not a plain file with one name".into();
+                return Err(LockError::Unlockable { path, reason });
+            }
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -164,6 +170,24 @@ mod tests {
         let vault = folder.path().join("m.efface");
         fs::write(beside(&vault, ".lock"), "999999 (efface delete)\n").unwrap();
         Lock::acquire(&vault, "efface add").unwrap();
+    }
+
+    /// Neither is followed or written through.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_the_side_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (vault, precious) = (folder.path().join("m.efface"), folder.path().join("precious"));
+        fs::write(&precious, "precious").unwrap();
+        let place = beside(&vault, ".lock");
+        for link in [std::os::unix::fs::symlink::<&Path, &Path>, |from, to| fs::hard_link(from, to)]
+        {
+            link(&precious, &place).unwrap();
+            let refused = Lock::acquire(&vault, "efface add").unwrap_err();
+            assert!(matches!(refused, LockError::Unlockable { .. }), "{refused}");
+            assert_eq!(fs::read(&precious).unwrap(), b"precious");
+            fs::remove_file(&place).unwrap();
+        }
     }
 
     #[test]

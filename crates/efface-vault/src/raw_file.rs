@@ -1,33 +1,101 @@
-//! The vault's bytes, read and overwritten beside SQLite.
+//! The vault's bytes, read and overwritten beside SQLite, and the locks that guard them.
 //!
 //! The sweep must reach bytes that no SQL statement names, so it opens the file itself. On Unix,
 //! closing *any* handle of a file drops every POSIX lock the process holds on it, those of SQLite
 //! included. So a raw handle is never closed while this process still has a connection to the same
-//! file: it is parked in a process-wide list and closed with the last one.
+//! file: it is parked in a process-wide list and closed with the last one. What a program that
+//! closes a handle of its own may do to SQLite's locks, [`crate::range_lock`] makes up for.
 
+use crate::StoreFault;
+use crate::range_lock::{Hold, Range, set};
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How often a lock that is in the way is tried again.
+const TRY: Duration = Duration::from_millis(2);
+
+/// How long a reader lets a waiting writer go first.
+const COURTESY: Duration = Duration::from_secs(1);
 
 /// Random access to the file of a vault.
 #[derive(Debug)]
 pub(crate) struct RawFile {
     file: Option<File>,
+    /// Whether readers are kept out.
+    barred: Cell<bool>,
     presence: Presence,
 }
 
 impl RawFile {
     /// Opens the file for reading and writing.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let presence = Presence::announce(path)?;
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        Ok(Self { file: Some(file), presence })
+        Self::open_with(path, true)
     }
 
-    /// Opens the file for reading only.
-    pub(crate) fn open_to_read(path: &Path) -> io::Result<Self> {
+    /// Opens the file for reading.
+    pub(crate) fn open_for_reading(path: &Path) -> io::Result<Self> {
+        Self::open_with(path, false)
+    }
+
+    fn open_with(path: &Path, write: bool) -> io::Result<Self> {
         let presence = Presence::announce(path)?;
-        Ok(Self { file: Some(File::open(path)?), presence })
+        let file = OpenOptions::new().read(true).write(write).open(path)?;
+        Ok(Self { file: Some(file), barred: Cell::new(false), presence })
+    }
+
+    /// Becomes the one writer of the file, until it is dropped; false if there is another.
+    pub(crate) fn claim(&self) -> io::Result<bool> {
+        set(self.file()?, Range::Writer, Hold::Alone)
+    }
+
+    /// Keeps the file's state as it is for reading, until it is dropped, as soon as no writer is
+    /// changing it.
+    pub(crate) fn hold_state(&self, patience: Duration) -> Result<(), StoreFault> {
+        // Waiting for a turn is courtesy: who holds a state already and looks again must not wait for
+        // a writer that waits for him.
+        let _ = self.wait_for(Range::Turn, Hold::Shared, patience.min(COURTESY));
+        let held = self.wait_for(Range::State, Hold::Shared, patience);
+        set(self.file()?, Range::Turn, Hold::Released)?;
+        held
+    }
+
+    /// Keeps readers out while the file changes, once those who look at it have gone.
+    pub(crate) fn bar_readers(&self, patience: Duration) -> Result<(), StoreFault> {
+        if self.barred.get() {
+            return Ok(());
+        }
+        let barred = self
+            .wait_for(Range::Turn, Hold::Alone, patience)
+            .and_then(|()| self.wait_for(Range::State, Hold::Alone, patience));
+        self.barred.set(true);
+        if barred.is_err() {
+            self.admit_readers();
+        }
+        barred
+    }
+
+    /// Lets readers in again.
+    pub(crate) fn admit_readers(&self) {
+        if let (true, Ok(file)) = (self.barred.replace(false), self.file()) {
+            // Releasing a lock cannot fail in a way that anything could be done about.
+            let _ = set(file, Range::State, Hold::Released);
+            let _ = set(file, Range::Turn, Hold::Released);
+        }
+    }
+
+    fn wait_for(&self, range: Range, hold: Hold, patience: Duration) -> Result<(), StoreFault> {
+        let began = Instant::now();
+        while !set(self.file()?, range, hold)? {
+            if began.elapsed() >= patience {
+                return Err(StoreFault::Busy);
+            }
+            sleep(TRY);
+        }
+        Ok(())
     }
 
     /// Bytes in the file.
@@ -63,6 +131,13 @@ impl RawFile {
         Ok(())
     }
 
+    /// Overwrites bytes from `offset` on.
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.file()?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+
     /// Waits until what was written is on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file()?.sync_all()
@@ -76,6 +151,10 @@ impl RawFile {
 impl Drop for RawFile {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
+            // A parked handle keeps no lock.
+            for range in [Range::Writer, Range::Turn, Range::State] {
+                let _ = set(&file, range, Hold::Released);
+            }
             self.presence.park(file);
         }
     }

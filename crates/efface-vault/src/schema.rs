@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 15] = [
+const STATEMENTS: [(&str, &str); 16] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -106,6 +106,15 @@ const STATEMENTS: [(&str, &str); 15] = [
         "CREATE TABLE tombstone (\
          mac BLOB NOT NULL PRIMARY KEY, \
          entry INTEGER NOT NULL) STRICT",
+    ),
+    (
+        "place",
+        "CREATE TABLE place (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         device INTEGER NOT NULL, \
+         inode INTEGER NOT NULL, \
+         boot TEXT, \
+         moves INTEGER NOT NULL) STRICT",
     ),
     (
         "ledger_is_append_only",

@@ -1,10 +1,21 @@
 //! A change of the vault: all of it or nothing.
 
 use crate::checksum::Checksums;
+use crate::hot_journal::{retire, start, take_back, under_way};
+use crate::raw_file::RawFile;
 use crate::sweep::Before;
-use crate::vault::{Access, TOUCH, journal_of};
+use crate::vault::{Access, journal_of};
 use crate::{StoreFault, Vault, WriteError};
+use std::cell::Cell;
+use std::fs;
 use std::ops::Deref;
+
+/// Bytes of changed pages that are held in memory before they are written to the file, which keeps
+/// readers out until the commit.
+const MEMORY: u64 = 64 << 20;
+
+/// Statements after which the changed pages are counted.
+const STATEMENTS: u32 = 512;
 
 /// A change in progress. Reads through it (it dereferences to [`Vault`]) see its own writes.
 ///
@@ -14,6 +25,13 @@ use std::ops::Deref;
 pub struct Transaction<'v> {
     vault: Holder<'v>,
     before: Option<Before>,
+    /// The mark that this change leaves in the file.
+    mark: u32,
+    /// Whether its pages are being written to the file.
+    writing: Cell<bool>,
+    statements: u32,
+    /// Bytes of changed pages when they were last written to the file.
+    written: u64,
     failed: bool,
     open: bool,
     /// Whether anything was written that the tally covers.
@@ -38,17 +56,10 @@ impl Vault {
             return Err(WriteError::OpenedForReading);
         }
         self.sweep_rolled_back()?;
-        // Touching the first page at the start has it journalled with the others, not later.
-        let start = format!("BEGIN IMMEDIATE; {TOUCH}");
-        let mut transaction = Transaction {
-            vault: Holder::Borrowed(self),
-            before: None,
-            failed: false,
-            open: true,
-            touched: false,
-            last_number: None,
-        };
-        transaction.connection.execute_batch(&start)?;
+        retire(&self.path).map_err(StoreFault::from)?;
+        let mark = start(&self.connection, &self.path);
+        let mut transaction = Transaction::holding(Holder::Borrowed(self), false);
+        transaction.mark = mark?;
         if transaction.checksums.is_some() {
             let tally = transaction.stored_tally()?;
             transaction.vault_mut().pending = Some(tally);
@@ -64,15 +75,7 @@ impl Transaction<'static> {
     /// A change of a vault that is still being made: nobody else knows its file, nothing is swept.
     pub(crate) fn of_new(vault: Vault) -> Result<Self, WriteError> {
         vault.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let vault = Holder::Owned(Box::new(vault));
-        Ok(Self {
-            vault,
-            before: None,
-            failed: false,
-            open: true,
-            touched: true,
-            last_number: None,
-        })
+        Ok(Self::holding(Holder::Owned(Box::new(vault)), true))
     }
 
     /// Ends the change of a new vault, sweeps its whole file and closes it. Returns what makes its
@@ -89,6 +92,23 @@ impl Transaction<'static> {
     }
 }
 
+impl<'v> Transaction<'v> {
+    fn holding(vault: Holder<'v>, touched: bool) -> Self {
+        Self {
+            vault,
+            before: None,
+            mark: 0,
+            writing: Cell::new(false),
+            statements: 0,
+            written: 0,
+            failed: false,
+            open: true,
+            touched,
+            last_number: None,
+        }
+    }
+}
+
 impl Transaction<'_> {
     /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a
     /// power cut cannot undo it and no byte of what it deleted is left in the vault's folder; on
@@ -96,28 +116,75 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`WriteError::GivenUp`] if a write failed before; [`StoreFault::Busy`] if a reader did not
-    /// finish in time; [`StoreFault::Full`] and others from the disk.
-    pub fn commit(mut self) -> Result<(), WriteError> {
+    /// finish in time; [`StoreFault::Full`] and others from the disk. After
+    /// [`WriteError::JournalLeft`] alone the change is durable, and the next opening for writing
+    /// erases what is left of it.
+    pub fn commit(self) -> Result<(), WriteError> {
+        self.commit_unless(&mut || false)
+    }
+
+    /// As [`Transaction::commit`], unless `stop` says before the commit that the change is no longer
+    /// wanted.
+    ///
+    /// # Errors
+    /// [`WriteError::Stopped`], and as [`Transaction::commit`].
+    pub fn commit_unless(mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), WriteError> {
         self.refuse_if_failed()?;
         self.seal_tally()?;
-        self.sweep_changes()?;
+        self.sweep_changes(stop)?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
         self.vault_mut().pending = None;
-        self.forget_pages()?;
-        Ok(())
+        let Access::Writing { file, .. } = &self.access else { return Ok(()) };
+        file.admit_readers();
+        // The change is durable: what fails now fails after it.
+        self.forget_pages()
+            .and_then(|()| retire(&self.path).map_err(StoreFault::from))
+            .map_err(|fault| WriteError::JournalLeft { journal: journal_of(&self.path), fault })
     }
 
     /// Writes the changed pages to the file, which the journal can still undo, and sweeps them.
-    fn sweep_changes(&self) -> Result<(), WriteError> {
+    fn sweep_changes(&self, stop: &mut dyn FnMut() -> bool) -> Result<(), WriteError> {
         let (Some(before), Access::Writing { file, .. }) = (&self.before, &self.access) else {
             return Ok(());
         };
-        self.connection.cache_flush()?;
+        if stop() {
+            return Err(WriteError::Stopped);
+        }
+        self.flush(file)?;
+        before.sweep(file, &journal_of(&self.path), self.page_count()?, stop)
+    }
+
+    /// Writes the changed pages to the file, after which readers wait for the end of the change.
+    fn flush(&self, file: &RawFile) -> Result<(), StoreFault> {
+        file.bar_readers(self.patience)?;
+        if !self.writing.replace(true) {
+            under_way(file, &self.path, self.mark)?;
+        }
+        Ok(self.connection.cache_flush()?)
+    }
+
+    fn page_count(&self) -> Result<u32, StoreFault> {
         let now: i64 = self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
-        let now =
-            u32::try_from(now).map_err(|_| StoreFault::Damaged(format!("page count is {now}")))?;
-        before.sweep(file, &journal_of(&self.path), now)?;
+        u32::try_from(now).map_err(|_| StoreFault::Damaged(format!("page count is {now}")))
+    }
+
+    /// Writes the changed pages to the file when there are too many for the memory. The journal
+    /// tells how many there are, and the growth of the file.
+    fn make_room(&mut self) -> Result<(), StoreFault> {
+        self.statements = self.statements.wrapping_add(1);
+        let (Some(before), Access::Writing { file, .. }) = (&self.before, &self.access) else {
+            return Ok(());
+        };
+        if !self.statements.is_multiple_of(STATEMENTS) {
+            return Ok(());
+        }
+        let journal = fs::metadata(journal_of(&self.path))?.len();
+        let changed = journal + before.grown_to(self.page_count()?);
+        if changed > self.written + MEMORY {
+            self.flush(file)?;
+            self.written = changed;
+        }
         Ok(())
     }
 
@@ -140,8 +207,11 @@ impl Transaction<'_> {
         sql: &str,
         values: impl rusqlite::Params,
     ) -> Result<usize, rusqlite::Error> {
-        let result =
-            self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values));
+        let result = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(values))
+            .and_then(|changed| self.make_room().map(|()| changed).map_err(in_sqlite));
         self.failed |= result.is_err();
         result
     }
@@ -161,6 +231,17 @@ impl Transaction<'_> {
             Ok(())
         }
     }
+}
+
+/// A fault in the words of SQLite, which statements answer in.
+fn in_sqlite(fault: StoreFault) -> rusqlite::Error {
+    use rusqlite::ffi;
+    let code = match fault {
+        StoreFault::Busy => ffi::SQLITE_BUSY,
+        StoreFault::Full => ffi::SQLITE_FULL,
+        _ => ffi::SQLITE_IOERR,
+    };
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(fault.to_string()))
 }
 
 impl Deref for Transaction<'_> {
@@ -187,7 +268,19 @@ impl Drop for Transaction<'_> {
         if let Holder::Borrowed(vault) = &mut self.vault {
             // What was written on unused pages is swept now, or else before the next change.
             vault.rolled_back = true;
-            let _ = vault.sweep_rolled_back();
+            let _ = vault.after_rollback();
         }
+    }
+}
+
+impl Vault {
+    fn after_rollback(&mut self) -> Result<(), StoreFault> {
+        let Access::Writing { file, .. } = &self.access else { return Ok(()) };
+        if self.connection.is_autocommit() {
+            take_back(file)?;
+        }
+        file.admit_readers();
+        self.sweep_rolled_back()?;
+        Ok(retire(&self.path)?)
     }
 }

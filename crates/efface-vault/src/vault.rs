@@ -2,10 +2,12 @@
 
 use crate::checksum::Checksums;
 use crate::column::unsigned;
+use crate::hot_journal::{check, recover};
 use crate::lock::{Lock, LockError, beside};
-use crate::raw_file::{Presence, RawFile};
+use crate::raw_file::RawFile;
 use crate::sweep::{Examination, Pages};
 use crate::tally::Tally;
+use crate::wipe::names;
 use crate::{Keyring, ReadError, StoreFault, WriteError, schema};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
@@ -13,13 +15,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a statement waits for another connection to finish before it reports that the vault
-/// is busy.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a call waits for readers, or a reader for a commit, before it reports that the vault is
+/// busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Changes the first page without changing anything.
-pub(crate) const TOUCH: &str = "PRAGMA user_version = 2";
-const _: () = assert!(schema::FORMAT == 2);
+/// Pages that SQLite may keep changed in memory: any number. It must not write the file before the
+/// writer has asked readers to wait.
+const NEVER_SPILL: i64 = i32::MAX as i64;
 
 /// What is fixed for the life of a vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +84,41 @@ pub enum OpenError {
         /// The format known here.
         supported: i32,
     },
+    /// The file has several names, and the journal of an interrupted change only one.
+    #[error(
+        "{} has {names} names (hard links), and a change interrupted under one of them could not \
+         be undone under another; keep one name and remove the others", path.display()
+    )]
+    SeveralNames {
+        /// The path given.
+        path: PathBuf,
+        /// How many.
+        names: u64,
+    },
+    /// The journal beside the file does not fit it: the file was replaced after a crash.
+    #[error(
+        "{} is not the journal of {}: the vault was replaced after a request was interrupted; to \
+         keep the vault that is here now, remove the journal (it holds rows of the other one); to \
+         have the interrupted one, put it back first",
+        journal.display(), path.display()
+    )]
+    ForeignJournal {
+        /// The vault.
+        path: PathBuf,
+        /// The journal.
+        journal: PathBuf,
+    },
+    /// The file is in the middle of a change, and what undoes the change is missing.
+    #[error(
+        "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
+         from where the vault was, or restore a backup", path.display(), journal.display()
+    )]
+    WithoutJournal {
+        /// The vault.
+        path: PathBuf,
+        /// What is missing.
+        journal: PathBuf,
+    },
     /// The file is not writable; reading it may still be possible.
     #[error("{} cannot be written; it can only be opened for reading", path.display())]
     NotWritable {
@@ -131,17 +168,19 @@ impl From<rusqlite::Error> for OpenError {
 /// An open vault.
 ///
 /// Opened for writing, it holds the vault's lock until it is dropped: other writers are refused
-/// and told who has it, readers are not. Opened for reading, it holds no lock between calls, and
-/// each call sees the state left by the last commit before it.
+/// and told who has it, readers are not. Opened for reading, it shows the one state that it found,
+/// and a commit waits until it is dropped: read what is needed, then drop it.
 ///
-/// Do not open, copy or close the vault's file by other means in a process that has it open: on
-/// Unix, closing any handle of a file drops the locks that guard it.
+/// A process may open, read and close the vault's file by other means: the locks between programs
+/// that use efface belong to open files and not to the process (see `range_lock`). Only other
+/// programs of SQLite are kept away by locks that this would drop.
 #[derive(Debug)]
 pub struct Vault {
     // Fields drop in this order: the connection before the raw handle, the lock last.
     pub(crate) connection: Connection,
     pub(crate) access: Access,
     pub(crate) path: PathBuf,
+    pub(crate) patience: Duration,
     /// Set while unused pages may hold what a rolled-back transaction had written.
     pub(crate) rolled_back: bool,
     /// What makes checksums, once the vault is [unlocked](Vault::unlock).
@@ -153,7 +192,7 @@ pub struct Vault {
 /// What holds the file besides SQLite.
 #[derive(Debug)]
 pub(crate) enum Access {
-    Reading { _presence: Presence },
+    Reading { state: RawFile },
     Writing { file: RawFile, _lock: Option<Lock> },
 }
 
@@ -184,34 +223,44 @@ impl Vault {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 OpenError::NotWritable { path: path.clone() }
             }
+            io::ErrorKind::NotFound => OpenError::NotFound { path: path.clone() },
             _ => OpenError::Io { path: path.clone(), source },
         })?;
+        if !file.claim().map_err(StoreFault::from)? {
+            return Err(LockError::InUse { holder: "unknown".into() }.into());
+        }
+        recover(&path, &file, PATIENCE)?;
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         identify(&connection, &path)?;
-        configure(&connection, "DELETE", 3, 16 << 10)?;
+        configure(&connection, "PERSIST", 3, 16 << 10)?;
+        connection.pragma_update(None, "cache_spill", NEVER_SPILL)?;
         let access = Access::Writing { file, _lock: Some(lock) };
         let mut vault = Self::of(connection, access, path);
         vault.rolled_back = true;
         vault.check_length()?;
-        vault.remove_journal()?;
         vault.sweep_rolled_back()?;
         Ok(vault)
     }
 
-    /// Opens a vault for reading. Takes no lock, so it works while another process writes, and on
-    /// read-only media.
+    /// Opens a vault for reading. It takes no lock that keeps a writer from working, only from
+    /// committing, so it works while another process writes, and on read-only media. All that is
+    /// read is of one state, the one that the last commit left.
     ///
     /// # Errors
     /// See [`OpenError`]; [`StoreFault::NeedsRecovery`] if a writer was interrupted and the state
     /// before it must first be restored by opening the vault for writing.
     pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
         let path = existing(path)?;
-        let presence = Presence::announce(&path)
-            .map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        identify(&connection, &path)?;
+        let io = |source: io::Error| OpenError::Io { path: path.clone(), source };
+        let file = RawFile::open_for_reading(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied => StoreFault::Io(source.to_string()).into(),
+            _ => io(source),
+        })?;
+        file.hold_state(PATIENCE)?;
+        check(&path, &file)?;
+        let connection = begin_reading(&path)?;
         connection.pragma_update(None, "query_only", true)?;
-        let access = Access::Reading { _presence: presence };
+        let access = Access::Reading { state: file };
         let vault = Self::of(connection, access, path);
         vault.check_length()?;
         Ok(vault)
@@ -219,7 +268,15 @@ impl Vault {
 
     /// A vault that is not yet unlocked.
     pub(crate) fn of(connection: Connection, access: Access, path: PathBuf) -> Self {
-        Self { connection, access, path, rolled_back: false, checksums: None, pending: None }
+        Self {
+            connection,
+            access,
+            path,
+            patience: PATIENCE,
+            rolled_back: false,
+            checksums: None,
+            pending: None,
+        }
     }
 
     /// Shows the vault its keys, which must be those it was made with. Only then can it be
@@ -272,11 +329,12 @@ impl Vault {
     }
 
     /// Sets how long a call waits for another program to finish before it reports
-    /// [`StoreFault::Busy`]; five seconds at first.
+    /// [`StoreFault::Busy`]; a minute at first.
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn set_patience(&self, patience: Duration) -> Result<(), ReadError> {
+    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ReadError> {
+        self.patience = patience;
         Ok(self.connection.busy_timeout(patience)?)
     }
 
@@ -297,39 +355,27 @@ impl Vault {
         Ok(pages.unsigned_abs() * u64::from(schema::PAGE_SIZE))
     }
 
-    /// Has a vault opened for reading show one state from now on, whatever others write; they wait
-    /// with their commits until it is closed.
+    /// What SQLite's own check of every page, table and index complains of; empty for a sound file.
+    /// Time is linear in the file's size.
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn snapshot(&self) -> Result<(), ReadError> {
-        if !self.connection.is_autocommit() {
-            return Ok(());
-        }
-        // A transaction begins to read, and so to see one state, with its first statement.
-        Ok(self.connection.execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?)
+    pub fn complaints(&self) -> Result<Vec<String>, ReadError> {
+        Ok(integrity(&self.connection)?)
     }
 
     /// Reads the whole file: SQLite's integrity check, every page accounted for, and every byte
-    /// that is not in use zero. Time is linear in the file's size. On a handle for reading it must
-    /// see a [snapshot](Self::snapshot).
+    /// that is not in use zero. Time is linear in the file's size.
     ///
     /// # Errors
     /// [`StoreFault::Damaged`] if a page cannot be made sense of.
     pub fn examine(&mut self) -> Result<Examination, WriteError> {
-        let complaints = {
-            let mut query = self.connection.prepare("PRAGMA integrity_check(20)")?;
-            let lines = query.query_map([], |row| row.get::<_, String>(0))?;
-            lines.collect::<Result<Vec<_>, _>>()?
-        };
+        let complaints = integrity(&self.connection)?;
         let mut examination = match &self.access {
             Access::Writing { .. } => self.undisturbed(|file| Pages::of(file)?.examine())?,
-            Access::Reading { .. } => {
-                let file = RawFile::open_to_read(&self.path).map_err(StoreFault::from)?;
-                Pages::of(&file)?.examine()?
-            }
+            Access::Reading { state } => Pages::of(state)?.examine()?,
         };
-        examination.complaints = complaints.into_iter().filter(|line| line != "ok").collect();
+        examination.complaints = complaints;
         Ok(examination)
     }
 
@@ -350,43 +396,44 @@ impl Vault {
         Ok(wiped)
     }
 
-    /// Has SQLite remove a journal that a killed process had created but not yet filled. SQLite
-    /// rightly does not roll it back, but it leaves the file until the next change.
-    fn remove_journal(&self) -> Result<(), StoreFault> {
-        if journal_of(&self.path).exists() {
-            let change = format!("BEGIN IMMEDIATE; {TOUCH}; COMMIT");
-            self.connection.execute_batch(&change)?;
-        }
-        Ok(())
-    }
-
     /// Releases the pages SQLite keeps in memory. They may hold, in their unused parts, what the
     /// sweep has overwritten in the file, and would be written back with their next change.
     pub(crate) fn forget_pages(&self) -> Result<(), StoreFault> {
         Ok(self.connection.execute_batch("PRAGMA shrink_memory")?)
     }
 
-    /// Sweeps the unused pages if a rolled-back transaction may have written on them.
+    /// Sweeps the unused pages if a rolled-back transaction may have written on them. They are
+    /// zero after every commit, so there is mostly nothing to do; where there is, SQLite must first
+    /// find that the pages are really unused, or a damaged list of them would have rows erased.
     pub(crate) fn sweep_rolled_back(&mut self) -> Result<(), StoreFault> {
-        if self.rolled_back {
-            self.undisturbed(|file| {
-                if Pages::of(file)?.sweep_unused_pages()? > 0 {
-                    file.sync()?;
-                }
-                Ok(())
-            })
-            .map_err(|error| match error {
-                WriteError::Store(fault) => fault,
-                other => StoreFault::Other(other.to_string()),
-            })?;
-            self.forget_pages()?;
-            self.rolled_back = false;
+        if !self.rolled_back {
+            return Ok(());
         }
+        let connection = &self.connection;
+        self.undisturbed(|file| {
+            let pages = Pages::of(file)?;
+            if pages.unused_are_zero()? {
+                return Ok(());
+            }
+            match integrity(connection)?.into_iter().next() {
+                Some(complaint) => Err(StoreFault::Damaged(complaint)),
+                None => {
+                    pages.sweep_unused_pages()?;
+                    Ok(file.sync()?)
+                }
+            }
+        })
+        .map_err(|error| match error {
+            WriteError::Store(fault) => fault,
+            other => StoreFault::Other(other.to_string()),
+        })?;
+        self.forget_pages()?;
+        self.rolled_back = false;
         Ok(())
     }
 
     /// Runs `work` on the file while no other program can write it.
-    fn undisturbed<T>(
+    pub(crate) fn undisturbed<T>(
         &self,
         work: impl FnOnce(&RawFile) -> Result<T, StoreFault>,
     ) -> Result<T, WriteError> {
@@ -430,7 +477,18 @@ fn existing(path: &Path) -> Result<PathBuf, OpenError> {
         let reason = "the file is empty".into();
         return Err(OpenError::NotAVault { path: path.into(), reason });
     }
-    Ok(resolved)
+    match names(&metadata) {
+        1 => Ok(resolved),
+        names => Err(OpenError::SeveralNames { path: path.into(), names }),
+    }
+}
+
+/// What SQLite's own check of all pages complains of.
+fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFault> {
+    let mut query = connection.prepare("PRAGMA integrity_check(20)")?;
+    let lines = query.query_map([], |row| row.get::<_, String>(0))?;
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
 /// Opens the file with SQLite. `path` is absolute, so it is never taken for a URI.
@@ -440,6 +498,22 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Open
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
+}
+
+/// Opens the file with SQLite for reading one state of it, which holds no valid journal.
+fn begin_reading(path: &Path) -> Result<Connection, OpenError> {
+    let mut left = 100;
+    loop {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.execute_batch("BEGIN")?;
+        match identify(&connection, path) {
+            // SQLite takes a journal that is removed while it looks at it for a valid one.
+            Err(OpenError::Store(StoreFault::NeedsRecovery)) if left > 0 => left -= 1,
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(connection),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Checks that the file is a vault of this format and nothing else. The first read also undoes an

@@ -14,7 +14,7 @@ mod page;
 pub use examine::Examination;
 
 use crate::raw_file::RawFile;
-use crate::{StoreFault, schema};
+use crate::{StoreFault, WriteError, schema};
 use page::{Layout, Overflow, be32, is_btree};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -67,11 +67,28 @@ impl<'f> Pages<'f> {
         self.head.pages
     }
 
-    /// Reads the free list.
+    /// Reads the free list. Nothing is written or kept in memory for a list that cannot be true:
+    /// every page is in the file, none is named twice, and there are as many as the head says.
     fn free_list(&self) -> Result<FreeList, StoreFault> {
+        let Head { pages, free, page_size, .. } = self.head;
+        if u64::from(pages) * u64::from(page_size) > self.file.len()? {
+            return Err(damaged(1, "the head counts more pages than the file has"));
+        }
+        if free >= pages.max(1) {
+            return Err(damaged(1, "the head counts more unused pages than there are"));
+        }
+        let mut seen = vec![false; pages as usize + 1];
+        let mut note = |number: u32, on: u32| {
+            let known = seen.get_mut(number as usize).filter(|_| number > 1);
+            match known.map(|seen| std::mem::replace(seen, true)) {
+                Some(false) => Ok(()),
+                _ => Err(damaged(on, "free list names a page twice or one that cannot be unused")),
+            }
+        };
         let FreeList { mut trunks, mut leaves } = FreeList::default();
-        let mut trunk = self.head.first_trunk;
+        let (mut trunk, mut on) = (self.head.first_trunk, 1);
         while trunk != 0 {
+            note(trunk, on)?;
             let page = self.read(trunk)?;
             let entries = word(&page, 4, trunk)? as usize;
             if 8 + 4 * entries > page.len() {
@@ -79,14 +96,38 @@ impl<'f> Pages<'f> {
             }
             trunks.push((trunk, entries));
             for entry in 0..entries {
-                leaves.push(word(&page, 8 + 4 * entry, trunk)?);
+                let leaf = word(&page, 8 + 4 * entry, trunk)?;
+                note(leaf, trunk)?;
+                leaves.push(leaf);
             }
-            if trunks.len() + leaves.len() > self.head.free as usize {
-                return Err(damaged(trunk, "free list is longer than the head says"));
-            }
-            trunk = word(&page, 0, trunk)?;
+            (on, trunk) = (trunk, word(&page, 0, trunk)?);
+        }
+        if trunks.len() + leaves.len() != free as usize {
+            return Err(damaged(on, "free list is not as long as the head says"));
         }
         Ok(FreeList { trunks, leaves })
+    }
+
+    /// Whether unused pages, and what follows the last page, hold nothing.
+    pub(crate) fn unused_are_zero(&self) -> Result<bool, StoreFault> {
+        let FreeList { trunks, leaves } = self.free_list()?;
+        let leaves = leaves.into_iter().map(|leaf| (leaf, 0));
+        for (number, from) in trunks.iter().map(|&(t, entries)| (t, 8 + 4 * entries)).chain(leaves)
+        {
+            if self.read(number)?[from..].iter().any(|&byte| byte != 0) {
+                return Ok(false);
+            }
+        }
+        let (mut at, length) = (self.offset(self.head.pages + 1), self.file.len()?);
+        while at < length {
+            let mut part = vec![0; (length - at).min(1 << 16) as usize];
+            self.file.read(at, &mut part)?;
+            if part.iter().any(|&byte| byte != 0) {
+                return Ok(false);
+            }
+            at += part.len() as u64;
+        }
+        Ok(true)
     }
 
     /// Numbers of all unused pages.
@@ -222,6 +263,11 @@ impl Before {
         Ok(Self { pages: pages.count(), unused: pages.unused_pages()? })
     }
 
+    /// Bytes by which a file of `now` pages is longer.
+    pub(crate) fn grown_to(&self, now: u32) -> u64 {
+        u64::from(now.saturating_sub(self.pages)) * u64::from(schema::PAGE_SIZE)
+    }
+
     /// Sweeps the pages that a flushed but uncommitted transaction has changed: those in its
     /// journal, those that were unused (SQLite does not journal them) and those it has added.
     /// `now` is the number of pages including the added ones.
@@ -230,25 +276,28 @@ impl Before {
         file: &RawFile,
         journal: &Path,
         now: u32,
-    ) -> Result<u64, StoreFault> {
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<(), WriteError> {
         let pages = Pages::of(file)?;
-        let Some(journalled) = journal::pages(journal, pages.head.page_size)? else {
-            return pages.sweep_all(now);
-        };
-        let mut changed: BTreeSet<u32> = journalled.into_iter().collect();
+        let mut changed: BTreeSet<u32> =
+            match journal::pages(journal, pages.head.page_size).map_err(StoreFault::from)? {
+                Some(journalled) => journalled.into_iter().collect(),
+                None => (1..=self.pages).collect(),
+            };
         for &number in &self.unused {
             if pages.starts_as_btree(number)? {
                 changed.insert(number);
             }
         }
-        let mut wiped = 0;
-        for number in changed.into_iter().filter(|&number| number <= self.pages.min(now)) {
-            wiped += pages.sweep_page(number)?;
+        let last = self.pages.min(now);
+        let changed = changed.into_iter().filter(|&number| number <= last);
+        for (count, number) in changed.chain(self.pages + 1..=now).enumerate() {
+            if count % 256 == 0 && stop() {
+                return Err(WriteError::Stopped);
+            }
+            pages.sweep_page(number)?;
         }
-        for number in self.pages + 1..=now {
-            wiped += pages.sweep_page(number)?;
-        }
-        Ok(wiped)
+        Ok(())
     }
 }
 

@@ -249,7 +249,7 @@ fn killed_at_random_moments() {
 #[test]
 fn a_large_change_killed_before_its_commit_is_undone() {
     const TEST: &str = "crash::a_large_change_killed_before_its_commit_is_undone";
-    let added = || (0..12_000).map(|i| record(9, 1, i));
+    let added = || (0..32_000).map(|i| record(9, 1, i));
     if let Some(folder) = child::task() {
         let mut vault = unlocked(&vault_in(Path::new(&folder)));
         let subject = Expected::start(9).rows[0].subject.clone().unwrap();

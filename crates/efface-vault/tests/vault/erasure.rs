@@ -227,7 +227,7 @@ fn a_change_that_is_dropped_leaves_no_trace_of_what_it_added() {
 fn traces_left_by_another_program_are_found_and_erased() {
     let mut field = Field::sown(1000, 500);
     let path = field.folder.path().join("m.efface");
-    drop(std::mem::replace(&mut field.vault, Vault::open_read_only(&path).unwrap()));
+    drop(field.vault);
     let foreign = rusqlite::Connection::open(&path).unwrap();
     foreign.pragma_update(None, "secure_delete", "OFF").unwrap();
     foreign.execute("DELETE FROM record WHERE sequence % 3 = 0", []).unwrap();

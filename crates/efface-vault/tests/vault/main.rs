@@ -7,6 +7,8 @@ mod contents;
 #[cfg(unix)]
 mod crash;
 mod erasure;
+#[cfg(unix)]
+mod files;
 mod hostile;
 mod keyring;
 mod ledger;

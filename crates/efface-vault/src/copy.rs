@@ -1,0 +1,223 @@
+//! Copies and moves of a whole vault, by the database's own backup.
+
+use crate::creation::{Partial, free_name, resolved};
+use crate::lock::{Lock, beside};
+use crate::place::Place;
+use crate::raw_file::RawFile;
+use crate::schema::APPLICATION_ID;
+use crate::vault::{Access, PATIENCE, configure, connect, journal_of};
+use crate::wipe::{discard, is_plain, sync_folder};
+use crate::{CreateError, StoreFault, Vault, WriteError};
+use rusqlite::OpenFlags;
+use rusqlite::backup::{Backup, StepResult};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Pages copied between two looks at whether to stop.
+const STEP: i32 = 1024;
+
+/// A whole and durable copy of a vault that has not got its name yet. Dropping it overwrites and
+/// removes it.
+#[derive(Debug)]
+pub struct Copied {
+    // Fields drop in this order: the lock last.
+    partial: Partial,
+    target: PathBuf,
+    /// The vault it replaces, from which everybody else is kept away.
+    replaced: Option<RawFile>,
+    lock: Lock,
+}
+
+/// What becomes of a vault that has the copy's name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the copy is refused.
+    Keep,
+    /// The copy takes its place; it is overwritten with zeros.
+    Replace,
+}
+
+impl Vault {
+    /// Copies the state that this handle sees to a file that will be called `path`, which only its
+    /// owner may read, and on which no byte is left that no content uses. It works on a handle for
+    /// reading, beside a writer: the writer's commit waits for the handle to be dropped. The copy
+    /// is as if it had never served: its first request will find it moved. `stop` is asked now and
+    /// then.
+    ///
+    /// # Errors
+    /// See [`CreateError`]; [`WriteError::Stopped`] when `stop` says so.
+    pub fn copy_to(
+        &self,
+        path: &Path,
+        existing: Existing,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Copied, CreateError> {
+        self.copied(path, existing, false, stop)
+    }
+
+    /// Moves the vault, which must be open for writing, to where nothing may be yet. The old file is
+    /// overwritten and removed once the new one is durable.
+    ///
+    /// # Errors
+    /// See [`CreateError`]. [`CreateError::OldLeft`] alone comes after the move.
+    pub fn move_to(
+        self,
+        path: &Path,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<PathBuf, CreateError> {
+        if matches!(self.access, Access::Reading { .. }) {
+            return Err(WriteError::OpenedForReading.into());
+        }
+        let target = self.copied(path, Existing::Keep, true, stop)?.place()?;
+        let Self { connection, access, path: old, .. } = self;
+        drop(connection);
+        // Under this name what is left by a crash is overwritten by the next creation.
+        let leaving = beside(&old, ".partial");
+        let gone = discard(&leaving)
+            .and_then(|()| fs::rename(&old, &leaving))
+            .and_then(|()| sync_folder(&old))
+            .and_then(|()| discard(&leaving))
+            .and_then(|()| sync_folder(&old));
+        drop(access);
+        gone.map_err(|source| CreateError::OldLeft { path: old, source })?;
+        Ok(target)
+    }
+
+    fn copied(
+        &self,
+        path: &Path,
+        existing: Existing,
+        moved: bool,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Copied, CreateError> {
+        let target = match existing {
+            Existing::Keep => free_name(path)?,
+            Existing::Replace => resolved(path)?,
+        };
+        let lock = Lock::acquire(&target, "copying a vault to it")?;
+        let replaced = match existing {
+            Existing::Keep => None,
+            Existing::Replace => replaced(&target)?,
+        };
+        let partial = Partial::begin(&target)?;
+        let new = self.fill(&partial, moved, stop)?;
+        drop(new);
+        Ok(Copied { partial, target, replaced, lock })
+    }
+
+    /// Fills an empty file with this vault.
+    fn fill(
+        &self,
+        partial: &Partial,
+        moved: bool,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Vault, CreateError> {
+        let path = partial.path.clone();
+        let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        configure(&connection, "MEMORY", 0, 16 << 10).map_err(WriteError::from)?;
+        let one_state = self.connection.is_autocommit();
+        if one_state {
+            self.connection.execute_batch("BEGIN").map_err(WriteError::from)?;
+        }
+        let done = pages(self, &mut connection, stop);
+        if one_state {
+            self.connection.execute_batch("ROLLBACK").map_err(WriteError::from)?;
+        }
+        done?;
+        let file = RawFile::open(&path)
+            .map_err(|source| CreateError::Io { path: path.clone(), source })?;
+        let access = Access::Writing { file, _lock: None };
+        let mut new = Vault::of(connection, access, path);
+        let moves = Place::read(&new).map_err(WriteError::from)?.map_or(0, |(_, moves)| moves);
+        let here = Place::of(&new.path)
+            .map_err(|source| CreateError::Io { path: new.path.clone(), source })?
+            .filter(|_| moved);
+        let place = here.unwrap_or(Place::NOWHERE);
+        place.write(&new.connection, moves).map_err(WriteError::from)?;
+        // Sweeps and synchronises.
+        new.erase_traces()?;
+        Ok(new)
+    }
+}
+
+/// Copies all pages.
+fn pages(
+    from: &Vault,
+    to: &mut rusqlite::Connection,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<(), WriteError> {
+    let backup = Backup::new(&from.connection, to)?;
+    loop {
+        if stop() {
+            return Err(WriteError::Stopped);
+        }
+        match backup.step(STEP)? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => return Err(StoreFault::Busy.into()),
+        }
+    }
+}
+
+/// A vault that is to be replaced, kept from everybody else. No journal may be beside it.
+fn replaced(target: &Path) -> Result<Option<RawFile>, CreateError> {
+    let io = |source| CreateError::Io { path: target.into(), source };
+    let journal = journal_of(target);
+    if fs::symlink_metadata(&journal).is_ok() {
+        return Err(CreateError::JournalInTheWay { journal });
+    }
+    match fs::symlink_metadata(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+        Ok(found) if !is_plain(&found) => {
+            return Err(CreateError::Obstructed { path: target.into() });
+        }
+        Ok(_) => {}
+    }
+    let file = RawFile::open(target).map_err(io)?;
+    let mut head = [0; 72];
+    let vault = file.len().map_err(io)? > 100
+        && file
+            .read(0, &mut head)
+            .map(|()| head[68..] == APPLICATION_ID.to_be_bytes())
+            .map_err(io)?;
+    if !vault {
+        return Err(CreateError::NotReplaced { path: target.into() });
+    }
+    if !file.claim().map_err(io)? {
+        return Err(crate::LockError::InUse { holder: "unknown".into() }.into());
+    }
+    file.bar_readers(PATIENCE).map_err(WriteError::from)?;
+    Ok(Some(file))
+}
+
+impl Copied {
+    /// Where the copy is until it has its name: for looking at it first.
+    pub fn path(&self) -> &Path {
+        &self.partial.path
+    }
+
+    /// Gives the copy its name, durably, and overwrites what it replaces. Returns where it is.
+    ///
+    /// # Errors
+    /// See [`CreateError`].
+    pub fn place(self) -> Result<PathBuf, CreateError> {
+        let Self { mut partial, target, replaced, lock } = self;
+        let io = |source| CreateError::Io { path: target.clone(), source };
+        if replaced.is_none() && fs::symlink_metadata(&target).is_ok() {
+            return Err(CreateError::AlreadyExists { path: target });
+        }
+        fs::rename(&partial.path, &target).map_err(io)?;
+        partial.renamed = true;
+        sync_folder(&target).map_err(io)?;
+        if let Some(old) = replaced {
+            // It has no name any more; this handle alone keeps its blocks from being given away.
+            let left = |source| CreateError::OldLeft { path: target.clone(), source };
+            let length = old.len().map_err(left)?;
+            old.zero(0, length as usize).and_then(|()| old.sync()).map_err(left)?;
+        }
+        drop(lock);
+        Ok(target)
+    }
+}

@@ -1,0 +1,111 @@
+//! Where the vault's file was when it last served: a copy that goes on serving is noticed.
+
+use crate::column::{at_most_one, unsigned};
+use crate::{Transaction, Vault, WriteError};
+use rusqlite::Connection;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What a request found out about the place of its vault.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// The file is not where it was at the last request.
+    pub moved_now: bool,
+    /// How often that was so.
+    pub moves: u64,
+}
+
+/// A file, as far as the system names it. Device numbers may change when the machine starts again.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    device: i64,
+    inode: i64,
+    boot: Option<String>,
+}
+
+impl Place {
+    /// Of a copy that has not served yet: no file is there.
+    pub(crate) const NOWHERE: Self = Self { device: -1, inode: -1, boot: None };
+
+    /// Where a file is; `None` where the system has no such numbers.
+    #[cfg(unix)]
+    pub(crate) fn of(path: &Path) -> io::Result<Option<Self>> {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path)?;
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let boot = boot.map(|text| text.trim().to_owned());
+        Ok(Some(Self { device: found.dev() as i64, inode: found.ino() as i64, boot }))
+    }
+
+    /// Where a file is; `None` where the system has no such numbers.
+    #[cfg(not(unix))]
+    pub(crate) fn of(path: &Path) -> io::Result<Option<Self>> {
+        fs::metadata(path).map(|_| None)
+    }
+
+    /// Whether it is the same file, as far as can be told.
+    fn is(&self, other: &Self) -> bool {
+        let same_boot = self.boot.is_some() && self.boot == other.boot;
+        self.inode == other.inode && (!same_boot || self.device == other.device)
+    }
+
+    /// Writes it into a vault that has none or another.
+    pub(crate) fn write(&self, connection: &Connection, moves: u64) -> rusqlite::Result<usize> {
+        let sql = "INSERT OR REPLACE INTO place (one, device, inode, boot, moves) \
+                   VALUES (1, ?1, ?2, ?3, ?4)";
+        connection.execute(sql, (self.device, self.inode, &self.boot, moves as i64))
+    }
+
+    /// What a vault says, and how often it was moved.
+    pub(crate) fn read(vault: &Vault) -> Result<Option<(Self, u64)>, crate::ReadError> {
+        let sql = "SELECT device, inode, boot, moves FROM place";
+        at_most_one(&vault.connection, sql, [], |row| {
+            let place = Self { device: row.get(0)?, inode: row.get(1)?, boot: row.get(2)? };
+            Ok((place, unsigned(row, 3)?))
+        })
+    }
+}
+
+impl Transaction<'_> {
+    /// Notes where the vault's file is, and compares with where it was at the last request. A move
+    /// by efface itself ([`Vault::move_to`]) is none.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn note_place(&mut self) -> Result<Placed, WriteError> {
+        self.refuse_if_failed()?;
+        let here = Place::of(&self.path).map_err(crate::StoreFault::from)?;
+        let last = Place::read(self)?;
+        let Some(here) = here else { return Ok(Placed::default()) };
+        let (moved_now, moves) = match &last {
+            None => (false, 0),
+            Some((there, moves)) if there.is(&here) => (false, *moves),
+            Some((_, moves)) => (true, moves + 1),
+        };
+        if last.is_none_or(|(there, _)| there != here) {
+            here.write(&self.connection, moves)?;
+        }
+        Ok(Placed { moved_now, moves })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(device: i64, inode: i64, boot: Option<&str>) -> Place {
+        Place { device, inode, boot: boot.map(Into::into) }
+    }
+
+    #[test]
+    fn devices_are_compared_within_one_boot_only() {
+        let here = place(1, 7, Some("a"));
+        assert!(here.is(&place(1, 7, Some("a"))));
+        assert!(!here.is(&place(2, 7, Some("a"))));
+        assert!(here.is(&place(2, 7, Some("b"))));
+        assert!(here.is(&place(2, 7, None)));
+        assert!(!here.is(&place(1, 8, Some("b"))));
+        assert!(!here.is(&Place::NOWHERE));
+    }
+}
