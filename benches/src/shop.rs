@@ -217,12 +217,16 @@ pub fn observed(
         keyring,
         watch: &mut |progress| {
             match progress {
-                Progress::Reading { .. } => {}
+                Progress::Reading { .. }
+                | Progress::Waiting
+                | Progress::Changing { .. }
+                | Progress::Copying => {}
                 Progress::Learning { .. } => first = first.or_else(|| Some(clock.elapsed())),
-                Progress::Storing => last = Some(clock.elapsed()),
+                Progress::Storing => last = last.or_else(|| Some(clock.elapsed())),
             }
             ControlFlow::Continue(())
         },
+        wait: std::time::Duration::ZERO,
     })?;
     let end = clock.elapsed();
     let last = last.unwrap_or(end);

@@ -17,8 +17,13 @@ pub(crate) fn timed<T>(
 ) -> Result<(T, f64)> {
     let mut entropy = |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| error.to_string());
     let mut watch = |_: &Progress| ControlFlow::Continue(());
-    let mut surroundings =
-        Surroundings { clock: &now, entropy: &mut entropy, keyring, watch: &mut watch };
+    let mut surroundings = Surroundings {
+        clock: &now,
+        entropy: &mut entropy,
+        keyring,
+        watch: &mut watch,
+        wait: std::time::Duration::ZERO,
+    };
     let start = Instant::now();
     let outcome = work(&mut surroundings)?;
     Ok((outcome, start.elapsed().as_secs_f64()))

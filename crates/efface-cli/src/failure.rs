@@ -54,7 +54,9 @@ impl Failure {
                 let kept = match error.kind() {
                     Kind::Refused => Error::refused(error.code(), message),
                     Kind::Input => Error::input(error.code(), message),
-                    Kind::Storage | Kind::Interrupted => Error::storage(error.code(), message),
+                    Kind::Storage | Kind::Busy | Kind::Interrupted => {
+                        Error::storage(error.code(), message)
+                    }
                 };
                 Self::Error(kept.hint(format!(
                     "get its certificate with `efface certificate export {}`",
@@ -82,6 +84,7 @@ pub(crate) fn exit(outcome: Result<Outcome>, output: &mut Output) -> ExitCode {
             match error.kind() {
                 Kind::Refused => ExitCode::from(1),
                 Kind::Input | Kind::Storage | Kind::Interrupted => ExitCode::from(2),
+                Kind::Busy => ExitCode::from(3),
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What the engine may not take for itself: clock, randomness, the key, and who watches.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
-use efface::{Keyring, Surroundings};
+use efface::{Keyring, Surroundings, Watch};
 use jiff::Timestamp;
 
 use crate::failure::Result;
@@ -14,23 +15,34 @@ use crate::progress::Bar;
 /// can see it, and with Ctrl-C as a request to stop.
 pub(crate) fn with<T>(
     keyring: &Keyring,
+    wait: Duration,
     output: &Output,
     work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
 ) -> Result<T> {
+    watched(output, |watch| {
+        work(&mut Surroundings {
+            clock: &now,
+            entropy: &mut |bytes| random(bytes),
+            keyring,
+            watch,
+            wait,
+        })
+    })
+}
+
+/// Runs work that can be stopped and tells how far it has come.
+pub(crate) fn watched<T>(
+    output: &Output,
+    work: impl FnOnce(&mut Watch<'_>) -> efface::Result<T>,
+) -> Result<T> {
     interrupt::listen()?;
     let mut bar = Bar::new(output.is_json());
-    let mut watch = |progress: &efface::Progress| {
+    let result = work(&mut |progress: &efface::Progress| {
         if interrupt::asked() {
             return ControlFlow::Break(());
         }
         bar.show(progress);
         ControlFlow::Continue(())
-    };
-    let result = work(&mut Surroundings {
-        clock: &now,
-        entropy: &mut |bytes| random(bytes),
-        keyring,
-        watch: &mut watch,
     });
     bar.clear();
     Ok(result?)

@@ -12,7 +12,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let kind = match error.kind() {
         Kind::Refused => "refused",
         Kind::Input => "input",
-        Kind::Storage => "storage",
+        Kind::Storage | Kind::Busy => "storage",
         Kind::Interrupted => "interrupted",
     };
     let parts = (kind, error.code(), error.message(), error.what_to_do(), error.names().to_vec());

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+mod copies;
 mod error;
 mod key;
 mod part;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _engine {
     #[pymodule_export]
     use super::accounting::{account, kinds};
+    #[pymodule_export]
+    use super::copies::{backup, relocate};
     #[pymodule_export]
     use super::key::{create_key, public_key};
     #[pymodule_export]

@@ -50,6 +50,7 @@ pub(crate) fn serve_parts<T: Send>(
             entropy: &mut |bytes| key::random(bytes),
             keyring: &keyring,
             watch,
+            wait: Duration::ZERO,
         })
     })
 }
@@ -142,6 +143,9 @@ fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResu
         Progress::Learning { passes, total, gradient_norm, goal } => {
             ("learning", passes, total, Some(gradient_norm), goal)
         }
+        Progress::Waiting => ("waiting", 0, None, None, None),
+        Progress::Changing { records } => ("changing", records, None, None, None),
+        Progress::Copying => ("copying", 0, None, None, None),
         Progress::Storing => ("storing", 0, None, None, None),
     };
     callback.call1(py, told).map(drop)

@@ -59,7 +59,7 @@ fn bring(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
-    let (mut vault, current) = open_to_serve(path, purpose, surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, purpose, surroundings)?;
     let plan = &current.plan;
     check_held(plan, false)?;
     let table = read_as_planned(source, plan, &mut |progress| surroundings.tell(progress))?;

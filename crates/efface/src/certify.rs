@@ -2,8 +2,8 @@
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
-    Certificate, Chain, GENESIS, ModelRef, Noise, Request, RequestKind, SCHEMA, Scope, Signature,
-    seal,
+    Assumption, Certificate, Chain, Evidence, GENESIS, ModelRef, Noise, Request, RequestKind,
+    SCHEMA, Scope, Signature, seal,
 };
 use efface_privacy::claim::{Claim, Notion, Question, Requests, WEIGHTS, evaluate, scope};
 use efface_privacy::event::{Event, State};
@@ -33,7 +33,16 @@ pub(crate) struct Facts<'a> {
     pub(crate) previous: Option<String>,
     /// How many processes held the rows, where those are outside the vault.
     pub(crate) holders: Option<u64>,
+    /// Whether the vault was ever found elsewhere than where it last served.
+    pub(crate) moved: bool,
 }
+
+/// Name of the assumption that a vault which was moved or copied has no other copies that serve.
+pub(crate) const PLACE: &str = "place";
+
+/// What such a certificate says.
+pub(crate) const MOVED: &str = "this vault was found at another place than where it last served: a \
+                                copy that was served elsewhere is not counted";
 
 /// A sealed ledger entry.
 pub(crate) struct Sealed {
@@ -183,7 +192,7 @@ pub(crate) fn certificate(
         noise: noise(plan, grid),
         event,
         constants: plan.constants.clone(),
-        assumptions: plan.assumptions.clone(),
+        assumptions: assumptions(plan, facts.moved),
         scope: Scope { covers, does_not_cover },
         chain: Chain {
             index: facts.index,
@@ -200,6 +209,17 @@ pub(crate) fn certificate(
         .map_err(|error| Error::storage("certificate", error.to_string()))?;
     let (text, hash) = sealed(document, keyring)?;
     Ok(Sealed { text, hash, claims })
+}
+
+/// What a certificate rests on: the plan's assumptions, and what became of the vault since.
+fn assumptions(plan: &Plan, moved: bool) -> Vec<Assumption> {
+    let mut list = plan.assumptions.clone();
+    list.extend(moved.then(|| Assumption {
+        name: PLACE.to_owned(),
+        value: MOVED.to_owned(),
+        evidence: Evidence::Measured,
+    }));
+    list
 }
 
 /// Seals any ledger entry.

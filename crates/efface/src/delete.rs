@@ -24,7 +24,10 @@ use crate::serve::{
     steps_of,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Progress, Surroundings};
+
+/// Records between two looks at whether to stop.
+pub(crate) const CHUNK: usize = 512;
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +159,7 @@ fn deleted(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     check_names(&request.what)?;
-    let (mut vault, current) = open_to_serve(path, "efface delete", surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, "efface delete", surroundings)?;
     check_held(&current.plan, held.is_some())?;
     let kind = RequestKind::Delete;
     let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
@@ -171,7 +174,13 @@ fn deleted(
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
     }
-    let resolved = resolve(&vault, &current, &request.what, surroundings.keyring)?;
+    let keyring = surroundings.keyring;
+    let mut found = 0;
+    let mut go_on = |records: usize| {
+        found += records as u64;
+        surroundings.tell(Progress::Changing { records: found })
+    };
+    let resolved = resolve(&vault, &current, &request.what, keyring, &mut go_on)?;
     if resolved.live.is_empty() {
         // Where nothing is done, the rows are asked, and not the index that led to none.
         request.what.leaving(current.version + 1).check(&vault)?;
@@ -181,7 +190,11 @@ fn deleted(
     if release {
         current.published().map_err(or_erase)?;
     }
-    let identities = vault.identities(&resolved.live)?;
+    let mut identities = Vec::with_capacity(resolved.live.len());
+    for some in resolved.live.chunks(CHUNK) {
+        go_on(0)?;
+        identities.extend(vault.identities(some)?);
+    }
     let leaving = request.what.leaving(current.version + 1);
     leaving.only(&identities)?;
     let private: Vec<&str> = identities
@@ -192,9 +205,8 @@ fn deleted(
     if let Some(id) = &request.request_id {
         check_request_id(id, &private)?;
     }
-    let hmac = |label: &str, name: &str| {
-        surroundings.keyring.hmac(&current.genesis.vault_id, label, name.as_bytes())
-    };
+    let hmac =
+        |label: &str, name: &str| keyring.hmac(&current.genesis.vault_id, label, name.as_bytes());
     let plan = &current.plan;
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
@@ -207,7 +219,7 @@ fn deleted(
             Some(hashes.join(","))
         }
     };
-    for subject in emptied(&vault, &identities)? {
+    for subject in emptied(&vault, &identities, &mut go_on)? {
         tombstones.push(hmac("subject", &subject));
     }
     let mut notices = Vec::new();
@@ -230,7 +242,10 @@ fn deleted(
         held.withdraw(&places(&vault, &resolved.live)?).map_err(failed)?;
     }
     let mut transaction = vault.begin()?;
-    transaction.delete_records(&resolved.live)?;
+    for some in resolved.live.chunks(CHUNK) {
+        go_on(some.len())?;
+        transaction.delete_records(some)?;
+    }
     match then {
         Then::Release => {
             serve(transaction, &current, named, effect, held, surroundings).map_err(or_erase)
@@ -267,14 +282,20 @@ fn again(
     Ok(served)
 }
 
+/// Asked now and then, with how many records more are done, whether to go on.
+type GoOn<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+
 /// Subjects of whom a deletion leaves no record.
-fn emptied(vault: &Vault, identities: &[Identity]) -> Result<Vec<String>> {
+fn emptied(vault: &Vault, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
     let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
     for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
         *leaving.entry(subject).or_default() += 1;
     }
     let mut list = Vec::new();
-    for (subject, count) in leaving {
+    for (number, (subject, count)) in leaving.into_iter().enumerate() {
+        if number % CHUNK == 0 {
+            go_on(0)?;
+        }
         if vault.find_subject(subject)?.len() == count {
             list.push(subject.to_owned());
         }
@@ -303,7 +324,7 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
-    let resolved = resolve(&vault, &current, &request.what, keyring)?;
+    let resolved = resolve(&vault, &current, &request.what, keyring, &mut |_| Ok(()))?;
     let records = resolved.live.len() as u64;
     let remaining = vault.checked_count()?.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
@@ -382,7 +403,7 @@ pub fn split_known(
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
-    let (_, unknown) = looked_up(&vault, &current, what, keyring)?;
+    let (_, unknown) = looked_up(&vault, &current, what, keyring, &mut |_| Ok(()))?;
     // What is about to be passed over is asked of the rows, and not of the index alone.
     let unlisted = match what {
         Which::Ids(_) => Which::Ids(unknown.clone()),
@@ -401,8 +422,14 @@ pub fn split_known(
 }
 
 /// Resolves names; one that is unknown refuses all.
-fn resolve(vault: &Vault, current: &Current, which: &Which, keyring: &Keyring) -> Result<Resolved> {
-    let (resolved, unknown) = looked_up(vault, current, which, keyring)?;
+fn resolve(
+    vault: &Vault,
+    current: &Current,
+    which: &Which,
+    keyring: &Keyring,
+    go_on: &mut GoOn<'_>,
+) -> Result<Resolved> {
+    let (resolved, unknown) = looked_up(vault, current, which, keyring, go_on)?;
     if unknown.is_empty() {
         return Ok(resolved);
     }
@@ -432,13 +459,22 @@ fn looked_up(
     current: &Current,
     which: &Which,
     keyring: &Keyring,
+    go_on: &mut GoOn<'_>,
 ) -> Result<(Resolved, Vec<String>)> {
     let (live, missing) = match which {
         Which::Ids(names) => {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let mut asked = HashSet::with_capacity(names.len());
+            let names: Vec<&str> =
+                names.iter().map(String::as_str).filter(|name| asked.insert(*name)).collect();
             check_convention(&current.plan, names.iter().copied())?;
-            let lookup = vault.find_ids(&names)?;
-            (lookup.found, lookup.missing)
+            let (mut live, mut missing) = (Vec::new(), Vec::new());
+            for some in names.chunks(CHUNK) {
+                let lookup = vault.find_ids(some)?;
+                go_on(lookup.found.len())?;
+                live.extend(lookup.found);
+                missing.extend(lookup.missing);
+            }
+            (live, missing)
         }
         Which::Subjects(names) => {
             let (mut live, mut missing) = (Vec::new(), Vec::new());
@@ -447,6 +483,7 @@ fn looked_up(
             asked.dedup();
             for name in asked {
                 let rows = vault.find_subject(name)?;
+                go_on(rows.len())?;
                 if rows.is_empty() {
                     missing.push(name.clone());
                 }

@@ -10,12 +10,13 @@ use efface_privacy::event::State;
 use efface_vault::Transaction;
 
 use crate::certify::sealed;
+use crate::delete::CHUNK;
 use crate::error::{Error, Kind, Result};
 use crate::issue::Named;
 use crate::ledger::append;
 use crate::outcome::Served;
 use crate::plan::{MechanismName, Plan};
-use crate::serve::{Effect, clock_set_back};
+use crate::serve::{Effect, clock_set_back, in_line, note_place};
 use crate::store::{Current, ERASURE};
 use crate::surroundings::{Progress, Surroundings};
 
@@ -28,9 +29,11 @@ pub(crate) fn withdraw(
     mut transaction: Transaction<'_>,
     current: &Current,
     named: Named,
-    effect: Effect,
+    mut effect: Effect,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
+    in_line(&transaction, current)?;
+    note_place(&mut transaction, &mut effect)?;
     surroundings.tell(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
@@ -65,11 +68,14 @@ pub(crate) fn withdraw(
     let index = current.head.index + 1;
     let head = append(&mut transaction, ERASURE, &text, &hash, surroundings.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
-    for tombstone in effect.tombstones {
+    for (number, tombstone) in effect.tombstones.into_iter().enumerate() {
+        if number % CHUNK == 0 {
+            surroundings.tell(Progress::Storing)?;
+        }
         transaction.set_tombstone(tombstone, index)?;
     }
     let remaining = transaction.counts()?.records;
-    transaction.commit()?;
+    transaction.commit_unless(&mut || surroundings.tell(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
     notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
     Ok(Served {

@@ -11,6 +11,8 @@ pub enum Kind {
     Input,
     /// The disk or the vault failed; the vault is as it was (exit 2).
     Storage,
+    /// Another program has the vault; nothing was changed (exit 3).
+    Busy,
     /// The work was interrupted; the vault is as it was (exit 2).
     Interrupted,
 }
@@ -42,6 +44,13 @@ impl Error {
     #[must_use]
     pub fn storage(code: &'static str, message: impl Into<String>) -> Self {
         Self::of(Kind::Storage, code, message.into())
+    }
+
+    /// Another program has the vault.
+    #[must_use]
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self::of(Kind::Busy, "in-use", message.into())
+            .hint("try again later, or wait for it with `--wait SECONDS`")
     }
 
     /// The user interrupted.
@@ -123,16 +132,21 @@ const CHANGED: &str = "either another program or the disk changed the file, or i
 
 impl From<efface_vault::OpenError> for Error {
     fn from(error: efface_vault::OpenError) -> Self {
-        use efface_vault::OpenError as E;
-        if let E::Store(fault) = error {
-            return fault.into();
-        }
+        use efface_vault::{LockError, OpenError as E};
+        let error = match error {
+            E::Lock(LockError::InUse { .. }) => return Self::busy(error.to_string()),
+            E::Store(fault) => return fault.into(),
+            error => error,
+        };
         let code = match &error {
             E::NotFound { .. } => "not-found",
-            E::Lock(_) => "in-use",
+            E::Lock(_) => "lock",
             E::NotAVault { .. } | E::NotAFile { .. } => "not-a-vault",
             E::Newer { .. } => "newer",
             E::Older { .. } => "older",
+            E::ForeignJournal { .. } => "foreign-journal",
+            E::WithoutJournal { .. } => "journal-missing",
+            E::SeveralNames { .. } => "several-names",
             _ => "vault",
         };
         let older = matches!(error, E::Older { .. });
@@ -165,6 +179,7 @@ impl From<efface_vault::StoreFault> for Error {
     fn from(fault: efface_vault::StoreFault) -> Self {
         use efface_vault::StoreFault as F;
         match fault {
+            F::Busy => Self::busy(fault.to_string()),
             F::Rows(fault) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
             F::Damaged(_) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
             other => Self::storage("vault", other.to_string()),
@@ -181,6 +196,7 @@ impl From<efface_vault::WriteError> for Error {
             E::RequestConflict { .. } => {
                 Self::input("request-conflict", text).hint("use a new request id for a new request")
             }
+            E::Stopped => Self::interrupted(),
             E::Store(fault) => fault.into(),
             _ => Self::storage("vault", text),
         }
@@ -189,13 +205,15 @@ impl From<efface_vault::WriteError> for Error {
 
 impl From<efface_vault::CreateError> for Error {
     fn from(error: efface_vault::CreateError) -> Self {
-        use efface_vault::CreateError as E;
+        use efface_vault::{CreateError as E, LockError};
         let text = error.to_string();
         match error {
             E::AlreadyExists { .. } => {
                 Self::storage("exists", text).hint("give another name, or remove it yourself")
             }
-            E::Lock(_) => Self::storage("in-use", text),
+            E::Lock(LockError::InUse { .. }) => Self::busy(text),
+            E::Write(error) => error.into(),
+            E::Open(error) => error.into(),
             _ => Self::storage("vault", text),
         }
     }

@@ -22,7 +22,7 @@ use crate::verify_ledger::ledger_checks;
 /// A file that is no vault or cannot be read. A vault that is damaged gives a verdict that fails.
 pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     let mut verdict = Verdict::default();
-    let vault = match open_for_reading(path) {
+    let mut vault = match open_for_reading(path) {
         Ok(vault) => vault,
         Err(error) if damaged_at_once(path) => {
             verdict.push("file", Standing::Fails, error.message());
@@ -30,14 +30,6 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
         }
         Err(error) => return Err(error),
     };
-    let mut vault = vault;
-    match vault.snapshot() {
-        Ok(()) => {}
-        Err(error) => {
-            verdict.push("file", Standing::Fails, error.to_string());
-            return Ok(verdict);
-        }
-    }
     file(&mut vault, &mut verdict);
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {

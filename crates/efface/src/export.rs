@@ -13,6 +13,7 @@ use crate::certify::sealed;
 use crate::error::{Error, Result};
 use crate::ledger::append;
 use crate::plan::Plan;
+use crate::serve::in_line;
 use crate::store::{EXPORT, EXPORT_SCHEMA, open_to_serve};
 use crate::surroundings::Surroundings;
 use crate::weights::{Weights, published};
@@ -61,8 +62,11 @@ pub fn export(
     format: ExportFormat,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Vec<u8>> {
-    let (mut vault, current) = open_to_serve(path, "efface export", surroundings.keyring)?;
-    let model = published(&vault, &current)?;
+    let (mut vault, current) = open_to_serve(path, "efface export", surroundings)?;
+    let mut transaction = vault.begin()?;
+    // Where nobody can write any more: the head that the note follows is the last one.
+    in_line(&transaction, &current)?;
+    let model = published(&transaction, &current)?;
     let bytes = rendered(&model, format)?;
     let index = current.head.index + 1;
     let note = json!({
@@ -74,7 +78,6 @@ pub fn export(
         "chain": { "index": index, "previous": hex::encode(current.head.hash), "hash": "" },
     });
     let (text, hash) = sealed(note, surroundings.keyring)?;
-    let mut transaction = vault.begin()?;
     append(&mut transaction, EXPORT, &text, &hash, surroundings.keyring)?;
     transaction.commit()?;
     Ok(bytes)

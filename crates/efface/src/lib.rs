@@ -11,6 +11,7 @@ mod account;
 mod add;
 mod bounds;
 mod certify;
+mod copies;
 mod delete;
 mod digest;
 mod erase;
@@ -52,6 +53,7 @@ mod weights;
 pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
+pub use copies::{Backup, backup, relocate, restore};
 pub use delete::{
     Delete, Which, delete, delete_dry_run, delete_held, erase, erase_dry_run, erase_held,
     split_known,

@@ -6,7 +6,8 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, State};
 use efface_vault::{Transaction, Vault};
 
-use crate::certify;
+use crate::certify::{self, MOVED};
+use crate::delete::CHUNK;
 use crate::erase::{ERASE, check_can_start_anew};
 use crate::error::{Error, Result};
 use crate::held::Held;
@@ -19,7 +20,7 @@ use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
 use crate::run::{Request, Start, removal_steps, run, stated};
 use crate::store::{Current, kept, open_to_serve};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Progress, Surroundings};
 
 /// What a request does to the rows, already done in the transaction.
 pub(crate) struct Effect {
@@ -260,11 +261,13 @@ pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
     named: Named,
-    effect: Effect,
+    mut effect: Effect,
     held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
     let plan = &current.plan;
+    in_line(&transaction, current)?;
+    let moved = note_place(&mut transaction, &mut effect)?;
     let refresh = effect.kind == RequestKind::Refresh;
     let anew = refresh && current.is_withdrawn();
     let before = kept(&transaction, plan);
@@ -330,13 +333,17 @@ pub(crate) fn serve(
         index: current.head.index + 1,
         previous: Some(hex::encode(current.head.hash)),
         holders,
+        moved,
     };
     let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
     let stored = issued.store(&mut transaction, &named, surroundings.keyring)?;
-    for tombstone in effect.tombstones {
+    for (number, tombstone) in effect.tombstones.into_iter().enumerate() {
+        if number % CHUNK == 0 {
+            surroundings.tell(Progress::Storing)?;
+        }
         transaction.set_tombstone(tombstone, stored.index)?;
     }
-    transaction.commit()?;
+    transaction.commit_unless(&mut || surroundings.tell(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
     notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
     Ok(issued.served(plan, named, stored, remaining as u64, notices))
@@ -351,6 +358,24 @@ pub(crate) fn clock_set_back(latest: &str, now: &str) -> Option<Notice> {
         );
         Notice::new(NoticeCode::ClockSetBack, said)
     })
+}
+
+/// Checks in the transaction, where nobody else can write, that the ledger still ends where the
+/// request begins.
+pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Result<()> {
+    if transaction.head()? == Some(current.head) {
+        return Ok(());
+    }
+    Err(Error::busy("another program has changed the vault since it was opened"))
+}
+
+/// Notes where the vault is. Whether it was ever found elsewhere than where it last served.
+pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut Effect) -> Result<bool> {
+    let placed = transaction.note_place()?;
+    if placed.moved_now {
+        effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));
+    }
+    Ok(placed.moves > 0)
 }
 
 /// The release a record first took part in, from the version that added it.
@@ -391,7 +416,7 @@ fn refreshed(
     held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    let (mut vault, current) = open_to_serve(path, "efface refresh", surroundings.keyring)?;
+    let (mut vault, current) = open_to_serve(path, "efface refresh", surroundings)?;
     let named = name_request(
         request_id,
         RequestKind::Refresh,

@@ -53,6 +53,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
             .about(lookup.missing));
     }
     let Keyed { keys, data } = Keyed::all(&vault, &current.plan, &Leaving::default())?;
+    drop(vault);
     let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
     let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();
     named.sort_unstable();

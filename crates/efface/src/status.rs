@@ -24,18 +24,22 @@ use crate::store::{CERTIFICATE, Current, ERASURE, kept, open_for_reading};
 /// # Errors
 /// A vault that cannot be read.
 pub fn status(path: &Path) -> Result<Status> {
-    let vault = open_for_reading(path)?;
-    let current = Current::of(&vault)?;
+    status_of(&open_for_reading(path)?)
+}
+
+/// As [`status`], of a vault that is open.
+pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
+    let current = Current::of(vault)?;
     vault.checked_count()?;
     let counts = vault.counts()?;
     let (plan, tally, latest) = (&current.plan, &current.tally, &current.latest);
     let secret = plan.state == State::Secret;
-    let kept_now = kept(&vault, plan).ok().flatten();
+    let kept_now = kept(vault, plan).ok().flatten();
     let memory = kept_now.as_ref().and_then(|kept| memory(plan, kept));
     let made = kept_now.filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
     let withdrawn = current.is_withdrawn();
-    let residual = residual(&vault, plan)?;
+    let residual = residual(vault, plan)?;
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
@@ -175,7 +179,11 @@ fn without_model(current: &Current) -> Vec<NotionStatus> {
 /// # Errors
 /// A vault that cannot be read.
 pub fn entries(path: &Path) -> Result<Vec<Entry>> {
-    let vault = open_for_reading(path)?;
+    entries_of(&open_for_reading(path)?)
+}
+
+/// As [`entries`], of a vault that is open.
+pub(crate) fn entries_of(vault: &Vault) -> Result<Vec<Entry>> {
     let mut list = Vec::new();
     let mut latest = String::new();
     vault.scan_ledger(0, |entry| -> Result<()> {

@@ -1,18 +1,21 @@
 //! What an open vault says about its model: plan, weights, latest certificate, what is kept.
 
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use efface_learn::mechanism::Kept;
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::State;
-use efface_vault::{Genesis, Keyring, LedgerHead, OpenError, ReadError, StoreFault, Vault};
+use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::digest::digest_now;
 use crate::erase::withdrawn;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
 use crate::rows::weights_of;
+use crate::surroundings::{Progress, Surroundings, Watch};
 
 /// Kind of ledger entries that are certificates.
 pub(crate) const CERTIFICATE: &str = "certificate";
@@ -23,8 +26,12 @@ pub(crate) const EXPORT: &str = "export";
 /// The schema of export notes.
 pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
 
-/// Opens a vault for reading. What a killed writer left half done is undone first, which takes
-/// the right to write once.
+/// How often a vault that another program has is tried again.
+const TRY: Duration = Duration::from_millis(50);
+
+/// Opens a vault for reading: one state of it, which a commit waits for, so drop it as soon as
+/// all is read. What a killed writer left half done is undone first, which takes the right to
+/// write once.
 pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
     match Vault::open_read_only(path) {
         Err(OpenError::Store(StoreFault::NeedsRecovery)) => {
@@ -36,17 +43,39 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
 }
 
 /// Opens a vault for a request: its keys are checked before anything else, then that its rows are
-/// as many as the last request left. `purpose` as in [`Vault::open_for`].
+/// as many as the last request left. Whoever finds it in use is told `purpose` and since when.
 pub(crate) fn open_to_serve(
     path: &Path,
     purpose: &str,
-    keyring: &Keyring,
+    surroundings: &mut Surroundings<'_>,
 ) -> Result<(Vault, Current)> {
-    let mut vault = Vault::open_for(path, purpose)?;
-    vault.unlock(keyring)?;
+    let purpose = format!("{purpose}, since {}", surroundings.now());
+    let mut vault =
+        wait_for(surroundings.wait, surroundings.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock(surroundings.keyring)?;
     let current = Current::of(&vault)?;
     vault.checked_count()?;
     Ok((vault, current))
+}
+
+/// Tries until it is not another program that is in the way, or the time is over.
+pub(crate) fn wait_for<T>(
+    wait: Duration,
+    watch: &mut Watch<'_>,
+    mut attempt: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == Kind::Busy && began.elapsed() < wait => {
+                if watch(&Progress::Waiting).is_break() {
+                    return Err(Error::interrupted());
+                }
+                sleep(TRY);
+            }
+            done => return done,
+        }
+    }
 }
 
 /// The model as a vault holds it now.

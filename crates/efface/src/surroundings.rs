@@ -1,6 +1,7 @@
 //! What the faces pass in: clock, randomness, keys, and who watches.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use efface_vault::Keyring;
 
@@ -16,6 +17,8 @@ pub struct Surroundings<'a> {
     pub keyring: &'a Keyring,
     /// Told about progress; may stop the work.
     pub watch: &'a mut Watch<'a>,
+    /// How long to wait for a vault that another program has.
+    pub wait: Duration,
 }
 
 /// Told about progress; may stop the work.
@@ -40,6 +43,15 @@ pub enum Progress {
         /// Norm at which the work ends, where it ends so.
         goal: Option<f64>,
     },
+    /// Another program has the vault.
+    Waiting,
+    /// Records named by a request found, taken out or marked so far.
+    Changing {
+        /// Records.
+        records: u64,
+    },
+    /// Pages of a vault copied.
+    Copying,
     /// Writing the result.
     Storing,
 }

@@ -182,6 +182,7 @@ impl Begun<'_> {
             index: 0,
             previous: None,
             holders: rows.holders()?,
+            moved: false,
         };
         let issued = Issued::new(plan, released, Some(clipped.scaled), facts, surroundings)?;
         let mut notices = of_plan(plan, Sizes { records, weight: *weight })?;

@@ -32,7 +32,8 @@ pub fn verify_ledger(
     head: Option<&str>,
     keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
-    checked(path, trusted, head, keyring, false)
+    let head = head.map(Head::parse).transpose()?;
+    checked(&mut open_for_reading(path)?, trusted, head, keyring, false)
 }
 
 /// As [`verify_ledger`], every entry from the first on, and that checkpoints say what the entries
@@ -46,29 +47,37 @@ pub fn verify_whole_ledger(
     head: Option<&str>,
     keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
-    checked(path, trusted, head, keyring, true)
+    let head = head.map(Head::parse).transpose()?;
+    checked(&mut open_for_reading(path)?, trusted, head, keyring, true)
+}
+
+/// As [`verify_whole_ledger`] without keys, of a vault that is open.
+pub(crate) fn verify_open(
+    vault: &mut Vault,
+    trusted: Option<&[u8; 32]>,
+    head: Option<Head>,
+) -> Result<Verdict> {
+    checked(vault, trusted, head, None, true)
 }
 
 fn checked(
-    path: &Path,
+    vault: &mut Vault,
     trusted: Option<&[u8; 32]>,
-    head: Option<&str>,
+    head: Option<Head>,
     keyring: Option<&Keyring>,
     whole: bool,
 ) -> Result<Verdict> {
-    let head = head.map(Head::parse).transpose()?;
-    let mut vault = open_for_reading(path)?;
-    let place = head.as_ref().map(|head| head.place(&vault)).transpose()?.flatten();
+    let place = head.as_ref().map(|head| head.place(vault)).transpose()?.flatten();
     let checkpoint = match whole {
         true => None,
         false => vault.last_of_kind(CHECKPOINT, place.unwrap_or(u64::MAX))?,
     };
-    let mut verdict = checked_from(&vault, trusted, checkpoint)?;
+    let mut verdict = checked_from(vault, trusted, checkpoint)?;
     // A tally that does not fit is told; the rows are then counted only.
-    examine::unlock(&mut vault, keyring, &mut verdict);
-    examine::rows(&vault, &mut verdict);
+    examine::unlock(vault, keyring, &mut verdict);
+    examine::rows(vault, &mut verdict);
     if let Some(head) = head {
-        head.check(&vault, &mut verdict)?;
+        head.check(vault, &mut verdict)?;
     }
     Ok(verdict)
 }

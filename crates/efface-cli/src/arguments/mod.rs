@@ -9,6 +9,7 @@ mod plan;
 mod promise;
 mod request;
 mod table;
+mod wait;
 
 pub(crate) use count::{at_least_one, count};
 pub(crate) use key::{KeyArgument, trusted_key};
@@ -18,6 +19,7 @@ pub(crate) use plan::{ChoiceArguments, WorkloadArguments};
 pub(crate) use promise::PromiseArguments;
 pub(crate) use request::RequestArguments;
 pub(crate) use table::{ColumnArguments, RoleArguments, TableArguments};
+pub(crate) use wait::WaitArgument;
 
 use std::env;
 use std::process::ExitCode;
@@ -50,7 +52,8 @@ Examples:
 Exit codes:
   0  done, or all claims hold
   1  understood and refused, or a claim does not hold
-  2  wrong usage or input, a failing disk, or undecided"
+  2  wrong usage or input, a failing disk, or undecided
+  3  another program has the vault; nothing was changed, try again or use --wait"
 )]
 pub(crate) struct Cli {
     /// Write results and errors as JSON, one object a line

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ForceArgument, KeyArgument};
+use super::{ForceArgument, KeyArgument, WaitArgument};
 
 /// A request's name, where its certificate goes, and the key that signs it.
 #[derive(Debug, Args)]
@@ -20,6 +20,9 @@ pub(crate) struct RequestArguments {
 
     #[command(flatten)]
     pub(crate) force: ForceArgument,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgument,
 
     #[command(flatten)]
     pub(crate) key: KeyArgument,

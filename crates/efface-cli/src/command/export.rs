@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use efface::{Error, ExportFormat};
 use serde_json::json;
 
-use crate::arguments::{ForceArgument, KeyArgument};
+use crate::arguments::{ForceArgument, KeyArgument, WaitArgument};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
 use crate::surroundings;
@@ -35,6 +35,9 @@ pub(crate) struct Export {
 
     #[command(flatten)]
     force: ForceArgument,
+
+    #[command(flatten)]
+    wait: WaitArgument,
 
     #[command(flatten)]
     key: KeyArgument,
@@ -71,7 +74,7 @@ impl Export {
                 .into());
         }
         let keyring = self.key.load()?;
-        let bytes = surroundings::with(&keyring, output, |around| {
+        let bytes = surroundings::with(&keyring, self.wait.duration(), output, |around| {
             efface::export(&self.vault, self.to.of_engine(), around)
         })?;
         let noted = |failure| match failure {

@@ -4,6 +4,7 @@ mod account;
 mod add;
 #[cfg(feature = "lab")]
 mod audit;
+mod backup;
 mod certificate;
 mod completions;
 mod delete;
@@ -18,6 +19,7 @@ mod refresh;
 mod report;
 #[cfg(feature = "lab")]
 mod reproduce;
+mod restore;
 mod schema;
 mod status;
 mod train;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Report(report::Report),
     #[cfg(feature = "lab")]
     Audit(audit::Audit),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Export(export::Export),
     Certificate(certificate::Certificate),
     Ledger(ledger::Ledger),
@@ -78,6 +82,8 @@ impl Command {
             Self::Report(command) => command.run(output),
             #[cfg(feature = "lab")]
             Self::Audit(command) => command.run(output),
+            Self::Backup(command) => command.run(output),
+            Self::Restore(command) => command.run(output),
             Self::Export(command) => command.run(output),
             Self::Certificate(command) => command.run(output),
             Self::Ledger(command) => command.run(output),
@@ -101,7 +107,8 @@ fn serve(
     let certificate = request.force.file(request.certificate.as_deref(), &[vault])?;
     let keyring = request.key.load()?;
     let name = request.request_id.as_deref();
-    let done = surroundings::with(&keyring, output, |around| ask(vault, name, around))?;
+    let wait = request.wait.duration();
+    let done = surroundings::with(&keyring, wait, output, |around| ask(vault, name, around))?;
     served(output, vault, &done, certificate)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{ForceArgument, KeyArgument, RequestArguments};
+use crate::arguments::{ForceArgument, KeyArgument, RequestArguments, WaitArgument};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
@@ -33,13 +33,16 @@ pub(crate) struct Refresh {
     force: ForceArgument,
 
     #[command(flatten)]
+    wait: WaitArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 }
 
 impl Refresh {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let Self { vault, request_id, certificate, force, key } = self;
-        let request = RequestArguments { request_id, certificate, force, key };
+        let Self { vault, request_id, certificate, force, wait, key } = self;
+        let request = RequestArguments { request_id, certificate, force, wait, key };
         super::serve(request, &vault, output, efface::refresh)
     }
 }

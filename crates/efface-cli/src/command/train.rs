@@ -1,6 +1,7 @@
 //! `efface train`: the first model of a vault.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use efface::{Error, Settings};
@@ -79,12 +80,13 @@ impl Train {
         self.promise.add_to(&mut settings);
         let chosen = self.choice.chosen(&settings)?;
         let keyring = self.key.load_or_create(output)?;
-        let served = surroundings::with(&keyring, output, |around| match &chosen {
-            Some(chosen) => {
-                efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
-            }
-            None => efface::train(&source, settings, &vault, around),
-        })?;
+        let served =
+            surroundings::with(&keyring, Duration::ZERO, output, |around| match &chosen {
+                Some(chosen) => {
+                    efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
+                }
+                None => efface::train(&source, settings, &vault, around),
+            })?;
         super::served(output, &vault, &served, certificate)
     }
 }

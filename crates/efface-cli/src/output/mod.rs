@@ -4,6 +4,7 @@
 mod attacks;
 #[cfg(feature = "lab")]
 mod audit;
+mod backup;
 mod bounds;
 mod case;
 mod dry_run;

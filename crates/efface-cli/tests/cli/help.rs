@@ -3,7 +3,7 @@
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 32] = [
     "",
     "schema",
     "plan",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 30] = [
     "audit",
     "audit lab",
     "audit tightness",
+    "backup",
+    "restore",
     "export",
     "certificate",
     "certificate list",

@@ -107,6 +107,7 @@ impl Owner {
                 entropy: &mut |_| Err("none is needed".to_owned()),
                 keyring: &self.keyring,
                 watch: &mut |_| ControlFlow::Continue(()),
+                wait: std::time::Duration::ZERO,
             },
         )?;
         Ok(())

@@ -73,7 +73,8 @@ fn interrupting_a_deletion_leaves_the_vault_as_it_was() {
     under_way(&mut child);
 
     let holder = format!("process {}", child.id());
-    w.efface("delete m.efface --record r1").fails(2, &["in use", &holder, "efface delete"]);
+    w.efface("delete m.efface --record r1")
+        .fails(3, &["in use", &holder, "efface delete, since 20", "--wait"]);
     let status = w.efface("status m.efface --json").done().json();
     assert_eq!((&status["records"], &status["version"]), (&300.into(), &1.into()));
 

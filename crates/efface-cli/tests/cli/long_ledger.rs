@@ -21,6 +21,7 @@ fn vault(exports: usize) -> (Workshop, String) {
             entropy: &mut |_| Err("none is needed".to_owned()),
             keyring: &keyring,
             watch: &mut |_| ControlFlow::Continue(()),
+            wait: std::time::Duration::ZERO,
         };
         efface::export(&w.path("m.efface"), ExportFormat::Npz, &mut surroundings).unwrap();
     }

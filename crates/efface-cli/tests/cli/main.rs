@@ -7,6 +7,8 @@ mod account;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod backups;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod bombs;

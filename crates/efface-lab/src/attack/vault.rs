@@ -58,6 +58,7 @@ impl Bench {
             },
             keyring: &self.keyring,
             watch: &mut |_: &Progress| ControlFlow::Continue(()),
+            wait: std::time::Duration::ZERO,
         };
         work(&mut surroundings).map_err(Failure::of)
     }

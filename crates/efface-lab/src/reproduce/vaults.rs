@@ -199,6 +199,7 @@ impl Vaults {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             },
+            wait: std::time::Duration::ZERO,
         })
     }
 }

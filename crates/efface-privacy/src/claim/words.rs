@@ -129,6 +129,7 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     }
     let mut does_not = vec![
         "backups and copies of the vault or of the source table",
+        "releases made from other copies of the vault",
         "models exported or published earlier, and comparing an earlier model with a later one",
         "logs, shell histories and screens that showed the records",
         "what the file system or the disk keeps of overwritten blocks",

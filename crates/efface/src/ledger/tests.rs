@@ -74,6 +74,7 @@ impl Shop {
             },
             keyring: &self.keyring,
             watch: &mut |_| ControlFlow::Continue(()),
+            wait: std::time::Duration::ZERO,
         })
     }
 

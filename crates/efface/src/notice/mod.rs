@@ -50,6 +50,8 @@ pub enum NoticeCode {
     NotCompared,
     /// Some of the names were deleted before.
     DeletedBefore,
+    /// The vault is not where it last served: releases of other copies are not counted.
+    Moved,
     /// Records without ids were named by their position.
     NamedByPosition,
     /// The clock is behind an earlier entry of the ledger.
@@ -71,6 +73,7 @@ impl NoticeCode {
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
+            Self::Moved => "moved",
             Self::NamedByPosition => "named-by-position",
             Self::ClockSetBack => "clock-set-back",
         }
@@ -86,7 +89,8 @@ impl NoticeCode {
             | Self::PublicNFarOff
             | Self::NoRequestCovered
             | Self::RowsClipped
-            | Self::ClockSetBack => true,
+            | Self::ClockSetBack
+            | Self::Moved => true,
             Self::RowsLeftOut
             | Self::ServedBefore
             | Self::NotCompared

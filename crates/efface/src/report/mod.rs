@@ -14,9 +14,9 @@ use crate::error::{Error, Result};
 use crate::ledger::export_note;
 use crate::outcome::{ExportNote, Status};
 use crate::plan::Target;
-use crate::status::{entries, status};
+use crate::status::{entries_of, status_of};
 use crate::store::{CERTIFICATE, Current, EXPORT, open_for_reading};
-use crate::verify_ledger::verify_whole_ledger;
+use crate::verify_ledger::verify_open;
 
 pub use audits::AUDIT_BYTES;
 use page::Page;
@@ -75,15 +75,16 @@ pub fn report(path: &Path, audits: &[String]) -> Result<String> {
 }
 
 fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
-    let status = status(path)?;
-    let ledger = if audits.is_empty() { Vec::new() } else { entries(path)? };
+    // One state of the vault for all that the report says.
+    let mut vault = open_for_reading(path)?;
+    let status = status_of(&vault)?;
+    let ledger = if audits.is_empty() { Vec::new() } else { entries_of(&vault)? };
     let count = audits.len();
     let audits = audits.iter().zip(1..).map(|(text, number)| {
         let which = if count > 1 { format!("audit {number} of {count}: ") } else { String::new() };
         audits::read(text, &which, &status.vault, &ledger)
     });
     let audits = audits.collect::<Result<_>>()?;
-    let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let (mut certificates, mut exports) = (Vec::new(), Vec::new());
     vault.scan_ledger(0, |entry| -> Result<()> {
@@ -101,15 +102,11 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
         }
         Ok(())
     })?;
-    drop(vault);
     if certificates.is_empty() {
         return Err(Error::storage("damaged", "the ledger has no certificate"));
     }
-    let verdict = verify_whole_ledger(path, Some(&current.genesis.public_key), None, None)?;
-    if crate::status::status(path)?.head != status.head {
-        return Err(Error::refused("changed", "the vault changed while its report was made")
-            .hint("make the report again"));
-    }
+    let verdict = verify_open(&mut vault, Some(&current.genesis.public_key), None)?;
+    drop(vault);
     let hides_counts = current.plan.hides_counts();
     let target = current.plan.target;
     Ok(Facts { status, target, hides_counts, certificates, exports, verdict, audits })

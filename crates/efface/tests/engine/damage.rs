@@ -34,7 +34,8 @@ fn forget(world: &World, vault: &Path, subject: &str) -> efface::Result<efface::
     let watch = &mut |_: &Progress| ControlFlow::Continue(());
     let clock = &|| "2030-01-02T03:04:05Z".to_owned();
     let keyring = &world.keyring;
-    let mut surroundings = Surroundings { clock, entropy: &mut entropy, keyring, watch };
+    let wait = std::time::Duration::ZERO;
+    let mut surroundings = Surroundings { clock, entropy: &mut entropy, keyring, watch, wait };
     delete(vault, &Delete { what, request_id: None }, &mut surroundings)
 }
 

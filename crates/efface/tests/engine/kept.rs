@@ -160,6 +160,10 @@ fn what_is_kept_does_not_follow_from_the_model_that_saw_a_deleted_record() {
                 "{what}"
             );
             for ((place, a), b) in long.kept.iter().zip(zero.kept.values()) {
+                // The number of the vault's own file follows from no row.
+                if place == "place[0].inode" {
+                    continue;
+                }
                 // `ridge` and `retrain` start from the remaining rows alone.
                 if follows_from_the_weights(place) && !(exact && place == "model[0].weights") {
                     assert_eq!(a.len(), b.len(), "{what}: length of {place}");

@@ -5,6 +5,7 @@ mod claims;
 mod damage;
 mod digests;
 mod erasures;
+mod files;
 mod held;
 mod histories;
 mod in_memory;

@@ -167,6 +167,7 @@ fn another_key_is_refused_and_perfect_state_has_nothing_to_refresh() {
                 entropy: &mut *s.entropy,
                 keyring: &other,
                 watch: &mut *s.watch,
+                wait: s.wait,
             };
             delete(&vault, &request, &mut with_other)
         })

@@ -45,6 +45,7 @@ impl World {
             entropy: &mut entropy,
             keyring: &self.keyring,
             watch: &mut watch,
+            wait: std::time::Duration::ZERO,
         })
     }
 

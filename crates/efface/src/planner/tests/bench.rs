@@ -62,6 +62,7 @@ impl Bench {
             entropy: &mut entropy,
             keyring: &self.keyring,
             watch: &mut watch,
+            wait: std::time::Duration::ZERO,
         })
     }
 

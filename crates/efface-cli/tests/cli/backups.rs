@@ -1,0 +1,79 @@
+//! Backups, their way back, and a vault that another program has.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::table::{Label, table};
+use crate::workshop::Workshop;
+
+fn trained() -> Workshop {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w
+}
+
+#[test]
+fn a_backup_is_made_checked_and_put_back() {
+    let w = trained();
+    let made = w.efface("backup m.efface b.efface --json").done().json();
+    let head = made["head"][1].as_str().unwrap().to_owned();
+    assert_eq!((&made["records"], &made["version"]), (&60.into(), &1.into()));
+    w.efface("backup m.efface b.efface").fails(2, &["already exists"]);
+    w.efface("backup nothing.efface c.efface").fails(2, &["does not exist"]);
+    let served = w.efface("delete m.efface --subject u3 --json").done().json();
+    let later = served["head"].as_str().unwrap().to_owned();
+
+    w.efface("restore b.efface m.efface").fails(2, &["already exists"]);
+    let line = format!("restore b.efface m.efface --force --head {later}");
+    w.efface(&line).fails(1, &["not put in place", "head"]);
+    assert_eq!(w.efface("status m.efface --json").done().json()["records"], 55);
+    let shown = w.efface(&format!("restore b.efface m.efface --force --head {head}")).done().stdout;
+    assert!(shown.contains("deletions that were served later are undone"), "{shown}");
+    assert_eq!(w.efface("status m.efface --json").done().json()["records"], 60);
+    // The deletion is asked for again, and its certificate tells of the other copy.
+    let again = w.efface("delete m.efface --subject u3").done();
+    assert!(again.stdout.contains("warning: this vault was found at another place"), "{again:?}");
+    w.efface("certificate export m.efface -o c.json").done();
+    let show = w.efface("certificate show c.json").done().stdout;
+    assert!(show.contains("place: this vault was found at another place"), "{show}");
+    let key = w.public_key();
+    w.efface(&format!("certificate verify c.json --key {key} --vault m.efface")).done();
+    w.efface(&format!("ledger verify m.efface --key {key}")).done();
+    assert_eq!(w.efface("ledger verify b.efface").code, Some(2), "a backup stays as it is");
+}
+
+#[test]
+fn a_damaged_backup_is_not_put_back() {
+    let w = trained();
+    w.efface("backup m.efface b.efface").done();
+    let mut bytes = w.read("b.efface");
+    bytes.truncate(bytes.len() - 4096);
+    w.write("cut.efface", &bytes);
+    w.efface("restore cut.efface c.efface").fails(2, &["damaged"]);
+    assert!(!w.path("c.efface").exists() && !w.path("c.efface.partial").exists());
+}
+
+/// Without patience a busy vault has an exit code of its own; with it, the request is served.
+#[test]
+fn a_request_waits_for_the_one_before() {
+    let w = trained();
+    w.write("more.csv", table(Label::Two, 60, 5));
+    let held = efface::below::vault::Vault::open_for(&w.path("m.efface"), "efface add").unwrap();
+    let holder = format!("process {} (efface add)", std::process::id());
+    for line in [
+        "delete m.efface --record r1",
+        "add m.efface more.csv",
+        "export m.efface --to json",
+        "delete m.efface --record r1 --wait 1",
+    ] {
+        w.efface(line).fails(3, &["vault is in use", &holder]);
+    }
+    let patient = w.command(&["delete", "m.efface", "--record", "r1", "--wait", "600"]);
+    let mut patient = { patient }.spawn().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    assert!(patient.try_wait().unwrap().is_none());
+    drop(held);
+    assert!(patient.wait().unwrap().success());
+    assert_eq!(w.efface("status m.efface --json").done().json()["records"], 59);
+}
