@@ -174,13 +174,16 @@ class Home:
             raise InputError(f"{target.parent} is not a folder", code="data")
         if self.private:
             copy(self.key, key)
-        copy(self.path, target)
-        old, folder = self.path, self._folder
+        try:
+            _engine.relocate(self.path, target)
+        except BaseException:
+            if self.private and self.path.exists():
+                key.unlink()
+            raise
+        folder = self._folder
         self.path, self.key, self._folder = target, key, None
         if folder is not None:
             folder.remove()
-        else:
-            old.unlink()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Home:
         return self
@@ -245,7 +248,13 @@ class Rows:
             RowsCopiedWarning,
         )
         with home.lock:
-            vault = home.path.read_bytes()
+            folder = Folder.make(home.path.stat().st_size)
+            try:
+                whole = folder.path / "model.efface"
+                _engine.backup(home.path, whole)
+                vault = whole.read_bytes()
+            finally:
+                folder.remove()
         own = home.private or home.key == key_beside(home.path)
         return _unpacked, (vault, home.key.read_bytes() if own else str(home.key))
 
@@ -262,5 +271,8 @@ def _unpacked(vault: bytes, key: bytes | str) -> Home:
 
 
 def _write(path: Path, content: bytes) -> None:
+    """Write a new file, readable by its owner only, and wait until it is on the disk."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
         new.write(content)
+        new.flush()
+        os.fsync(new.fileno())
