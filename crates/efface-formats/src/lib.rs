@@ -40,6 +40,7 @@
 mod budget;
 mod cell;
 mod delivery;
+mod draft;
 mod error;
 mod format;
 mod input;
@@ -60,28 +61,23 @@ mod table;
 mod texts;
 
 pub use cell::Cell;
+pub use draft::{Draft, draft, draft_from};
 pub use error::{
-    CellFault, ColumnFault, ExpansionFault, Fault, LabelFault, LimitFault, Malformed, OptionFault,
-    Place, ReadError, RowFault, Spot,
+    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault, IdxFault,
+    LabelFault, LibsvmFault, LimitFault, Malformed, MemoryFault, NpyFault, NpzFault, OptionFault,
+    Place, ReadError, RowFault, SchemaError, SinkError, Spot,
 };
-pub use format::arrays::ArrayFault;
-pub use format::columnar::ColumnarFault;
-pub use format::csv::CsvFault;
-pub use format::idx::IdxFault;
-pub use format::libsvm::LibsvmFault;
-pub use format::npy::NpyFault;
-pub use format::npz::NpzFault;
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
-pub use memory::{MemoryFault, MemoryRows, MemoryTable, Numbers, Values, read_memory};
+pub use memory::{MemoryRows, MemoryTable, Numbers, Values, read_memory};
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
-pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink, SinkError};
+pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{
-    Body, Column, CsvShape, Draft, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder,
-    Scaling, Schema, SchemaError, Storage, draft, draft_from,
+    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder,
+    Scaling, Schema, Storage,
 };
 pub use summary::{ClassTable, PrivateEvidence, Summary};
 pub use texts::column_texts;

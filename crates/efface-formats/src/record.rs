@@ -1,9 +1,8 @@
 //! What a reader hands over: the layout once, then one record at a time.
 
 use std::borrow::Cow;
-use std::error::Error;
 
-use crate::error::Spot;
+use crate::error::{SinkError, Spot};
 
 /// The name of one number of an encoded row, for example `age` or `workclass=Private`.
 pub type FeatureName = String;
@@ -122,23 +121,6 @@ pub trait Sink {
     /// Called for every record that is kept, in input order. Ids may repeat: whether that is an
     /// error is the sink's to say.
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
-}
-
-/// Why a sink took no more rows; reading stops with it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SinkError(#[source] Box<dyn Error + Send + Sync>);
-
-impl SinkError {
-    /// Wraps the sink's own error or message.
-    pub fn new(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(reason.into())
-    }
-
-    /// The sink's own error.
-    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
-        self.0
-    }
 }
 
 #[cfg(test)]

@@ -1,28 +1,38 @@
 //! Why a table could not be read: a place and a rule.
 
+mod arrays;
 mod column;
+mod columnar;
+mod csv;
+mod idx;
+mod libsvm;
+mod memory;
+mod npy;
+mod npz;
 mod place;
 mod row;
+mod schema;
+mod sink;
 
+pub use arrays::ArrayFault;
 pub use column::{ColumnFault, OptionFault};
+pub use columnar::ColumnarFault;
+pub use csv::CsvFault;
+pub use idx::IdxFault;
+pub use libsvm::LibsvmFault;
+pub use memory::MemoryFault;
+pub use npy::NpyFault;
+pub use npz::NpzFault;
 pub use place::{Place, Spot};
 pub use row::{CellFault, LabelFault, RowFault};
+pub use schema::SchemaError;
+pub use sink::SinkError;
 
 pub(crate) use column::listed;
 
 use std::{fmt, io};
 
-use crate::format::arrays::ArrayFault;
-use crate::format::columnar::ColumnarFault;
-use crate::format::csv::CsvFault;
-use crate::format::idx::IdxFault;
-use crate::format::libsvm::LibsvmFault;
-use crate::format::npy::NpyFault;
-use crate::format::npz::NpzFault;
 use crate::input::Format;
-use crate::memory::MemoryFault;
-use crate::record::SinkError;
-use crate::schema::SchemaError;
 
 /// Why reading stopped. Messages name the file, the place in it and the rule that was broken;
 /// they may quote one value of the file, so they are private where the data is.

@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::budget::Budget;
-use crate::error::{Place, ReadError};
+use crate::error::{NpzFault, Place, ReadError};
 use crate::format::arrays::ArrayRows;
 use crate::format::npy;
 use crate::limits::Limits;
@@ -22,37 +22,6 @@ pub(crate) const LABELS: &str = "y";
 
 /// The bytes every archive with an entry starts with.
 pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
-
-/// An archive that breaks a rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NpzFault {
-    /// Not a zip archive.
-    #[error("the file is not a zip archive: {message}")]
-    Archive {
-        /// The reader's reason.
-        message: String,
-    },
-    /// An array is not there.
-    #[error(
-        "no array `{name}` in the archive; its arrays are {present}; name the array of features with \
-         `--features`, that of labels with `--label`"
-    )]
-    Absent {
-        /// The array.
-        name: String,
-        /// The arrays there are, shortened.
-        present: String,
-    },
-    /// An entry cannot be unpacked.
-    #[error("entry `{name}` cannot be unpacked: {message}")]
-    Entry {
-        /// The entry.
-        name: String,
-        /// The reader's reason.
-        message: String,
-    },
-}
 
 /// An open archive.
 pub(crate) struct Archive {

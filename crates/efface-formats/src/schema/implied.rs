@@ -1,6 +1,7 @@
 //! The schema of a table that needs none: every column a number, taken as it is.
 
-use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, SchemaError, Storage};
+use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, Storage};
+use crate::error::SchemaError;
 
 impl Schema {
     /// Columns that are numbers except for those with another role; `csv` is kept as stated.

@@ -23,31 +23,23 @@
 //! ```
 
 mod column;
-mod draft;
 mod encoder;
-mod findings;
 mod hashing;
 mod implied;
-mod look;
-mod plan;
 mod render;
 mod text;
 
 pub use column::{Column, Kind, Onto, Other, Scaling};
-pub use draft::{Draft, draft, draft_from};
 pub use encoder::{Row, RowEncoder};
-pub use text::SchemaError;
-
-pub(crate) use plan::Plan;
-
-/// What to decide about a column, by its name.
-type Notes = BTreeMap<String, String>;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::record::FeatureNames;
+
+/// What to decide about a column, by its name.
+pub(crate) type Notes = BTreeMap<String, String>;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

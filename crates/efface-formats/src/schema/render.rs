@@ -28,7 +28,7 @@ impl Schema {
     }
 
     /// As [`Schema::to_toml`], with a comment before each column that has a note.
-    pub(super) fn with_notes(&self, notes: &Notes) -> String {
+    pub(crate) fn with_notes(&self, notes: &Notes) -> String {
         render(self, Comments::Yes, notes)
     }
 }

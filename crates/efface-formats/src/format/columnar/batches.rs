@@ -10,9 +10,9 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 
-use super::{ColumnarFault, arrow, parquet, quiet};
+use super::{arrow, parquet, quiet};
 use crate::cell::Cell;
-use crate::error::{Fault, LimitFault, Place, ReadError, Spot};
+use crate::error::{ColumnarFault, Fault, LimitFault, Place, ReadError, Spot};
 use crate::input::Format;
 use crate::options::ReadOptions;
 use crate::schema::Kind;

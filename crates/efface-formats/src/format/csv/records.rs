@@ -6,8 +6,7 @@
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
-use crate::error::{Fault, LimitFault, ReadError, Spot};
-use crate::format::csv::CsvFault;
+use crate::error::{CsvFault, Fault, LimitFault, ReadError, Spot};
 use crate::limits::Limits;
 use crate::lines::Lines;
 

@@ -2,8 +2,8 @@
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::error::{ReadError, Spot};
-use crate::format::csv::{CsvFault, records::Records};
+use crate::error::{CsvFault, ReadError, Spot};
+use crate::format::csv::records::Records;
 use crate::lines::Lines;
 use crate::options::ReadOptions;
 use crate::schema::{Column, CsvShape, Header, Kind, Schema};

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, Read};
 
-use super::{MAGIC, NpyFault};
-use crate::error::{Fault, LimitFault, Place, ReadError};
+use super::MAGIC;
+use crate::error::{Fault, LimitFault, NpyFault, Place, ReadError};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
 use crate::limits::Limits;
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Column, Kind, Onto, Origin, Other, Scaling, look};
+use super::look;
 use crate::budget::Budget;
 use crate::cell::{Cell, looks_missing, quoted};
 use crate::error::ExpansionFault;
+use crate::schema::{Column, Kind, Onto, Origin, Other, Scaling};
 
 /// Most categories of a categorical column; more become a hashed one.
 const MOST_CATEGORIES: usize = 64;

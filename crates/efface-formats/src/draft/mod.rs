@@ -1,9 +1,10 @@
 //! A first schema for a human to confirm, drafted from the rows.
 
+mod findings;
+mod look;
+
 use std::io::{Cursor, Read};
 
-use super::findings::Findings;
-use super::{Body, Column, CsvShape, Header, Kind, Notes, Origin, Schema, Storage};
 use crate::budget::Budget;
 use crate::error::{ColumnFault, Fault, LimitFault, OptionFault, Place, ReadError, listed};
 use crate::format::csv::CsvTable;
@@ -12,8 +13,11 @@ use crate::input::{Format, Input};
 use crate::matrix;
 use crate::options::ReadOptions;
 use crate::read::{Opened, array_features, libsvm_width, open};
+use crate::schema::{Body, Column, CsvShape, Header, Kind, Notes, Origin, Schema, Storage};
 use crate::source::{Source, Stream};
-use crate::table::Table;
+use crate::table::{self, Table};
+
+use findings::Findings;
 
 /// Features from which rows are stored sparse.
 const SPARSE_FROM: u32 = 1024;
@@ -203,7 +207,7 @@ fn roles(
     let ignored = options.ignore.iter().map(|name| (name, Kind::Ignored));
     for (column, kind) in single.chain(ignored) {
         let Some(at) = names.iter().position(|name| name == column) else {
-            let (column, role) = (column.clone(), super::plan::option(&kind));
+            let (column, role) = (column.clone(), table::option(&kind));
             let fault = ColumnFault::Absent { column, role, present: listed(names) };
             return Err(ReadError::at(Place::file(file), fault));
         };

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
-use crate::error::{CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, listed};
+use crate::error::{CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed};
 use crate::options::ReadOptions;
+use crate::schema::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
 
 /// The match between the columns of a file and the schema in force.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Plan {
         let (schema, implied) = match &options.schema {
             None => (
                 implied_schema(names, &named, options.csv).map_err(|error| match error {
-                    super::SchemaError::NoFeatures => fault(ColumnFault::NoFeatures),
+                    SchemaError::NoFeatures => fault(ColumnFault::NoFeatures),
                     error => ReadError::Schema(error),
                 })?,
                 true,
@@ -138,7 +138,7 @@ fn absent(column: &str, role: String, names: &[String]) -> ColumnFault {
 }
 
 /// The role of a column that an option names.
-pub(super) fn option(kind: &Kind) -> String {
+pub(crate) fn option(kind: &Kind) -> String {
     let option = if *kind == Kind::Ignored { "ignore" } else { kind.name() };
     format!("named with `--{option}`")
 }
@@ -171,7 +171,7 @@ fn implied_schema(
     names: &[String],
     named: &[Named<'_>],
     csv: CsvShape,
-) -> Result<Schema, super::SchemaError> {
+) -> Result<Schema, SchemaError> {
     let roles: HashMap<&str, &Kind> =
         named.iter().map(|named| (named.column, &named.kind)).collect();
     Schema::implied(
@@ -184,7 +184,7 @@ fn implied_schema(
 
 enum Extension {
     Column(ColumnFault),
-    Schema(super::SchemaError),
+    Schema(SchemaError),
 }
 
 /// The schema with the roles of the options added; every column of the file must be in it.

@@ -1,11 +1,15 @@
 //! Tables of named columns: what CSV, Parquet and Arrow have in common.
 
+mod plan;
+
+pub(crate) use plan::{Plan, option};
+
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{Place, ReadError, Spot};
 use crate::input::Format;
 use crate::record::FeatureNames;
-use crate::schema::{Plan, Storage};
+use crate::schema::Storage;
 use crate::summary::Summary;
 
 /// Rows of named columns, one at a time.

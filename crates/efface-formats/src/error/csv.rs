@@ -1,0 +1,76 @@
+//! Rules of CSV.
+
+/// A CSV file that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvFault {
+    /// No line at all.
+    #[error("the file is empty")]
+    Empty,
+    /// Not UTF-8.
+    #[error("the text is not UTF-8; save the file as UTF-8")]
+    NotUtf8,
+    /// A quoted field runs to the end of the file.
+    #[error("a quoted field is never closed")]
+    UnclosedQuote,
+    /// Text between a closing quote and the next delimiter.
+    #[error("field {field} has text after its closing quote")]
+    TextAfterQuote {
+        /// The field, counted from 1.
+        field: usize,
+    },
+    /// A carriage return inside a line.
+    #[error("field {field} has a carriage return that no line feed follows")]
+    CarriageReturn {
+        /// The field, counted from 1.
+        field: usize,
+    },
+    /// A row of another length.
+    #[error("the row has {got} fields, the header {expected}")]
+    Ragged {
+        /// Fields in this row.
+        got: usize,
+        /// Columns in the header.
+        expected: usize,
+    },
+    /// A column without a name.
+    #[error(
+        "column {column} of the header has no name; a row index written by another program can be \
+         left out there"
+    )]
+    Unnamed {
+        /// The column, counted from 1.
+        column: usize,
+    },
+    /// A header that looks like a row.
+    #[error(
+        "column {column} of the header is the number `{value}`; a schema can say whether the first \
+         line names the columns (`[csv] header`): run `efface schema {file} -o schema.toml`"
+    )]
+    NumberInHeader {
+        /// The column, counted from 1.
+        column: usize,
+        /// The number.
+        value: String,
+        /// The file as the user named it.
+        file: String,
+    },
+    /// Two delimiters fit equally well.
+    #[error(
+        "the delimiter is not clear: {first:?} and {second:?} occur equally often in the header"
+    )]
+    Delimiter {
+        /// One candidate.
+        first: char,
+        /// The other.
+        second: char,
+    },
+    /// A schema without as many columns as a file without header.
+    #[error("the file has no header and {got} columns, the schema declares {expected}")]
+    Count {
+        /// Columns in the file.
+        got: usize,
+        /// Columns in the schema.
+        expected: usize,
+    },
+}

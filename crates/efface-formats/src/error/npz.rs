@@ -1,0 +1,32 @@
+//! Rules of NPZ.
+
+/// An archive that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpzFault {
+    /// Not a zip archive.
+    #[error("the file is not a zip archive: {message}")]
+    Archive {
+        /// The reader's reason.
+        message: String,
+    },
+    /// An array is not there.
+    #[error(
+        "no array `{name}` in the archive; its arrays are {present}; name the array of features with \
+         `--features`, that of labels with `--label`"
+    )]
+    Absent {
+        /// The array.
+        name: String,
+        /// The arrays there are, shortened.
+        present: String,
+    },
+    /// An entry cannot be unpacked.
+    #[error("entry `{name}` cannot be unpacked: {message}")]
+    Entry {
+        /// The entry.
+        name: String,
+        /// The reader's reason.
+        message: String,
+    },
+}
