@@ -1,12 +1,9 @@
-//! How a command ends: exit codes, and errors on standard error.
+//! How a command comes out.
 
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use efface::{Error, Kind};
-
-use crate::output::Output;
 
 /// How a command that ran to its end came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,21 +68,4 @@ impl Failure {
 /// A file could not be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Error::input("unreadable", format!("cannot read `{}`: {error}", path.display())).into()
-}
-
-/// Shows what there is to show and gives the exit code.
-pub(crate) fn exit(outcome: Result<Outcome>, output: &mut Output) -> ExitCode {
-    match outcome.and_then(|outcome| output.flush().map(|()| outcome)) {
-        Ok(Outcome::Done) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Ok(Outcome::DoesNotHold) => ExitCode::from(1),
-        Ok(Outcome::Undecided) => ExitCode::from(2),
-        Err(Failure::Error(error)) => {
-            output.error(error.code(), error.message(), error.what_to_do(), error.names());
-            match error.kind() {
-                Kind::Refused => ExitCode::from(1),
-                Kind::Input | Kind::Storage | Kind::Interrupted => ExitCode::from(2),
-                Kind::Busy => ExitCode::from(3),
-            }
-        }
-    }
 }

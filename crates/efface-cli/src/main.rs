@@ -6,7 +6,9 @@
 
 mod arguments;
 mod command;
+mod command_line;
 mod destination;
+mod exit;
 mod failure;
 mod input;
 mod interrupt;
@@ -18,15 +20,15 @@ mod surroundings;
 
 use std::process::ExitCode;
 
-use arguments::Parsed;
+use command_line::Parsed;
 use output::Output;
 
 fn main() -> ExitCode {
-    let cli = match arguments::parse() {
+    let cli = match command_line::parse() {
         Parsed::Command(cli) => cli,
         Parsed::Over(exit) => return exit,
     };
     let mut output = Output::new(cli.json);
     let outcome = cli.command.run(&mut output);
-    failure::exit(outcome, &mut output)
+    exit::exit(outcome, &mut output)
 }

@@ -3,7 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::arguments::Cli;
+use super::Cli;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 

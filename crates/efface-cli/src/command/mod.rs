@@ -13,6 +13,7 @@ mod evaluate;
 mod export;
 mod key;
 mod ledger;
+mod line;
 mod plan;
 mod predict;
 mod refresh;
@@ -24,6 +25,8 @@ mod schema;
 mod status;
 mod train;
 mod update;
+
+pub(crate) use line::Cli;
 
 use std::path::Path;
 

@@ -3,15 +3,12 @@
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::Accountant;
 use crate::accountant::gdp::{AccountantError, World};
-use crate::event::{Setting, State};
-use crate::quantity::{Decimal, Delta, Epsilon, Mu, RenyiOrder};
+use crate::event::{Event, State, Stated};
+use crate::quantity::{Delta, Epsilon, Mu, RenyiOrder};
 use crate::{advantage, gaussian, rdp};
 
 /// An event as accountants and certificates see it.
-pub(crate) trait Account {
-    /// What holds of it whatever is asked.
-    fn facts(&self) -> Facts<'_>;
-
+pub(crate) trait Account: Stated {
     /// The event's own public constants, by the names certificates list them under.
     fn constants(&self) -> Vec<(&'static str, String)>;
 
@@ -43,19 +40,19 @@ pub(crate) trait Account {
     }
 }
 
-/// What holds of an event whatever is asked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts<'a> {
-    /// The public constants of the objective.
-    pub(crate) setting: &'a Setting,
-    /// Distinct releases of the model so far, this one included.
-    pub(crate) releases: u64,
-    /// Releases covered jointly by closeness to retraining.
-    pub(crate) joint_releases: u64,
-    /// What is kept after the request.
-    pub(crate) state: State,
-    /// Spacing of the grid of what is drawn; none where nothing random is released.
-    pub(crate) grid: Option<Decimal>,
+impl Event {
+    /// What accountants and certificates ask of any event.
+    pub(crate) fn account(&self) -> &dyn Account {
+        match self {
+            Self::OutputNoise(event) => event,
+            Self::NoisyGd(event) => event,
+            Self::ObjectivePerturbation(event) => event,
+            Self::DistributedDescent(event) => event,
+            Self::Descent(event) => event,
+            Self::Composed(event) => event,
+            Self::ExactRemoval(event) => event,
+        }
+    }
 }
 
 /// What an accountant proves: everything about a claim that the question does not say.

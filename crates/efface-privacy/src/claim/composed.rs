@@ -1,10 +1,10 @@
 #![doc = include_str!("composed.md")]
 
-use super::account::{Account, Bound, Facts, epsilon_at, unaccounted};
+use super::account::{Account, Bound, epsilon_at, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, compose, group};
-use crate::event::{Adjacency, Composed, Event, What};
+use crate::event::{Adjacency, Composed, Event, Stated, What};
 use crate::quantity::{Decimal, Delta, Epsilon, Mu, RenyiOrder};
 use crate::{advantage, outward, rdp};
 
@@ -12,10 +12,6 @@ const THEOREM: &str = "two-fold adaptive composition with what was given, after 
      accountant has it";
 
 impl Account for Composed {
-    fn facts(&self) -> Facts<'_> {
-        self.inner.account().facts()
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = self.inner.account().constants();
         let given = &self.given;

@@ -1,6 +1,6 @@
 //! Claims of descent-to-delete.
 
-use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::descent_event::epsilon_descent;
 use crate::accountant::{Accountant, gdp};
@@ -14,16 +14,6 @@ const REPEATED: &str = "the same schedule of steps and noises from the same star
                         they are after the request";
 
 impl Account for Descent {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.variant.state(),
-            grid: Some(self.grid),
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![
             ("variant", self.variant.name().to_owned()),

@@ -1,22 +1,12 @@
 //! Claims of averages over a uniform sample.
 
-use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::DistributedDescent;
 use crate::quantity::Delta;
 
 impl Account for DistributedDescent {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.state,
-            grid: Some(self.grid),
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![
             ("sample", self.sample.to_string()),

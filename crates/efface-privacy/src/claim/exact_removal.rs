@@ -1,22 +1,12 @@
 //! Claims of a model whose removals are exact: one, and no more.
 
-use super::account::{Account, Bound, Facts, unaccounted};
+use super::account::{Account, Bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, exact};
-use crate::event::{ExactRemoval, State};
+use crate::event::ExactRemoval;
 use crate::quantity::Epsilon;
 
 impl Account for ExactRemoval {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: 1,
-            state: State::Perfect,
-            grid: None,
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         vec![
             ("row-bound", self.row_bound.to_string()),

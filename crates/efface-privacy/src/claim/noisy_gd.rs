@@ -1,25 +1,15 @@
 //! Claims of noisy gradient descent.
 
-use super::account::{Account, Bound, Facts, Terms, adaptive, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Terms, adaptive, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::history::{Ball, Deletion, Sequence};
 use crate::accountant::{Accountant, gdp};
 use crate::advantage;
-use crate::event::{NoisyGd, Normalizer, Phase, State};
+use crate::event::{NoisyGd, Normalizer, Phase};
 use crate::outward;
 use crate::quantity::{Delta, RenyiOrder};
 
 impl Account for NoisyGd {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: 1,
-            state: State::Perfect,
-            grid: Some(self.grid),
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![
             ("eta", self.step.to_string()),

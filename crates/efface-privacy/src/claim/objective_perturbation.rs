@@ -1,10 +1,10 @@
 //! Claims of objective perturbation: what the paper states, never to be believed.
 
-use super::account::{Account, Bound, Facts, unaccounted};
+use super::account::{Account, Bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, objective};
-use crate::event::{ObjectivePerturbation, State};
+use crate::event::ObjectivePerturbation;
 use crate::quantity::{Decimal, Delta, Epsilon};
 use crate::{advantage, outward};
 
@@ -12,16 +12,6 @@ use crate::{advantage, outward};
 const NOT_SOUND: &str = "NOT SOUND: residual depends on the perturbation";
 
 impl Account for ObjectivePerturbation {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: 1,
-            state: State::Secret,
-            grid: Some(self.grid),
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         vec![("noise", self.noise.to_string()), ("residual-budget", self.residual.to_string())]
     }

@@ -1,21 +1,11 @@
 //! Claims of an optimum published with noise.
 
-use super::account::{Account, Bound, Facts, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::OutputNoise;
 
 impl Account for OutputNoise {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            setting: &self.setting,
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.state,
-            grid: Some(self.grid),
-        }
-    }
-
     fn constants(&self) -> Vec<(&'static str, String)> {
         vec![
             ("distance", self.distance.to_string()),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Event;
+use super::{Event, Facts, Stated};
 use crate::quantity::Decimal;
 
 /// A release whose start or features come from elsewhere, made privately from data that may have
@@ -53,5 +53,11 @@ impl What {
             Self::Extractor => "extractor",
             Self::Start => "start",
         }
+    }
+}
+
+impl Stated for Composed {
+    fn facts(&self) -> Facts<'_> {
+        self.inner.facts()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Setting, State};
+use super::{Facts, Phase, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// Which theorem of Neel, Roth and Sharifi-Malvajerdi (2020) a model follows.
@@ -149,5 +149,17 @@ impl Descent {
     /// Whether later updates have more steps than earlier ones.
     fn grows(&self) -> bool {
         self.variant == Variant::Weak || self.tail.is_some()
+    }
+}
+
+impl Stated for Descent {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.variant.state(),
+            grid: Some(self.grid),
+        }
     }
 }

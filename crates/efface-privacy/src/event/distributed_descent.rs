@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, State};
+use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// A uniform sample of the records with replacement, cut into parts; the average of the parts'
@@ -38,4 +38,16 @@ pub struct DistributedDescent {
     pub releases: u64,
     /// Records the sample is uniform on.
     pub records: u64,
+}
+
+impl Stated for DistributedDescent {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.state,
+            grid: Some(self.grid),
+        }
+    }
 }

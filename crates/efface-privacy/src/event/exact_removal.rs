@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Setting;
+use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// Weights solved, in a fixed order of float64 operations, from whole-number sums over the rounded
@@ -25,4 +25,16 @@ pub struct ExactRemoval {
     pub target_grid: Decimal,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
+}
+
+impl Stated for ExactRemoval {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Perfect,
+            grid: None,
+        }
+    }
 }

@@ -22,7 +22,6 @@ pub use output_noise::{OutputNoise, Procedure};
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::account::Account;
 use crate::quantity::Decimal;
 
 /// What one request (or the first training) released.
@@ -46,16 +45,16 @@ pub enum Event {
 }
 
 impl Event {
-    /// What accountants and certificates ask of any event.
-    pub(crate) fn account(&self) -> &dyn Account {
+    /// What holds of it whatever is asked.
+    pub(crate) fn facts(&self) -> Facts<'_> {
         match self {
-            Self::OutputNoise(event) => event,
-            Self::NoisyGd(event) => event,
-            Self::ObjectivePerturbation(event) => event,
-            Self::DistributedDescent(event) => event,
-            Self::Descent(event) => event,
-            Self::Composed(event) => event,
-            Self::ExactRemoval(event) => event,
+            Self::OutputNoise(event) => event.facts(),
+            Self::NoisyGd(event) => event.facts(),
+            Self::ObjectivePerturbation(event) => event.facts(),
+            Self::DistributedDescent(event) => event.facts(),
+            Self::Descent(event) => event.facts(),
+            Self::Composed(event) => event.facts(),
+            Self::ExactRemoval(event) => event.facts(),
         }
     }
 
@@ -71,33 +70,54 @@ impl Event {
     /// The public constants of the objective.
     #[must_use]
     pub fn setting(&self) -> &Setting {
-        self.account().facts().setting
+        self.facts().setting
     }
 
     /// Distinct releases of the model so far, this one included.
     #[must_use]
     pub fn releases(&self) -> u64 {
-        self.account().facts().releases
+        self.facts().releases
     }
 
     /// Releases covered jointly by closeness to retraining.
     #[must_use]
     pub fn joint_releases(&self) -> u64 {
-        self.account().facts().joint_releases
+        self.facts().joint_releases
     }
 
     /// What is kept after the request.
     #[must_use]
     pub fn state(&self) -> State {
-        self.account().facts().state
+        self.facts().state
     }
 
     /// Spacing of the grid of what is drawn: released weights, or the perturbation of
     /// `objective-perturbation`; none where nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
-        self.account().facts().grid
+        self.facts().grid
     }
+}
+
+/// An event that states its facts.
+pub(crate) trait Stated {
+    /// What holds of it whatever is asked.
+    fn facts(&self) -> Facts<'_>;
+}
+
+/// What holds of an event whatever is asked of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    /// The public constants of the objective.
+    pub(crate) setting: &'a Setting,
+    /// Distinct releases of the model so far, this one included.
+    pub(crate) releases: u64,
+    /// Releases covered jointly by closeness to retraining.
+    pub(crate) joint_releases: u64,
+    /// What is kept after the request.
+    pub(crate) state: State,
+    /// Spacing of the grid of what is drawn; none where nothing random is released.
+    pub(crate) grid: Option<Decimal>,
 }
 
 /// Public constants of the objective F(w) = (1/N) sum l(w; z) + (lambda/2) |w|^2.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Setting;
+use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// Full-batch noisy gradient descent: `w <- Proj(w - eta grad F(w) + s Z)`, on a grid in every step.
@@ -57,4 +57,16 @@ pub struct Phase {
     pub only_now: u64,
     /// Records of this phase's data set, where public; needed under the `mean` normaliser.
     pub records: Option<u64>,
+}
+
+impl Stated for NoisyGd {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Perfect,
+            grid: Some(self.grid),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Setting;
+use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// The minimiser of N F(w) + b.w, or weights at which the gradient of that has norm at most
@@ -23,4 +23,16 @@ pub struct ObjectivePerturbation {
     pub residual: Decimal,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
+}
+
+impl Stated for ObjectivePerturbation {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: 1,
+            state: State::Secret,
+            grid: Some(self.grid),
+        }
+    }
 }

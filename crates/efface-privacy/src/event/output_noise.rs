@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, State};
+use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// Which procedure found the optimum; both obey the same stopping rule.
@@ -41,4 +41,16 @@ pub struct OutputNoise {
     pub releases: u64,
     /// Records the objective was solved on, where public; needed under the `mean` normaliser.
     pub records: Option<u64>,
+}
+
+impl Stated for OutputNoise {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            setting: &self.setting,
+            releases: self.releases,
+            joint_releases: self.joint_releases,
+            state: self.state,
+            grid: Some(self.grid),
+        }
+    }
 }

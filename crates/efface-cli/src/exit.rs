@@ -1,0 +1,25 @@
+//! How the program ends: exit codes, and errors on standard error.
+
+use std::process::ExitCode;
+
+use efface::Kind;
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::Output;
+
+/// Shows what there is to show and gives the exit code.
+pub(crate) fn exit(outcome: Result<Outcome>, output: &mut Output) -> ExitCode {
+    match outcome.and_then(|outcome| output.flush().map(|()| outcome)) {
+        Ok(Outcome::Done) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Ok(Outcome::DoesNotHold) => ExitCode::from(1),
+        Ok(Outcome::Undecided) => ExitCode::from(2),
+        Err(Failure::Error(error)) => {
+            output.error(error.code(), error.message(), error.what_to_do(), error.names());
+            match error.kind() {
+                Kind::Refused => ExitCode::from(1),
+                Kind::Input | Kind::Storage | Kind::Interrupted => ExitCode::from(2),
+                Kind::Busy => ExitCode::from(3),
+            }
+        }
+    }
+}
