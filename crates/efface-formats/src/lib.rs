@@ -76,8 +76,8 @@ pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{
-    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder,
-    Scaling, Schema, Storage,
+    Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder, Scaling,
+    Schema, Storage,
 };
 pub use summary::{ClassTable, PrivateEvidence, Summary};
 pub use texts::column_texts;

@@ -6,7 +6,9 @@
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{ArrayFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError, Spot};
+use crate::error::{
+    ArrayFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError, Spot,
+};
 use crate::matrix;
 use crate::options::ReadOptions;
 use crate::record::{FeatureNames, Sink};

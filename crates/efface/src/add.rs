@@ -6,19 +6,20 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Transaction, Vault};
 use sha2::{Digest, Sha256};
 
+use crate::encode::encode;
 use crate::error::{Error, Result};
 use crate::held::check_held;
 use crate::leaving::Leaving;
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
-use crate::plan::{Ids, Plan, SampleWeights, Task};
-use crate::rows::{Keyed, encode};
+use crate::plan::{Ids, Plan};
+use crate::rows::{Keyed, insert_rows_as};
 use crate::serve::{Effect, name_request, serve, served_before, since};
-use crate::source::{Source, Table, read_table};
+use crate::source::Source;
 use crate::store::open_to_serve;
-use crate::surroundings::{Progress, Surroundings};
-use crate::train::{check_ids, insert_rows_as};
+use crate::surroundings::Surroundings;
+use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
 ///
@@ -177,62 +178,6 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
                 .hint("name the id column with `--id`"))
         }
         _ => Ok(()),
-    }
-}
-
-/// Reads a table as the plan of a model says.
-pub(crate) fn read_as_planned(
-    source: &Source<'_>,
-    plan: &Plan,
-    tell: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Table> {
-    let options = source.options_for(plan, true)?;
-    let range = match &plan.task {
-        Task::Range(low, high) => Some((low.0, high.0)),
-        Task::Classes(_) => None,
-    };
-    let table = read_table(source, &options, plan.rows.intercept.0, range, tell)?;
-    if table.features != plan.rows.features || table.sparse != plan.rows.sparse {
-        let shape = |features, sparse| {
-            format!("{features} {} features", if sparse { "sparse" } else { "dense" })
-        };
-        return Err(Error::refused(
-            "data",
-            format!(
-                "rows must have {} like the model's, got {}",
-                shape(plan.rows.features, plan.rows.sparse),
-                shape(table.features, table.sparse)
-            ),
-        ));
-    }
-    check_weights(plan, &table)?;
-    Ok(table)
-}
-
-/// Records have weights exactly where the model's do, and none beyond the largest.
-fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
-    let weights = table.data.sample_weights();
-    match (plan.max_weight, table.weighted) {
-        (Some(_), false) if weights.is_empty() => Ok(()),
-        (Some(_), false) => Err(Error::refused(
-            "weights",
-            "this model's records have weights, and the table names none",
-        )
-        .hint("name the column of weights with `--weight`")),
-        (None, true) => Err(Error::refused(
-            "weights",
-            "this model's records have no weights, and the table names some",
-        )
-        .hint("leave out `--weight`, or train a new model with weights")),
-        (Some(most), true) => match SampleWeights::of(weights).largest {
-            fits if fits <= most.0 => Ok(()),
-            got => Err(Error::refused(
-                "max-weight",
-                format!("a record has weight {got}, `max-weight` is {most}"),
-            )
-            .hint("lower the weight; a larger `max-weight` is a new model")),
-        },
-        (None, false) => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use efface_privacy::quantity::Decimal;
 use efface_vault::Keyring;
 
 use crate::error::{Error, Result};
-use crate::plan::{Plan, private_notion};
+use crate::plan::{PLACE, Plan, private_notion};
 
 /// What a certificate says beyond event and plan.
 pub(crate) struct Facts<'a> {
@@ -36,9 +36,6 @@ pub(crate) struct Facts<'a> {
     /// Whether the vault was ever found elsewhere than where it last served.
     pub(crate) moved: bool,
 }
-
-/// Name of the assumption that a vault which was moved or copied has no other copies that serve.
-pub(crate) const PLACE: &str = "place";
 
 /// What such a certificate says.
 pub(crate) const MOVED: &str = "this vault was found at another place than where it last served: a \

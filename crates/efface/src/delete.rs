@@ -18,16 +18,13 @@ use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
-use crate::run::{planned_event, removal_steps};
+use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
-    Effect, check_releases, check_request_id, name_request, replay, serve, served_before, since,
-    steps_of,
+    CHUNK, Effect, check_releases, check_request_id, name_request, replay, serve, served_before,
+    since,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
 use crate::surroundings::{Progress, Surroundings};
-
-/// Records between two looks at whether to stop.
-pub(crate) const CHUNK: usize = 512;
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,22 +6,16 @@
 use efface_privacy::certificate::{
     Chain, ERASURE_SCHEMA, Erased, Erasure, RequestKind, Signature, When, Withdrawn,
 };
-use efface_privacy::event::State;
 use efface_vault::Transaction;
 
 use crate::certify::sealed;
-use crate::delete::CHUNK;
 use crate::error::{Error, Kind, Result};
 use crate::issue::Named;
-use crate::ledger::append;
-use crate::outcome::Served;
-use crate::plan::{MechanismName, Plan};
-use crate::serve::{Effect, clock_set_back, in_line, note_place};
-use crate::store::{Current, ERASURE};
+use crate::ledger::{ERASURE, append};
+use crate::outcome::{ERASE, Served};
+use crate::serve::{CHUNK, Effect, clock_set_back, in_line, note_place};
+use crate::store::Current;
 use crate::surroundings::{Progress, Surroundings};
-
-/// What faces call the kind of such a request.
-pub(crate) const ERASE: &str = "erase";
 
 /// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
 /// commits.
@@ -106,50 +100,4 @@ pub(crate) fn or_erase(error: Error) -> Error {
         None => way.to_owned(),
     };
     error.hint(hint)
-}
-
-/// Whether a new model can follow a withdrawn one in the same vault.
-///
-/// `noisy-gd` and the `perfect` variant of `descent-to-delete` account every release as a step
-/// further in one history, which a fresh start is not.
-pub(crate) fn can_start_anew(plan: &Plan) -> bool {
-    match plan.mechanism {
-        MechanismName::NoisyGd => false,
-        MechanismName::DescentToDelete => plan.state == State::Secret,
-        MechanismName::Solve
-        | MechanismName::Retrain
-        | MechanismName::Ridge
-        | MechanismName::ObjectivePerturbation
-        | MechanismName::DistributedDescent => true,
-    }
-}
-
-/// The refusal of whatever needs the model that an erasure withdrew.
-pub(crate) fn withdrawn(plan: &Plan) -> Error {
-    let error = Error::refused(
-        "withdrawn",
-        "the model was withdrawn when records were erased (`--erase-only`): the vault publishes none",
-    );
-    if can_start_anew(plan) {
-        error.hint("`efface refresh` trains a model on the remaining records")
-    } else {
-        error.hint(no_way_on(plan))
-    }
-}
-
-/// Refuses to train anew where the accounting cannot go on.
-pub(crate) fn check_can_start_anew(plan: &Plan) -> Result<()> {
-    if can_start_anew(plan) {
-        return Ok(());
-    }
-    let message = format!(
-        "`{}` accounts all releases of a model as one history of steps, and the withdrawn model, where \
-         the next step would begin, is gone",
-        plan.mechanism.name()
-    );
-    Err(Error::refused("withdrawn", message).hint(no_way_on(plan)))
-}
-
-fn no_way_on(plan: &Plan) -> String {
-    format!("train a new model on the remaining records: `{}` cannot go on", plan.mechanism.name())
 }

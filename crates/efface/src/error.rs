@@ -218,3 +218,12 @@ impl From<efface_vault::CreateError> for Error {
         }
     }
 }
+
+/// An error while scanning, the engine's or the vault's.
+pub(crate) struct Stopped(pub(crate) Error);
+
+impl From<efface_vault::ReadError> for Stopped {
+    fn from(error: efface_vault::ReadError) -> Self {
+        Self(error.into())
+    }
+}

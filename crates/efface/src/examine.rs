@@ -6,11 +6,10 @@ use std::path::Path;
 use efface_privacy::certificate::{Certificate, Erasure, RequestKind, Standing, Verdict};
 use efface_vault::{Keyring, LedgerEntry, OpenError, ReadError, StoreFault, UnlockError, Vault};
 
-use crate::error::{Error, Result};
-use crate::ledger::Tally;
+use crate::error::{Error, Result, Stopped};
+use crate::ledger::{CERTIFICATE, ERASURE, Tally};
 use crate::plan::Plan;
-use crate::rows::Stopped;
-use crate::store::{CERTIFICATE, ERASURE, kept, open_for_reading};
+use crate::store::{kept, open_for_reading};
 use crate::verify_ledger::ledger_checks;
 
 /// Examines everything in a vault and changes nothing: the file's structure and its unused bytes,

@@ -11,10 +11,9 @@ use serde_json::json;
 
 use crate::certify::sealed;
 use crate::error::{Error, Result};
-use crate::ledger::append;
-use crate::plan::Plan;
+use crate::ledger::{EXPORT, EXPORT_SCHEMA, append};
 use crate::serve::in_line;
-use crate::store::{EXPORT, EXPORT_SCHEMA, open_to_serve};
+use crate::store::open_to_serve;
 use crate::surroundings::Surroundings;
 use crate::weights::{Weights, published};
 
@@ -81,26 +80,6 @@ pub fn export(
     append(&mut transaction, EXPORT, &text, &hash, surroundings.keyring)?;
     transaction.commit()?;
     Ok(bytes)
-}
-
-/// Coefficients and intercepts apart: outputs x features, and outputs.
-pub(crate) struct Parts {
-    pub(crate) outputs: usize,
-    pub(crate) features: usize,
-    pub(crate) coef: Vec<f64>,
-    pub(crate) intercept: Vec<f64>,
-}
-
-/// The stored weight of the intercept's column times the constant is what is added to a margin.
-pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
-    let (columns, features) = (plan.columns(), plan.rows.features as usize);
-    let outputs = weights.len() / columns.max(1);
-    let (mut coef, mut intercept) = (Vec::new(), Vec::new());
-    for block in weights.chunks_exact(columns) {
-        coef.extend_from_slice(&block[..features]);
-        intercept.push(block.get(features).map_or(0.0, |w| w * plan.rows.intercept.0));
-    }
-    Parts { outputs, features, coef, intercept }
 }
 
 /// Everything about a model but its numbers, as JSON writes it.

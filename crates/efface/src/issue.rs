@@ -7,13 +7,12 @@ use efface_vault::{Keyring, LedgerHead, Request, RequestState, Transaction};
 
 use crate::certify::{Facts, Sealed, certificate};
 use crate::digest::digest_of;
+use crate::encode::weight_bytes;
 use crate::error::Result;
-use crate::ledger::append;
+use crate::ledger::{CERTIFICATE, append};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{Served, Work};
 use crate::plan::Plan;
-use crate::rows::weight_bytes;
-use crate::store::CERTIFICATE;
 use crate::surroundings::{Progress, Surroundings};
 
 /// A request's name and keyed digest.

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use efface_vault::{Identity, RowFault, StoreFault, StoredRecord, Vault};
 
-use crate::error::Result;
-use crate::rows::Stopped;
+use crate::error::{Result, Stopped};
 
 /// Ids and subjects of which nothing may be left after a request.
 #[derive(Debug, Default)]

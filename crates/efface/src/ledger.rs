@@ -9,11 +9,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::certify::{hash_bytes, sealed};
-use crate::erase::ERASE;
 use crate::error::{Error, Result};
-use crate::outcome::{ExportNote, Exports};
-use crate::store::{CERTIFICATE, ERASURE, EXPORT};
+use crate::outcome::{ERASE, ExportNote, Exports};
 
+/// Kind of ledger entries that are certificates.
+pub(crate) const CERTIFICATE: &str = "certificate";
+/// Kind of ledger entries that note an erasure without a release.
+pub(crate) const ERASURE: &str = "erasure";
+/// Kind of ledger entries that note an export.
+pub(crate) const EXPORT: &str = "export";
+/// The schema of export notes.
+pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
 /// Kind of ledger entries that say what those before them add up to.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 /// The schema of checkpoints.

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::notice::Notice;
 use crate::plan::Ids;
 
+/// What faces call the kind of a request that erases without a release.
+pub(crate) const ERASE: &str = "erase";
+
 /// A served request (or the first training).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Served {

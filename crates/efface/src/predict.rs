@@ -9,8 +9,9 @@ use efface_learn::{Model, Scores, Task as LearnTask};
 use crate::error::{Error, Result};
 use crate::outcome::{Evaluation, Prediction};
 use crate::plan::{Plan, Task};
-use crate::source::{Source, Table, read_table, unmap_target};
+use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
+use crate::table::{Table, read_table};
 
 /// Predicts every row of a table, in order. Labels in the table are not looked at.
 ///

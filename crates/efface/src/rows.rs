@@ -4,41 +4,15 @@ use std::cell::OnceCell;
 
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
-use efface_vault::{ReadError, RecordId, Vault};
+use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
 
-use crate::error::{Error, Result};
+use crate::encode::{damaged, decode, encode, split_weight};
+use crate::error::{Error, Result, Stopped};
 use crate::held::{Held, check_held, failed};
 use crate::leaving::Leaving;
+use crate::naming::row_id;
 use crate::plan::Plan;
-
-/// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
-/// intercept is part of the row. Where records have weights, this one's follows as f64.
-pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec<u8>) {
-    bytes.clear();
-    match data.x().row(row) {
-        Row::Dense(values) => {
-            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-        }
-        Row::Sparse { indices, values } => {
-            for (index, value) in indices.iter().zip(values) {
-                bytes.extend(index.to_le_bytes());
-                bytes.extend(value.to_le_bytes());
-            }
-        }
-    }
-    if weighted {
-        bytes.extend(data.sample_weights()[row].to_le_bytes());
-    }
-}
-
-/// An error while scanning, the engine's or the vault's.
-pub(crate) struct Stopped(pub(crate) Error);
-
-impl From<ReadError> for Stopped {
-    fn from(error: ReadError) -> Self {
-        Self(error.into())
-    }
-}
+use crate::table::Table;
 
 /// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
 #[derive(Debug)]
@@ -259,55 +233,33 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What [`encode`] wrote, apart from the weight, and the weight.
-fn split_weight(bytes: &[u8], weighted: bool) -> std::result::Result<(&[u8], f64), Stopped> {
-    match bytes.split_last_chunk::<8>() {
-        _ if !weighted => Ok((bytes, 1.0)),
-        Some((row, weight)) => Ok((row, f64::from_le_bytes(*weight))),
-        None => Err(Stopped(damaged("a row has no weight"))),
+/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
+pub(crate) fn insert_rows_as(
+    transaction: &mut Transaction<'_>,
+    table: &Table,
+    version: u64,
+    first: u64,
+) -> Result<Vec<i64>> {
+    let mut features = Vec::new();
+    let mut keys = Vec::with_capacity(table.data.rows());
+    for row in 0..table.data.rows() {
+        encode(&table.data, row, table.weighted, &mut features);
+        let position;
+        let id = match &table.ids {
+            Some(ids) => ids[row].as_ref(),
+            None => {
+                position = row_id(first.saturating_add(table.positions[row]));
+                &position
+            }
+        };
+        let key = transaction.insert_record(&StoredRecord {
+            id,
+            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
+            target: table.data.y()[row],
+            features: &features,
+            added_version: version,
+        })?;
+        keys.push(key.get());
     }
-}
-
-fn decode(bytes: &[u8], sparse: bool, indices: &mut Vec<u32>, values: &mut Vec<f32>) -> Result<()> {
-    indices.clear();
-    values.clear();
-    let (words, rest) = bytes.as_chunks::<4>();
-    if !rest.is_empty() || sparse && !words.len().is_multiple_of(2) {
-        return Err(damaged("a row has a wrong number of bytes"));
-    }
-    if sparse {
-        for pair in words.chunks_exact(2) {
-            indices.push(u32::from_le_bytes(pair[0]));
-            values.push(f32::from_le_bytes(pair[1]));
-        }
-    } else {
-        values.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
-    }
-    Ok(())
-}
-
-fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::storage("damaged", format!("the vault holds a row that cannot be read: {error}"))
-}
-
-/// Weights as little-endian f64.
-pub(crate) fn weight_bytes(weights: &[f64]) -> Vec<u8> {
-    weights.iter().flat_map(|weight| weight.to_le_bytes()).collect()
-}
-
-/// The way back of [`weight_bytes`], checked against the plan.
-pub(crate) fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    if !rest.is_empty() || words.len() != plan.parameters() {
-        return Err(Error::storage(
-            "damaged",
-            format!("the vault's model must have {} weights", plan.parameters()),
-        ));
-    }
-    let weights: Vec<f64> = words.iter().map(|word| f64::from_le_bytes(*word)).collect();
-    if weights.iter().all(|w| w.is_finite()) {
-        Ok(weights)
-    } else {
-        Err(Error::storage("damaged", "the vault's model holds a weight that is not finite"))
-    }
+    Ok(keys)
 }

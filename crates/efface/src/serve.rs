@@ -3,24 +3,25 @@
 use efface_learn::mechanism::{Change, Released};
 use efface_privacy::certificate::{Certificate, Erasure, RequestKind};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, State};
+use efface_privacy::event::State;
 use efface_vault::{Transaction, Vault};
 
 use crate::certify::{self, MOVED};
-use crate::delete::CHUNK;
-use crate::erase::{ERASE, check_can_start_anew};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::issue::{Issued, Named};
 use crate::leaving::Leaving;
 use crate::notice::{Notice, NoticeCode};
-use crate::outcome::Served;
+use crate::outcome::{ERASE, Served};
 use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
 use crate::run::{Request, Start, removal_steps, run, stated};
 use crate::store::{Current, kept, open_to_serve};
 use crate::surroundings::{Progress, Surroundings};
+
+/// Records between two looks at whether to stop.
+pub(crate) const CHUNK: usize = 512;
 
 /// What a request does to the rows, already done in the transaction.
 pub(crate) struct Effect {
@@ -429,7 +430,7 @@ fn refreshed(
         return Ok(served);
     }
     if current.is_withdrawn() {
-        check_can_start_anew(&current.plan)?;
+        current.plan.check_can_start_anew()?;
     } else if current.plan.state == State::Perfect {
         return Err(Error::refused(
             "nothing-to-refresh",
@@ -440,16 +441,6 @@ fn refreshed(
     let transaction = vault.begin()?;
     let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;
     serve(transaction, &current, named, effect, held, surroundings)
-}
-
-/// The steps an event's last request makes, for mechanisms whose steps are known beforehand.
-pub(crate) fn steps_of(event: &Event) -> Option<u64> {
-    let phases = match event.core() {
-        Event::NoisyGd(event) => &event.phases,
-        Event::Descent(event) => &event.phases,
-        _ => return None,
-    };
-    phases.last().map(|phase| phase.steps)
 }
 
 #[cfg(test)]

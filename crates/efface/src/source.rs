@@ -3,18 +3,13 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    ClassTable, Draft, Features, Format, Input, LabelRef, Layout, Limits, MemoryTable, PathOrStdin,
-    PrivateEvidence, ReadError, ReadOptions, Record, RowMap, RowMapMode, Schema, Sink, SinkError,
-    Spot,
+    Draft, Features, Format, Input, Limits, MemoryTable, PathOrStdin, ReadError, ReadOptions,
+    RowMap, RowMapMode, Schema, Sink,
 };
-use efface_learn::Dataset;
-use efface_matrix::{Matrix, Row};
-use efface_privacy::quantity::Decimal;
-use zeroize::Zeroize;
+use efface_matrix::Row;
 
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan, Task};
-use crate::surroundings::Progress;
 
 /// A table to read: where it is and which columns play which part.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -195,177 +190,6 @@ pub(crate) fn unreadable(error: ReadError) -> Error {
             Err(other) => Error::input("data", format!("row {position}: {other}")),
         },
         other => Error::input("data", other.to_string()),
-    }
-}
-
-/// A table in memory: rows with the intercept appended, targets, weights, ids and subjects.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) data: Dataset,
-    /// Whether the table has weights; else every record counts once.
-    pub(crate) weighted: bool,
-    /// One for each row, or none at all.
-    pub(crate) ids: Option<Vec<Box<str>>>,
-    /// One for each row, or none at all.
-    pub(crate) subjects: Option<Vec<Box<str>>>,
-    /// Position of each row in the input, counted from 0.
-    pub(crate) positions: Vec<u64>,
-    /// Where each row with an id is in its file; none for tables in memory.
-    pub(crate) spots: Vec<Spot>,
-    pub(crate) features: u64,
-    pub(crate) sparse: bool,
-    pub(crate) classes: Option<ClassTable>,
-    pub(crate) schema: Schema,
-    pub(crate) private: PrivateEvidence,
-    /// Rows of the input, with those that were left out.
-    pub(crate) read: u64,
-    pub(crate) left_out: u64,
-}
-
-/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended.
-pub(crate) fn read_table(
-    source: &Source<'_>,
-    options: &ReadOptions,
-    intercept: f64,
-    range: Option<(f64, f64)>,
-    tell: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Table> {
-    let mut sink = Collector {
-        x: None,
-        y: Vec::new(),
-        ids: Vec::new(),
-        subjects: Vec::new(),
-        weights: Vec::new(),
-        positions: Vec::new(),
-        spots: source.memory.is_none().then(Vec::new),
-        buffer: Vec::new(),
-        indices: Vec::new(),
-        width: 0,
-        sparse: false,
-        intercept: intercept as f32,
-        range,
-        tell,
-    };
-    if f64::from(sink.intercept) != intercept {
-        return Err(Error::input(
-            "intercept",
-            format!(
-                "`intercept` must be a 32-bit float such as 1 or 0.5, got {}",
-                Decimal(intercept)
-            ),
-        ));
-    }
-    let summary = source.read(options, &mut sink)?;
-    let Collector {
-        x,
-        mut y,
-        ids,
-        subjects,
-        weights,
-        positions,
-        spots,
-        mut buffer,
-        width,
-        sparse,
-        ..
-    } = sink;
-    // It held the last row.
-    buffer.zeroize();
-    if let Some(table) = &summary.classes {
-        for target in &mut y {
-            // A provisional index is always one that was handed out.
-            *target = table.remap(*target as u32).map_or(f64::NAN, f64::from);
-        }
-    }
-    let rows = y.len();
-    let x = x.ok_or_else(|| Error::input("data", "the table has no header and no rows"))?;
-    let weighted = weights.len() == rows && rows > 0;
-    let data = if weighted { Dataset::weighted(x, y, weights) } else { Dataset::new(x, y) };
-    let data = data.map_err(|error| Error::input("data", error.to_string()))?;
-    let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
-    Ok(Table {
-        data,
-        weighted,
-        ids: all(ids),
-        subjects: all(subjects),
-        positions,
-        spots: spots.unwrap_or_default(),
-        features: u64::from(width),
-        sparse,
-        classes: summary.classes,
-        schema: summary.schema,
-        private: summary.private,
-        read: summary.rows_read,
-        left_out: summary.rows_left_out,
-    })
-}
-
-/// How many rows between two reports.
-const REPORT: usize = 4096;
-
-struct Collector<'a> {
-    x: Option<Matrix>,
-    y: Vec<f64>,
-    ids: Vec<Box<str>>,
-    subjects: Vec<Box<str>>,
-    weights: Vec<f64>,
-    positions: Vec<u64>,
-    /// Kept where the rows come from a file and have ids.
-    spots: Option<Vec<Spot>>,
-    buffer: Vec<f32>,
-    indices: Vec<u32>,
-    width: u32,
-    sparse: bool,
-    intercept: f32,
-    range: Option<(f64, f64)>,
-    tell: &'a mut dyn FnMut(Progress) -> Result<()>,
-}
-
-impl Sink for Collector<'_> {
-    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
-        let columns = layout.width as usize + usize::from(self.intercept != 0.0);
-        if columns == 0 {
-            return Err(SinkError::new(
-                Error::input("data", "the table has no feature columns")
-                    .hint("check `--label`, `--id`, `--subject`, `--weight` and `--ignore`"),
-            ));
-        }
-        self.width = layout.width;
-        self.sparse = layout.sparse;
-        self.x = Some(if layout.sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) });
-        Ok(())
-    }
-
-    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
-        if self.y.len().is_multiple_of(REPORT) {
-            let rows = self.y.len() as u64;
-            (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
-        }
-        let target = match record.label {
-            None => 0.0,
-            Some(LabelRef::Class { index, .. }) => f64::from(index),
-            Some(LabelRef::Value(y)) => map_target(y, self.range),
-        };
-        let row = with_intercept(
-            record.features,
-            self.width,
-            self.intercept,
-            &mut self.indices,
-            &mut self.buffer,
-        );
-        if let Some(x) = &mut self.x {
-            x.push(row).map_err(SinkError::new)?;
-        }
-        self.y.push(target);
-        // The readers count from 1.
-        self.positions.push(record.position.saturating_sub(1));
-        if let (Some(spots), Some(_)) = (&mut self.spots, record.id) {
-            spots.push(record.spot);
-        }
-        self.ids.extend(record.id.map(Box::from));
-        self.subjects.extend(record.subject.map(Box::from));
-        self.weights.extend(record.weight);
-        Ok(())
     }
 }
 

@@ -11,13 +11,12 @@ use efface_privacy::quantity::rounded_up;
 use efface_vault::Vault;
 use serde_json::Value;
 
-use crate::erase::{ERASE, withdrawn};
 use crate::error::{Error, Result};
-use crate::ledger::{Tally, time};
+use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::notice::{Sizes, of_plan};
-use crate::outcome::{Entry, MemoryStatus, NotionStatus, Residual, Status};
+use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{MechanismName, Plan, Schedule, declaring, private_notion};
-use crate::store::{CERTIFICATE, Current, ERASURE, kept, open_for_reading};
+use crate::store::{Current, kept, open_for_reading};
 
 /// The state of a model.
 ///
@@ -163,7 +162,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
 /// What can be served while there is no model.
 fn without_model(current: &Current) -> Vec<NotionStatus> {
     let mut note = "the model is withdrawn: only erasures are served".to_owned();
-    if let Some(hint) = withdrawn(&current.plan).what_to_do() {
+    if let Some(hint) = current.plan.withdrawn().what_to_do() {
         note = format!("{note}; {hint}");
     }
     let describe = |notion: Notion| NotionStatus {

@@ -10,21 +10,11 @@ use efface_privacy::event::State;
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::digest::digest_now;
-use crate::erase::withdrawn;
+use crate::encode::weights_of;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
-use crate::rows::weights_of;
 use crate::surroundings::{Progress, Surroundings, Watch};
-
-/// Kind of ledger entries that are certificates.
-pub(crate) const CERTIFICATE: &str = "certificate";
-/// Kind of ledger entries that note an erasure without a release.
-pub(crate) const ERASURE: &str = "erasure";
-/// Kind of ledger entries that note an export.
-pub(crate) const EXPORT: &str = "export";
-/// The schema of export notes.
-pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
 
 /// How often a vault that another program has is tried again.
 const TRY: Duration = Duration::from_millis(50);
@@ -147,7 +137,7 @@ impl Current {
     /// # Errors
     /// Where it is withdrawn.
     pub(crate) fn published(&self) -> Result<&Published> {
-        self.model.as_ref().ok_or_else(|| withdrawn(&self.plan))
+        self.model.as_ref().ok_or_else(|| self.plan.withdrawn())
     }
 
     /// Releases this model has made.

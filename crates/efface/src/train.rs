@@ -2,27 +2,26 @@
 
 use std::path::Path;
 
-use efface_formats::Spot;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Creation, Genesis, StoredRecord, Transaction, Vault};
+use efface_vault::{Creation, Genesis, Vault};
 
 use crate::certify;
 use crate::error::{Error, Result};
 use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
-use crate::naming::row_id;
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
+use crate::plan::{Choices, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
-use crate::rows::{Rows, encode};
+use crate::rows::{Rows, insert_rows_as};
 use crate::run::{Start, run, stated};
 use crate::settings::Settings;
-use crate::source::{Source, Table, read_table};
+use crate::source::Source;
 use crate::start;
 use crate::surroundings::Surroundings;
+use crate::table::{Table, check_ids, facts_of, read_table};
 
 /// Trains a model on a table and makes its vault at `output`.
 ///
@@ -87,7 +86,7 @@ fn trained(
     chosen.map_or(Ok(()), |chosen| chosen.fits(&facts))?;
     let plan = Plan::resolve(&choices, &facts)?;
     chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
-    check_groups(table.subjects.as_deref(), &plan)?;
+    plan.check_groups(table.subjects.as_deref())?;
 
     let rows = Rows::Table(&table.data);
     let mut insert = |creation: &mut Creation| insert_rows(creation, &table, FIRST);
@@ -219,104 +218,6 @@ fn free_name(output: &Path) -> Result<()> {
         return Err(Error::storage("no-folder", format!("{} is not a folder", folder.display())));
     }
     Ok(())
-}
-
-/// What the data decide.
-pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<Facts> {
-    let classes_given = source.classes.is_some();
-    let from_data = table
-        .schema
-        .origins()
-        .into_iter()
-        .filter(|(_, origin)| *origin == efface_formats::Origin::Data)
-        .map(|(name, _)| format!("{name} in the schema was taken from the data"))
-        .collect();
-    Ok(Facts {
-        subjects: table.subjects.is_some(),
-        parts: None,
-        records: table.data.rows() as u64,
-        features: table.features,
-        sparse: table.sparse,
-        classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
-        classes_given,
-        schema: table.schema.canonical(),
-        schema_given: source.schema.is_some(),
-        schema_from_data: from_data,
-        ids,
-        weights: table.weighted.then(|| SampleWeights::of(table.data.sample_weights())),
-    })
-}
-
-/// Ids must be distinct.
-pub(crate) fn check_ids(table: &Table) -> Result<()> {
-    let Some(ids) = &table.ids else { return Ok(()) };
-    let mut order: Vec<usize> = (0..ids.len()).collect();
-    order.sort_unstable_by_key(|&row| (&ids[row], row));
-    if let Some(pair) = order.windows(2).find(|pair| ids[pair[0]] == ids[pair[1]]) {
-        let places = match (table.spots.get(pair[0]), table.spots.get(pair[1])) {
-            (Some(Spot::Line(first)), Some(Spot::Line(second))) => {
-                format!(" (lines {first} and {second})")
-            }
-            (Some(Spot::Row(first)), Some(Spot::Row(second))) => {
-                format!(" (rows {first} and {second})")
-            }
-            _ => String::new(),
-        };
-        let message = format!("duplicate id `{}`{places}; ids must be unique", ids[pair[0]]);
-        return Err(Error::refused("duplicate-id", message).hint(
-            "name the column that tells records apart with `--id`, and persons with `--subject`",
-        ));
-    }
-    Ok(())
-}
-
-/// Under notions that protect a person, no subject may own more records than the public group.
-pub(crate) fn check_groups(subjects: Option<&[Box<str>]>, plan: &Plan) -> Result<()> {
-    let (Some(limit), Some(subjects)) = (plan.group_limit(), subjects) else { return Ok(()) };
-    let mut sorted: Vec<&str> = subjects.iter().map(AsRef::as_ref).collect();
-    sorted.sort_unstable();
-    let largest = sorted.chunk_by(|a, b| a == b).map(<[&str]>::len).max().unwrap_or(0) as u64;
-    if largest > limit {
-        return Err(Error::refused(
-            "max-group",
-            format!("a subject has {largest} records, `max-group` is {limit}"),
-        )
-        .hint(
-            "give a larger `--max-group` as public knowledge, or keep fewer rows of each person",
-        ));
-    }
-    Ok(())
-}
-
-/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
-pub(crate) fn insert_rows_as(
-    transaction: &mut Transaction<'_>,
-    table: &Table,
-    version: u64,
-    first: u64,
-) -> Result<Vec<i64>> {
-    let mut features = Vec::new();
-    let mut keys = Vec::with_capacity(table.data.rows());
-    for row in 0..table.data.rows() {
-        encode(&table.data, row, table.weighted, &mut features);
-        let position;
-        let id = match &table.ids {
-            Some(ids) => ids[row].as_ref(),
-            None => {
-                position = row_id(first.saturating_add(table.positions[row]));
-                &position
-            }
-        };
-        let key = transaction.insert_record(&StoredRecord {
-            id,
-            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
-            target: table.data.y()[row],
-            features: &features,
-            added_version: version,
-        })?;
-        keys.push(key.get());
-    }
-    Ok(keys)
 }
 
 /// Writes the rows of the first training, whose numbers are 1, 2, ... in their order.

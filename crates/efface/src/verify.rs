@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::digest::digest_now;
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::store::{CERTIFICATE, ERASURE, open_for_reading};
+use crate::ledger::{CERTIFICATE, ERASURE};
+use crate::store::open_for_reading;
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
 ///

@@ -14,10 +14,12 @@ use crate::digest::digest_now;
 use crate::error::Result;
 use crate::examine;
 use crate::head::Head;
-use crate::ledger::{CHECKPOINT, CHECKPOINT_SCHEMA, Tally, time};
+use crate::ledger::{
+    CERTIFICATE, CHECKPOINT, CHECKPOINT_SCHEMA, ERASURE, EXPORT, EXPORT_SCHEMA, Tally, time,
+};
 use crate::plan::Plan;
-use crate::run::ridge;
-use crate::store::{CERTIFICATE, ERASURE, EXPORT, EXPORT_SCHEMA, open_for_reading};
+use crate::store::open_for_reading;
+use crate::sums;
 
 /// Checks a vault's ledger from its last checkpoint on: order, hashes, signatures, each certificate,
 /// and that the newest one certifies the weights that are there. The first entry is checked as well.
@@ -129,7 +131,7 @@ fn checked_from(
                 Ok(true) => {
                     verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
                     if !withdrawn {
-                        ridge::check(vault, &plan?, &mut verdict)?;
+                        sums::check(vault, &plan?, &mut verdict)?;
                     }
                 }
                 Ok(false) => {
@@ -555,7 +557,7 @@ mod tests {
     fn note(index: u64, previous: &str, key: &ed25519_dalek::SigningKey) -> (String, String) {
         use ed25519_dalek::Signer;
         let document = serde_json::json!({
-            "schema": crate::store::EXPORT_SCHEMA,
+            "schema": crate::ledger::EXPORT_SCHEMA,
             "chain": { "index": index, "previous": previous, "hash": "" },
         });
         let public = key.verifying_key().to_bytes();

@@ -7,7 +7,6 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::export::split;
 use crate::plan::{Plan, Task};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
@@ -115,4 +114,24 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
 /// A vault that cannot be read.
 pub fn plan(path: &Path) -> Result<Plan> {
     Ok(Current::of(&open_for_reading(path)?)?.plan)
+}
+
+/// Coefficients and intercepts apart: outputs x features, and outputs.
+pub(crate) struct Parts {
+    pub(crate) outputs: usize,
+    pub(crate) features: usize,
+    pub(crate) coef: Vec<f64>,
+    pub(crate) intercept: Vec<f64>,
+}
+
+/// The stored weight of the intercept's column times the constant is what is added to a margin.
+pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
+    let (columns, features) = (plan.columns(), plan.rows.features as usize);
+    let outputs = weights.len() / columns.max(1);
+    let (mut coef, mut intercept) = (Vec::new(), Vec::new());
+    for block in weights.chunks_exact(columns) {
+        coef.extend_from_slice(&block[..features]);
+        intercept.push(block.get(features).map_or(0.0, |w| w * plan.rows.intercept.0));
+    }
+    Parts { outputs, features, coef, intercept }
 }

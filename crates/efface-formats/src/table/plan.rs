@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::error::{CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed};
+use crate::error::{
+    CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed,
+};
 use crate::options::ReadOptions;
 use crate::schema::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
 

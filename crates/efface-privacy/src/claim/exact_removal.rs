@@ -62,6 +62,7 @@ mod tests {
     use super::*;
     use crate::accountant::gdp::AccountantError;
     use crate::claim::evaluate;
+    use crate::event::State;
     use crate::event::{Adjacency, Event, Normalizer, Setting};
     use crate::quantity::Decimal;
 

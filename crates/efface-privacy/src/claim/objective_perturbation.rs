@@ -92,6 +92,7 @@ impl ObjectivePerturbation {
 mod tests {
     use super::*;
     use crate::claim::{evaluate, in_words, scope};
+    use crate::event::State;
     use crate::event::{Event, Normalizer, Setting};
 
     fn event(residual: f64) -> Event {

@@ -21,11 +21,9 @@ use efface_learn::Parts;
 use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Stopped};
 use crate::naming::row_id;
 use crate::plan::{Ids, Plan};
-use crate::rows::Stopped;
-use crate::train::check_groups;
 
 /// Reaches the parts that hold a model's records, wherever they are.
 ///
@@ -122,7 +120,7 @@ pub(crate) fn check_names(held: &dyn Held, plan: &Plan) -> Result<()> {
         let records = held.records();
         return Err(failed(format!("the parts name {count} records and hold {records}")));
     }
-    check_groups(plan.subjects.then_some(&subjects[..]), plan)
+    plan.check_groups(plan.subjects.then_some(&subjects[..]))
 }
 
 fn digest(id: &str) -> u128 {

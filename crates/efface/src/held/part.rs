@@ -7,12 +7,12 @@ use efface_matrix::{Matrix, Totals};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-use crate::add::read_as_planned;
+use crate::encode::encode;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::rows::encode;
 use crate::source::Source;
 use crate::surroundings::Progress;
+use crate::table::read_as_planned;
 
 /// Names of records, one for each row of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
 use crate::certify::{hash_bytes, sealed};
+use crate::ledger::{EXPORT, EXPORT_SCHEMA};
 use crate::notice::NoticeCode;
-use crate::store::{EXPORT, EXPORT_SCHEMA};
 use crate::{Delete, Settings, Source, Surroundings, Which, verify_ledger, verify_whole_ledger};
 
 /// A folder with a small trained vault, a key and a clock that can be set.

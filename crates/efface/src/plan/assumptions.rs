@@ -6,6 +6,9 @@ use efface_privacy::event::{Adjacency, What};
 use super::resolve::{Facts, private_notion};
 use super::{Choices, MechanismName};
 
+/// Name of the assumption that a vault which was moved or copied has no other copies that serve.
+pub(crate) const PLACE: &str = "place";
+
 /// Everything a plan supposes, and on whose word.
 pub(super) fn assumptions(
     choices: &Choices,

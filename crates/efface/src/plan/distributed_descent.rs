@@ -1,5 +1,10 @@
 //! The plan of `distributed-descent`: sample, parts, noise and distance that meet the target.
 
+use efface_learn::Constants as Learnt;
+use efface_learn::mechanism::distributed_descent::{
+    CheckedDistributed, DistributedError, DistributedPlan, Reach,
+};
+use efface_learn::solver::SolveError;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::descent::{Descent, Distributed};
 use efface_privacy::calibrate::largest;
@@ -9,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::constants::{Constants as List, origin};
 use super::schedule::{FARTHEST, Public, least_steps};
-use super::{Choices, MechanismName, Schedule};
+use super::{Choices, MechanismName, Plan, Schedule};
 use crate::error::{Error, Result};
 
 /// What the published theorem's numbers of steps follow from.
@@ -234,5 +239,57 @@ impl Published {
             iterations: self.iterations,
             copies: *copies,
         })
+    }
+}
+
+/// The published numbers of steps, where they are counted.
+pub(crate) fn published(plan: &Plan) -> Option<&Published> {
+    match &plan.schedule {
+        Schedule::Parts { published, .. } => published.as_ref(),
+        _ => None,
+    }
+}
+
+/// The learner's plan of `distributed-descent`.
+pub(crate) fn checked(plan: &Plan, constants: &Learnt) -> Result<CheckedDistributed> {
+    let Schedule::Parts { sample, parts, copies, distance, noise, grid, published } =
+        &plan.schedule
+    else {
+        return Err(Error::storage("damaged", "the plan has no parts"));
+    };
+    DistributedPlan {
+        sample: *sample,
+        parts: *parts,
+        copies: *copies,
+        distance: distance.0,
+        noise: noise.0,
+        grid: grid.0,
+        joint_releases: plan.joint_releases(),
+        group: plan.setting.group,
+        reach: match published {
+            Some(Published { iterations, .. }) => Reach::Counted { iterations: *iterations },
+            None => Reach::Measured(plan.solver()),
+        },
+    }
+    .check(constants)
+    .map_err(refusal)
+}
+
+/// The engine's refusal for what the learner refuses.
+pub(crate) fn refusal(error: DistributedError) -> Error {
+    let text = error.to_string();
+    match error {
+        DistributedError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
+        DistributedError::Releases { .. } => Error::refused("releases-exhausted", text)
+            .hint("run `efface refresh` to start a new count"),
+        DistributedError::Solve(SolveError::Unattainable { .. }) => {
+            Error::refused("distributed-descent", text)
+                .hint("raise `--noise`, `--excess-risk` or `--lambda`, or lower `--releases`")
+        }
+        DistributedError::Rows(text) => Error::storage("damaged", text),
+        DistributedError::Kept(_) | DistributedError::Keys { .. } => {
+            Error::storage("damaged", text)
+        }
+        _ => Error::refused("distributed-descent", text),
     }
 }

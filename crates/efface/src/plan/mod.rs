@@ -1,10 +1,12 @@
 //! The plan of a model: settings as checked, with every public constant fixed for its life.
 
+mod anew;
 mod assumptions;
 mod check;
 mod constants;
 pub(crate) mod descent;
 mod distributed_descent;
+mod groups;
 pub(crate) mod noisy_gd;
 mod objective_perturbation;
 mod read;
@@ -15,8 +17,10 @@ mod schedule;
 mod solve;
 mod weights;
 
+pub(crate) use assumptions::PLACE;
 pub(crate) use check::Choices;
 pub use distributed_descent::Published;
+pub(crate) use distributed_descent::{checked, published, refusal};
 pub(crate) use read_off::declaring;
 pub(crate) use resolve::{Facts, private_notion};
 pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
@@ -34,7 +38,6 @@ use sha2::{Digest, Sha256};
 use efface_learn::solver::Solver;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 
-use crate::certify::PLACE;
 use crate::error::{Error, Result};
 
 /// The mechanisms users can name.

@@ -8,7 +8,6 @@ use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 use super::{MechanismName, Plan, Schedule, Task, solver_named};
 use crate::error::{Error, Result};
 use crate::plan::check::{MOST_COUNT, MOST_STEPS, ROW_MAPS, not_covered};
-use crate::run::distributed_descent;
 
 /// What is wrong with a plan, in words.
 type Fault = String;
@@ -44,9 +43,7 @@ impl Plan {
                 self.noisy_gd(&constants, removal.unwrap_or(1)).map(drop).map_err(text)
             }
             Schedule::Descent { .. } => self.descent(&constants).map(drop).map_err(text),
-            Schedule::Parts { .. } => {
-                distributed_descent::checked(self, &constants).map(drop).map_err(text)
-            }
+            Schedule::Parts { .. } => super::checked(self, &constants).map(drop).map_err(text),
             Schedule::Sums => RidgePlan::new(constants).map(drop).map_err(|e| e.to_string()),
             // How far a solver can get depends on the number of records, and is checked with them.
             Schedule::Output { .. } | Schedule::Perturbed { .. } => Ok(()),

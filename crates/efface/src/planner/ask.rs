@@ -9,9 +9,9 @@ use super::candidate;
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::settings::Settings;
-use crate::source::{Source, read_table};
+use crate::source::Source;
 use crate::surroundings::Progress;
-use crate::train::facts_of;
+use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.
 #[derive(Debug, Clone)]

@@ -9,8 +9,7 @@ use super::candidate::Context;
 use crate::certify::{claims, within_target};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::run::{first_event, planned_event, removal_steps};
-use crate::serve::steps_of;
+use crate::run::{first_event, planned_event, removal_steps, steps_of};
 
 /// Requests that are gone through one by one.
 pub(super) const MOST_TRIED: usize = 100;

@@ -11,11 +11,11 @@ use std::path::Path;
 use efface_privacy::certificate::{Certificate, Verdict};
 
 use crate::error::{Error, Result};
-use crate::ledger::export_note;
+use crate::ledger::{CERTIFICATE, EXPORT, export_note};
 use crate::outcome::{ExportNote, Status};
 use crate::plan::Target;
 use crate::status::{entries_of, status_of};
-use crate::store::{CERTIFICATE, Current, EXPORT, open_for_reading};
+use crate::store::{Current, open_for_reading};
 use crate::verify_ledger::verify_open;
 
 pub use audits::AUDIT_BYTES;

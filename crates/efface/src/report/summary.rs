@@ -55,7 +55,7 @@ fn story(facts: &Facts) -> String {
             n => parts.push(format!("{n} {many}")),
         }
     }
-    let erasures = status.requests.iter().find(|(kind, _)| kind == crate::erase::ERASE);
+    let erasures = status.requests.iter().find(|(kind, _)| kind == crate::outcome::ERASE);
     match erasures.map_or(0, |(_, count)| *count) {
         0 => {}
         1 => parts.push("1 erasure without a release".into()),

@@ -3,15 +3,14 @@
 use efface_learn::Constants;
 use efface_learn::mechanism::Released;
 use efface_learn::mechanism::distributed_descent::{
-    self as mechanism, CheckedDistributed, DistributedError, DistributedPlan, KeptParts,
-    Membership, Reach, Records,
+    self as mechanism, DistributedError, KeptParts, Membership, Records,
 };
-use efface_learn::solver::{SolveError, Watch};
+use efface_learn::solver::Watch;
 use rand_chacha::ChaCha20Rng;
 
 use super::{Request, Start};
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Published, Schedule};
+use crate::plan::{Plan, checked, published, refusal};
 use crate::rows::{Keyed, Rows};
 
 /// Learns, serves a request from what is kept, or (a refresh) learns anew on a fresh sample.
@@ -57,39 +56,6 @@ pub(crate) fn run(
     Ok(averages.map_err(refusal)?.released(&checked, releases))
 }
 
-/// The published numbers of steps, where they are counted.
-pub(crate) fn published(plan: &Plan) -> Option<&Published> {
-    match &plan.schedule {
-        Schedule::Parts { published, .. } => published.as_ref(),
-        _ => None,
-    }
-}
-
-/// The learner's plan of `distributed-descent`.
-pub(crate) fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDistributed> {
-    let Schedule::Parts { sample, parts, copies, distance, noise, grid, published } =
-        &plan.schedule
-    else {
-        return Err(Error::storage("damaged", "the plan has no parts"));
-    };
-    DistributedPlan {
-        sample: *sample,
-        parts: *parts,
-        copies: *copies,
-        distance: distance.0,
-        noise: noise.0,
-        grid: grid.0,
-        joint_releases: plan.joint_releases(),
-        group: plan.setting.group,
-        reach: match published {
-            Some(Published { iterations, .. }) => Reach::Counted { iterations: *iterations },
-            None => Reach::Measured(plan.solver()),
-        },
-    }
-    .check(constants)
-    .map_err(refusal)
-}
-
 /// Record numbers of changed rows, ascending.
 fn keys(rows: &Keyed) -> Result<Vec<u64>> {
     let mut keys = numbers(rows.keys.clone())?;
@@ -101,22 +67,4 @@ fn numbers(keys: Vec<i64>) -> Result<Vec<u64>> {
     let number = |key| u64::try_from(key);
     let keys: std::result::Result<Vec<u64>, _> = keys.into_iter().map(number).collect();
     keys.map_err(|_| Error::storage("damaged", "the vault has a record with a negative number"))
-}
-
-fn refusal(error: DistributedError) -> Error {
-    let text = error.to_string();
-    match error {
-        DistributedError::Solve(SolveError::Cancelled { .. }) => Error::interrupted(),
-        DistributedError::Releases { .. } => Error::refused("releases-exhausted", text)
-            .hint("run `efface refresh` to start a new count"),
-        DistributedError::Solve(SolveError::Unattainable { .. }) => {
-            Error::refused("distributed-descent", text)
-                .hint("raise `--noise`, `--excess-risk` or `--lambda`, or lower `--releases`")
-        }
-        DistributedError::Rows(text) => Error::storage("damaged", text),
-        DistributedError::Kept(_) | DistributedError::Keys { .. } => {
-            Error::storage("damaged", text)
-        }
-        _ => Error::refused("distributed-descent", text),
-    }
 }

@@ -18,7 +18,7 @@ use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Schedule, least_steps};
+use crate::plan::{Plan, Schedule, checked, least_steps};
 use crate::rows::{Keyed, Rows};
 use crate::surroundings::{Progress, Watch};
 
@@ -152,7 +152,7 @@ pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
         Schedule::Steps { .. } => noisy_gd::first_event(plan, &constants, records)?,
         Schedule::Descent { .. } => descent::first_event(plan, &constants, records)?,
         Schedule::Parts { .. } => {
-            let checked = distributed_descent::checked(plan, &constants)?;
+            let checked = checked(plan, &constants)?;
             Event::DistributedDescent(checked.event(records as u64, 1))
         }
         Schedule::Sums => ridge::first_event(constants)?,
@@ -189,6 +189,16 @@ pub(crate) fn planned_event(
         Event::Composed(_) => return Err(Error::storage("damaged", "the event is nested")),
     }
     stated(plan, next, Some(event), change.deleted_since.len() as u64)
+}
+
+/// The steps an event's last request makes, for mechanisms whose steps are known beforehand.
+pub(crate) fn steps_of(event: &Event) -> Option<u64> {
+    let phases = match event.core() {
+        Event::NoisyGd(event) => &event.phases,
+        Event::Descent(event) => &event.phases,
+        _ => return None,
+    };
+    phases.last().map(|phase| phase.steps)
 }
 
 /// The event as certificates state it: on top of what was given, counts hidden where they are

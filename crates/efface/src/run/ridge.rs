@@ -1,19 +1,15 @@
-//! `ridge` in the engine: from kept sums and changed rows to a release, and sums held against rows.
+//! `ridge` in the engine: from kept sums and changed rows to a release.
 
 use std::ops::ControlFlow;
 
 use efface_learn::Constants;
 use efface_learn::mechanism::{Kept, Released, RidgeError, RidgePlan, ridge};
-use efface_privacy::certificate::{Standing, Verdict};
 use efface_privacy::event::Event;
-use efface_vault::Vault;
 
 use super::{Request, Start};
+use crate::encode::weight_bytes;
 use crate::error::{Error, Result};
-use crate::leaving::Leaving;
-use crate::plan::{MechanismName, Plan};
-use crate::rows::{Keyed, Rows, weight_bytes};
-use crate::store::kept;
+use crate::rows::Rows;
 use crate::surroundings::{Progress, Watch};
 
 /// Learns, or serves a request from the kept sums and the rows that it changes.
@@ -62,7 +58,7 @@ fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
     Ok(kept)
 }
 
-fn refused(error: RidgeError) -> Error {
+pub(crate) fn refused(error: RidgeError) -> Error {
     match error {
         RidgeError::Cancelled => Error::interrupted(),
         RidgeError::Kept(_) | RidgeError::Foreign(_) | RidgeError::TooMany { .. } => {
@@ -71,40 +67,4 @@ fn refused(error: RidgeError) -> Error {
         }
         other => Error::refused("ridge", other.to_string()),
     }
-}
-
-/// Builds the sums anew from the vault's rows and holds them against those kept and against the
-/// published weights. A model without sums is passed over.
-pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
-    if plan.mechanism != MechanismName::Ridge {
-        return Ok(());
-    }
-    let mut fails = |reason: &str| verdict.push("sums", Standing::Fails, reason);
-    let Ok(Some(kept)) = kept(vault, plan) else {
-        fails("the kept sums are missing or damaged");
-        return Ok(());
-    };
-    let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
-    let rows = match Keyed::all(vault, plan, &Leaving::default()) {
-        Ok(rows) => rows,
-        Err(error) => {
-            fails(error.message());
-            return Ok(());
-        }
-    };
-    let anew = ridge.sum(&rows.data, &mut |_| ControlFlow::Continue(()));
-    let Ok(sums) = anew else {
-        fails("the vault's rows break the public constants");
-        return Ok(());
-    };
-    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused)?);
-    if sums.to_bytes() != kept.state {
-        fails("the kept sums are not those of the vault's rows");
-    } else if vault.model()?.is_none_or(|model| model.weights != weights) {
-        fails("the vault's rows do not give its weights");
-    } else {
-        let reason = "rows, sums and weights agree, bit for bit";
-        verdict.push("sums", Standing::Holds, reason);
-    }
-    Ok(())
 }

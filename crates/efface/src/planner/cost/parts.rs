@@ -8,8 +8,7 @@ use super::super::choice::Count;
 use super::super::trial::requests;
 use super::{Cost, lasts, month, tries};
 use crate::error::Result;
-use crate::plan::Plan;
-use crate::run::distributed_descent::{checked, published};
+use crate::plan::{Plan, checked, published};
 
 pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
     let (workload, records) = (context.workload, context.facts.records);

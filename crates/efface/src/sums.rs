@@ -1,0 +1,51 @@
+//! The sums that `ridge` keeps, held against the rows they are of.
+
+use std::ops::ControlFlow;
+
+use efface_learn::mechanism::RidgePlan;
+use efface_privacy::certificate::{Standing, Verdict};
+use efface_vault::Vault;
+
+use crate::encode::weight_bytes;
+use crate::error::Result;
+use crate::leaving::Leaving;
+use crate::plan::{MechanismName, Plan};
+use crate::rows::Keyed;
+use crate::run::ridge::refused;
+use crate::store::kept;
+
+/// Builds the sums anew from the vault's rows and holds them against those kept and against the
+/// published weights. A model without sums is passed over.
+pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+    if plan.mechanism != MechanismName::Ridge {
+        return Ok(());
+    }
+    let mut fails = |reason: &str| verdict.push("sums", Standing::Fails, reason);
+    let Ok(Some(kept)) = kept(vault, plan) else {
+        fails("the kept sums are missing or damaged");
+        return Ok(());
+    };
+    let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
+    let rows = match Keyed::all(vault, plan, &Leaving::default()) {
+        Ok(rows) => rows,
+        Err(error) => {
+            fails(error.message());
+            return Ok(());
+        }
+    };
+    let anew = ridge.sum(&rows.data, &mut |_| ControlFlow::Continue(()));
+    let Ok(sums) = anew else {
+        fails("the vault's rows break the public constants");
+        return Ok(());
+    };
+    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused)?);
+    if sums.to_bytes() != kept.state {
+        fails("the kept sums are not those of the vault's rows");
+    } else if vault.model()?.is_none_or(|model| model.weights != weights) {
+        fails("the vault's rows do not give its weights");
+    } else {
+        let reason = "rows, sums and weights agree, bit for bit";
+        verdict.push("sums", Standing::Holds, reason);
+    }
+    Ok(())
+}
