@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard docs/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py) mutants/run
+PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py) mutants/run
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
@@ -45,7 +45,7 @@ test-rust: ## the Rust tests, documentation examples included
 	$(CARGO) test $(CARGO_FLAGS) --workspace
 
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
-	$(PYTHON) -m unittest discover -s docs -p 'test_*.py'
+	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
 	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest
 
 docs: extension $(VENV)/ready ## the documentation site, in dist/site; EFFACE_DATA names the data of its notebooks

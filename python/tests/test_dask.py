@@ -231,7 +231,7 @@ def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Pa
     assert any("worker processes held and summed them" in limit for limit in limits)
     file = tmp_path / "certificate.json"
     file.write_text(certificate.to_json())
-    script = Path(__file__).parents[2] / "docs" / "verify.py"
+    script = Path(__file__).parents[2] / "verifier" / "efface_verify.py"
     done = subprocess.run(
         [sys.executable, str(script), str(file), "--key", vault.public_key], capture_output=True
     )

@@ -72,7 +72,7 @@ def test_sessions_print_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    shutil.copy(ROOT / "docs" / "verify.py", tmp_path)
+    shutil.copy(ROOT / "verifier" / "efface_verify.py", tmp_path)
     scope: dict[str, Any] = {}
     for block in sessions(page):
         if block.kind == "pycon":

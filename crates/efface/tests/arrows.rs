@@ -149,7 +149,8 @@ fn mechanisms_do_not_know_accountants() {
 #[test]
 fn long_files_say_why() {
     let mut files = Vec::new();
-    for folder in ["crates", "docs", "examples", "benches", "python", "vectors", "fuzz"] {
+    for folder in ["crates", "docs", "examples", "benches", "python", "vectors", "verifier", "fuzz"]
+    {
         let folder = root().join(folder);
         if folder.is_dir() {
             sources(&folder, &[".rs", ".py"], &mut files);

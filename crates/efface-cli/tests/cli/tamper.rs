@@ -88,7 +88,7 @@ fn any_change_of_a_certificate_is_caught() {
         let changes = altered(&certificate);
         assert!(changes.len() > 150, "{}", changes.len());
         let mut python = Command::new("python3");
-        python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify.py"));
+        python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../verifier/efface_verify.py"));
         for (number, (what, document)) in changes.iter().enumerate() {
             let file = format!("t{number}.json");
             w.write(&file, document.to_string());

@@ -7,7 +7,7 @@ use crate::workshop::Workshop;
 
 /// What the Python verifier says: its exit code and its lines.
 pub(crate) fn python(file: &Path, key: Option<&str>) -> (Option<i32>, String) {
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/verify.py");
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../verifier/efface_verify.py");
     let mut command = Command::new("python3");
     command.arg(script).arg(file);
     if let Some(key) = key {

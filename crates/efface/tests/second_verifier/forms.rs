@@ -119,7 +119,7 @@ fn a_respelled_certificate_is_read_by_neither_verifier() {
             files.push(name);
         }
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verify.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verifier/efface_verify.py");
     let output = Command::new("python3")
         .current_dir(folder.path())
         .arg(script.canonicalize().unwrap())

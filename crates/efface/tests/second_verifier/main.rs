@@ -1,5 +1,5 @@
-//! Two verifiers, one verdict: `docs/verify.py` shares no code with the accountants, and must come to
-//! the same result in every check of random certificates, honest and not.
+//! Two verifiers, one verdict: `verifier/efface_verify.py` shares no code with the accountants, and
+//! must come to the same result in every check of random certificates, honest and not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod breaks;
@@ -32,9 +32,9 @@ const BROKEN: usize = 2;
 /// How each check of a certificate came out, by name.
 type Checks = BTreeMap<String, Standing>;
 
-/// What `docs/verify.py` prints of each file.
+/// What `verifier/efface_verify.py` prints of each file.
 fn judged(folder: &Path, files: &[String], key: &[u8; 32]) -> BTreeMap<String, Checks> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verify.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verifier/efface_verify.py");
     let output = Command::new("python3")
         .current_dir(folder)
         .arg(script.canonicalize().unwrap())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # long because it must stay one file that an auditor can carry and read alone
-"""Check efface certificates without efface: `python3 verify.py FILE... [--key KEY]`.
+"""Check efface certificates without efface: `python3 efface_verify.py FILE... [--key KEY]`.
 
 A second verifier, written from the theory and sharing no code with the first: the Python standard
 library only, every bound recomputed in 80-digit decimal arithmetic from the event that the

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-import verify
+import efface_verify as verify
 from sample_certificates import DELTA, GIVEN, HEALTHY, SETTING
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import verify
+import efface_verify as verify
 from sample_certificates import (
     AVERAGED,
     DELTA,

@@ -9,7 +9,7 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-import verify
+import efface_verify as verify
 from sample_certificates import (
     DESCENDED,
     GIVEN,

@@ -1,4 +1,4 @@
-"""What the tests of `verify.py` share: honest certificates, and ways to break them."""
+"""What the tests of the verifier share: honest certificates, and ways to break them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-import verify
+import efface_verify as verify
 
 SEED = bytes(range(32))
 SETTING: dict[str, Any] = {

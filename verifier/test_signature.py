@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-import verify
+import efface_verify as verify
 from sample_certificates import SEED, encode, sign
 
 

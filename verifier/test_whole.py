@@ -1,4 +1,4 @@
-"""Tests of whole certificates and of the command: `python3 -m unittest discover -s docs`."""
+"""Tests of whole certificates and of the command: `python3 -m unittest discover -s verifier`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-import verify
+import efface_verify as verify
 from sample_certificates import KEY, SOLVED, CertificateCase, certificate, judge
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import verify
+import efface_verify as verify
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "accounting.json"
 

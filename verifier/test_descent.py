@@ -7,7 +7,7 @@ import unittest
 from decimal import Decimal
 from typing import Any
 
-import verify
+import efface_verify as verify
 from sample_certificates import DELTA, LINEAR, claim_for
 
 
