@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import math
+import pickle
+import pydoc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 import numpy as np
 import pytest
-import write_accounting
 
 import efface
 from efface import accounting
@@ -82,30 +82,64 @@ def test_every_kind_has_vectors() -> None:
     assert held == set(KINDS)
 
 
-def test_the_functions_are_what_the_engine_documents() -> None:
-    """After a change of a kind: `python generate/write_accounting.py`."""
-    home = Path(inspect.getfile(accounting)).parent
-    modules = write_accounting.modules()
-    assert {path.stem for path in home.glob("_[!_]*.py")} == set(modules)
-    for name, text in modules.items():
-        checked_in = (home / f"{name}.py").read_text(encoding="utf-8")
-        want, got = ast.parse(text), ast.parse(checked_in)
-        # Imports are left out: those without a use are removed after writing.
-        for tree in (want, got):
-            tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
-        assert ast.dump(want) == ast.dump(got), f"{name}.py is not what the generator writes"
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.function)
+def test_each_kind_is_a_function_with_a_signature(kind: accounting.Kind) -> None:
+    made = getattr(accounting, kind.function)
+    parameters = inspect.signature(made).parameters
+    assert set(parameters) == {known.python_name for known in kind.inputs}
+    for known in kind.inputs:
+        given = parameters[known.python_name]
+        assert (given.default is inspect.Parameter.empty) == known.is_required
+        if not known.is_required:
+            assert given.kind is inspect.Parameter.KEYWORD_ONLY
+            assert given.default == known.default
+    assert set(get_type_hints(made)) == {*parameters, "return"}
+    assert (made.__module__, made.__qualname__) == ("efface.accounting", kind.function)
+    assert pickle.loads(pickle.dumps(made)) is made
+    with pytest.raises(TypeError, match=rf"^{kind.function}\(\) missing a required .*argument"):
+        made()
+    with pytest.raises(TypeError, match=rf"^{kind.function}\(\) .*'steps_left'"):
+        made(steps_left=1, **{known.python_name: 1 for known in kind.inputs})
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.function)
+def test_each_function_documents_what_the_engine_says(kind: accounting.Kind) -> None:
+    text = inspect.getdoc(getattr(accounting, kind.function)) or ""
+    assert text.startswith(kind.in_python(kind.summary).split("`")[0])
+    assert len(text.splitlines()[0]) <= 88, "the summary of a kind must be one line"
+    lines = text.splitlines()
+    for known in kind.inputs:
+        (at,) = [n for n, line in enumerate(lines) if line.startswith(f"{known.python_name} : ")]
+        assert lines[at + 1].startswith("    ")
+    for section in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in text
+    assert " ".join(kind.source.split()) in " ".join(text.split())
+    assert ("NOT SOUND" in text) == (kind.soundness == "not sound")
+    assert kind.function in pydoc.plain(pydoc.render_doc(getattr(accounting, kind.function)))
+    if len(kind.results) > 1:
+        made = getattr(accounting, kind.class_name)
+        for result in kind.results:
+            assert f"{result.python_name} : " in made.__doc__
+
+
+def test_a_result_is_pickled_and_cannot_be_changed() -> None:
+    result = accounting.rdp_epsilon(0.01, 1e-5)
+    again = pickle.loads(pickle.dumps(result))
+    assert type(again) is accounting.RdpEpsilonResult
+    assert tuple(again) == tuple(result)
+    with pytest.raises(AttributeError, match="cannot assign to field 'mironov'"):
+        result.mironov = 0.0  # type: ignore[misc]
+    assert accounting.RdpEpsilonResult[float] is not None
 
 
 def test_all_functions_and_results_are_exported() -> None:
-    made = {
-        node.name
-        for text in write_accounting.modules().values()
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
+    made = {kind.function for kind in KINDS.values()}
+    made |= {kind.class_name for kind in KINDS.values() if len(kind.results) > 1}
     others = {"Input", "Kind", "Output", "account", "kinds", "plan"}
-    assert set(accounting.__all__) == made | others
+    assert sorted(accounting.__all__) == sorted(made | others)
     assert all(hasattr(accounting, name) for name in accounting.__all__)
+    shown = pydoc.plain(pydoc.render_doc(accounting))
+    assert all(f"\n    {name}(" in shown for name in made if name.islower())
 
 
 def test_arrays_broadcast_to_what_numbers_give() -> None:

@@ -1,13 +1,24 @@
-"""The stub of the extension says what the extension is."""
+"""The stubs say what the extension, and what is made of its kinds of cases, are."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
+import accounting_stub
+import pytest
 
-def test_the_stub_fits_the_extension() -> None:
+
+@pytest.mark.parametrize("module", ["efface._engine", "efface.accounting._functions"])
+def test_the_stub_fits_the_module(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "efface._engine"], capture_output=True, text=True
+        [sys.executable, "-m", "mypy.stubtest", module], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_of_the_accounting_is_what_the_engine_documents() -> None:
+    """After a change of a kind: `python tests/accounting_stub.py`."""
+    checked_in = accounting_stub.STUB.read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(checked_in)) == ast.dump(ast.parse(accounting_stub.stub()))

@@ -59,6 +59,20 @@ class Input:
         """Whether it is one number, so that arrays of it broadcast."""
         return self.form in _NUMBERS
 
+    @property
+    def is_required(self) -> bool:
+        """Whether the parameter must be given; a word without a choice need not be."""
+        return self.presence == "required" and len(self.words) != 1
+
+    @property
+    def default(self) -> str | int | float | None:
+        """The default of the parameter; None where it has none."""
+        if len(self.words) == 1:
+            return self.words[0]
+        if self.presence != "default" or self.note is None:
+            return None
+        return int(self.note) if self.form == "count" else float(self.note)
+
 
 @dataclass(frozen=True)
 class Output:
@@ -119,6 +133,11 @@ class Kind:
     def function(self) -> str:
         """The name of the function that computes it."""
         return in_python(self.name)
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class of its results, where it has several."""
+        return "".join(word.capitalize() for word in self.function.split("_")) + "Result"
 
     def in_python(self, text: str) -> str:
         """Return a text of the engine with the names that they have in Python."""

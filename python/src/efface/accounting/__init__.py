@@ -45,131 +45,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _engine
 from .._kinds import Input, Kind, Output, kinds
 from ..planner import plan
-from ._bounded_domain import BoundedDomainGdResult, bounded_domain, bounded_domain_gd
-from ._conversion import (
-    AdvantageResult,
-    ComposeResult,
-    GroupPrivacyNotedResult,
-    GroupPrivacyResult,
-    RdpEpsilonResult,
-    advantage,
-    compose,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_mu,
-    group_privacy,
-    group_privacy_noted,
-    rdp_epsilon,
-)
-from ._deletion import (
-    DeletionRdpResult,
-    DeletionRdpRiskResult,
-    chourasia_convex,
-    deletion_rdp,
-    deletion_rdp_risk,
-)
-from ._deletion_settings import (
-    DeletionRdpBoundedResult,
-    DeletionRdpRecipeResult,
-    deletion_rdp_bounded,
-    deletion_rdp_recipe,
-)
-from ._descent import (
-    DescentDistributedResult,
-    DescentRegularisedResult,
-    DescentToDeleteResult,
-    descent_distributed,
-    descent_regularised,
-    descent_to_delete,
-)
-from ._langevin import LangevinResult, langevin, langevin_least_sigma, langevin_sequence
-from ._langevin_ball import (
-    LangevinConvexResult,
-    LangevinFiniteResult,
-    LangevinNonconvexResult,
-    langevin_convex,
-    langevin_finite,
-    langevin_nonconvex,
-)
-from ._noisy_gd import (
-    NoisyGdResult,
-    NoisyGdScheduleResult,
-    NoisyGdSequenceResult,
-    noisy_gd,
-    noisy_gd_schedule,
-    noisy_gd_sequence,
-)
-from ._objective import (
-    ObjectiveBudgetResult,
-    ObjectiveResidualResult,
-    objective_budget,
-    objective_residual,
-)
+from . import _functions
 
-__all__ = [
-    "AdvantageResult",
-    "BoundedDomainGdResult",
-    "ComposeResult",
-    "DeletionRdpBoundedResult",
-    "DeletionRdpRecipeResult",
-    "DeletionRdpResult",
-    "DeletionRdpRiskResult",
-    "DescentDistributedResult",
-    "DescentRegularisedResult",
-    "DescentToDeleteResult",
-    "GroupPrivacyNotedResult",
-    "GroupPrivacyResult",
-    "Input",
-    "Kind",
-    "LangevinConvexResult",
-    "LangevinFiniteResult",
-    "LangevinNonconvexResult",
-    "LangevinResult",
-    "NoisyGdResult",
-    "NoisyGdScheduleResult",
-    "NoisyGdSequenceResult",
-    "ObjectiveBudgetResult",
-    "ObjectiveResidualResult",
-    "Output",
-    "RdpEpsilonResult",
-    "account",
-    "advantage",
-    "bounded_domain",
-    "bounded_domain_gd",
-    "chourasia_convex",
-    "compose",
-    "deletion_rdp",
-    "deletion_rdp_bounded",
-    "deletion_rdp_recipe",
-    "deletion_rdp_risk",
-    "descent_distributed",
-    "descent_regularised",
-    "descent_to_delete",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "group_privacy",
-    "group_privacy_noted",
-    "kinds",
-    "langevin",
-    "langevin_convex",
-    "langevin_finite",
-    "langevin_least_sigma",
-    "langevin_nonconvex",
-    "langevin_sequence",
-    "noisy_gd",
-    "noisy_gd_schedule",
-    "noisy_gd_sequence",
-    "objective_budget",
-    "objective_residual",
-    "plan",
-    "rdp_epsilon",
-]
+if TYPE_CHECKING:
+    from ._functions import *  # noqa: F403 - each kind's function and class of results
+
+__all__ = ["Input", "Kind", "Output", "account", "kinds", "plan"]
+__all__ += _functions.__all__
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _functions.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_functions, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
 
 
 def account(document: Mapping[str, Any] | str) -> dict[str, Any]:
