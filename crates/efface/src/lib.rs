@@ -5,6 +5,11 @@
 //! [`refresh`] change it, each in one transaction that ends with a signed certificate; [`verify`]
 //! and [`verify_ledger`] recompute what certificates say; [`predict`], [`evaluate`] and [`export`]
 //! use the model. Clock, randomness and keys come in through [`Surroundings`].
+//!
+//! What this documentation shows is the interface of efface for Rust, and versions of this crate
+//! follow it. Public items that it hides (`#[doc(hidden)]`) serve the faces and the laboratory of
+//! the repository and may change in any release; so may every item of the crates below this one,
+//! of which users need only what is re-exported here.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -57,13 +62,8 @@ pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use copies::{Backup, backup, relocate, restore};
-pub use delete::{
-    Delete, Which, delete, delete_dry_run, delete_held, erase, erase_dry_run, erase_held,
-    split_known,
-};
+pub use delete::{Delete, Which, delete, delete_dry_run, erase, erase_dry_run};
 pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
-pub use efface_learn::{Parts, SumError};
-pub use efface_matrix::Totals;
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
@@ -72,10 +72,6 @@ pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Error, Kind, Result};
 pub use examine::doctor;
 pub use export::{ExportFormat, export};
-pub use held::{Held, Names, Part, Place, Shape};
-pub use listed::names_in;
-pub use margins::{Linear, margins};
-pub use naming::{row_id, row_position};
 pub use notice::{Notice, NoticeCode};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction,
@@ -83,16 +79,14 @@ pub use outcome::{
 };
 pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, evaluate_known, predict};
-pub use rehearsal::{Reference, Rehearsal, World};
-pub use report::{AUDIT_BYTES, report};
-pub use serve::{refresh, refresh_held};
+pub use report::report;
+pub use serve::refresh;
 pub use settings::{Privacy, Settings};
 pub use show::show;
 pub use source::{Source, schema};
-pub use specimen::{Specimen, specimen};
 pub use status::{certificate, entries, status};
 pub use surroundings::{Progress, Surroundings, Watch};
-pub use train::{train, train_as_planned, train_held};
+pub use train::{train, train_as_planned};
 pub use verify::verify;
 pub use verify_ledger::{verify_ledger, verify_whole_ledger};
 pub use weights::{Weights, plan, weights};
@@ -102,7 +96,34 @@ pub mod accounting {
     pub use efface_privacy::case::{Answer, Figure, Form, Input, Kind, Presence, Soundness, kinds};
 }
 
+// For the faces and the laboratory of this repository; see the top of this file.
+#[doc(hidden)]
+pub use delete::{delete_held, erase_held, split_known};
+#[doc(hidden)]
+pub use efface_learn::{Parts, SumError};
+#[doc(hidden)]
+pub use efface_matrix::Totals;
+#[doc(hidden)]
+pub use held::{Held, Names, Part, Place, Shape};
+#[doc(hidden)]
+pub use listed::names_in;
+#[doc(hidden)]
+pub use margins::{Linear, margins};
+#[doc(hidden)]
+pub use naming::{row_id, row_position};
+#[doc(hidden)]
+pub use rehearsal::{Reference, Rehearsal, World};
+#[doc(hidden)]
+pub use report::AUDIT_BYTES;
+#[doc(hidden)]
+pub use serve::refresh_held;
+#[doc(hidden)]
+pub use specimen::{Specimen, specimen};
+#[doc(hidden)]
+pub use train::train_held;
+
 /// The crates below the engine, for experiments that need more than the engine's own words.
+#[doc(hidden)]
 pub mod below {
     pub use efface_formats as formats;
     pub use efface_learn as learn;
