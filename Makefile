@@ -13,11 +13,15 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
 FUZZ_SECONDS ?= 60
+# Given, a missing cargo-deny is an error and not a check left out; DENY_FLAGS=--offline uses the advisories of the last time.
+DENY_REQUIRED ?=
+DENY_FLAGS ?=
 # Benches of efface-matrix that no Python script starts.
 BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
-.PHONY: help demo test lint lint-rust lint-python test-rust test-python docs extension wheel test-wheel bench fuzz mutants
+.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel test-wheel
+.PHONY: bench fuzz miri mutants
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,7 +31,7 @@ demo: ## train on real data, delete a person, verify the certificate: a report i
 
 test: lint test-rust test-python docs ## lint, then every test, then the documentation site
 
-lint: lint-rust lint-python ## formatting, lints, documentation, types: nothing may warn
+lint: lint-rust lint-python deny ## formatting, lints, documentation, types, dependencies: nothing may warn
 
 lint-rust:
 	$(CARGO) fmt --all --check
@@ -41,8 +45,25 @@ lint-python: $(VENV)/ready
 	cd python && ../$(VENV)/bin/ruff check && ../$(VENV)/bin/ruff format --check
 	cd python && ../$(VENV)/bin/mypy
 
+deny: ## licences, bans, sources and advisories of what is used, by deny.toml (needs cargo-deny)
+	@if $(CARGO) deny --version >/dev/null 2>&1; then \
+		$(CARGO) deny $(DENY_FLAGS) check; \
+	elif [ -n "$(DENY_REQUIRED)" ]; then \
+		echo "deny: cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 2; \
+	else \
+		echo "deny: advisories are SKIPPED: cargo-deny is not installed (a test checks licences, bans and sources)" >&2; \
+	fi
+
 test-rust: ## the Rust tests, documentation examples included
 	$(CARGO) test $(CARGO_FLAGS) --workspace
+
+test-features: ## the crates with their features off, which a build of the workspace never has
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface-formats --all-targets -- -D warnings
+	$(CARGO) test $(CARGO_FLAGS) -p efface-formats
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface --all-targets -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features --features lab -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features --features parquet -- -D warnings
 
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
 	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
@@ -84,6 +105,10 @@ mutants: ## plant faults one by one; the tests must find each of them (Python 3.
 
 fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
 	./fuzz/run $(FUZZ_SECONDS)
+
+miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly compiler with miri)
+	RUSTFLAGS="-C target-feature=+avx2" MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=8 \
+		$(CARGO) +nightly miri test $(CARGO_FLAGS) -p efface-matrix --lib
 
 $(VENV)/ready: requirements-dev.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)

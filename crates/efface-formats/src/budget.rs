@@ -65,11 +65,13 @@ impl Budget {
     }
 
     /// Bytes that may still be taken.
+    #[cfg(feature = "parquet")]
     pub(crate) fn left(&self) -> u64 {
         self.limit().saturating_sub(self.counts.taken.load(Ordering::Relaxed))
     }
 
     /// The refusal of anything further.
+    #[cfg(feature = "parquet")]
     pub(crate) fn spent(&self) -> ExpansionFault {
         self.fault(self.limit())
     }

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,9 @@ fn accounting() -> Vec<String> {
 #[test]
 fn everything_runs_quickly_on_real_data() {
     let Some(data) = std::env::var_os("EFFACE_DATA") else {
-        println!("ignored: EFFACE_DATA is not set, no experiment is run");
+        // Written directly: the harness shows what passing tests print only if asked.
+        let _ = std::io::stderr()
+            .write_all(b"SKIPPED everything_runs_quickly_on_real_data: EFFACE_DATA is not set\n");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

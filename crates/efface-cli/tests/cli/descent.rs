@@ -1,5 +1,7 @@
 //! Descent-to-delete: both accountants side by side, secret releases, refusals.
 
+use std::io::Write as _;
+
 use serde_json::Value;
 
 use crate::table::{Label, table};
@@ -86,7 +88,9 @@ fn what_cannot_be_had_is_refused_with_what_to_do() {
 #[test]
 fn threes_and_eights_of_mnist() {
     let Some(folder) = std::env::var_os("EFFACE_DATA") else {
-        println!("ignored: EFFACE_DATA is not set, MNIST is not read");
+        // Written directly: the harness shows what passing tests print only if asked.
+        let _ = std::io::stderr()
+            .write_all(b"SKIPPED threes_and_eights_of_mnist: EFFACE_DATA is not set\n");
         return;
     };
     let file = |name: &str| {

@@ -1,9 +1,13 @@
 //! What is kept of a table is limited by the size of its file, and by a number that can be raised.
 
-use efface_formats::{Format, ReadOptions, draft_from};
+#[cfg(feature = "parquet")]
+use efface_formats::draft_from;
+use efface_formats::{Format, ReadOptions};
 
 use super::bombs;
-use super::collect::{collect, plain, refused, unlabelled};
+#[cfg(feature = "parquet")]
+use super::collect::unlabelled;
+use super::collect::{collect, plain, refused};
 
 #[cfg(feature = "parquet")]
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::Path;
 
 use efface_learn::solver::hessian_in_passes;
@@ -238,7 +238,9 @@ fn plans_hold_on_small_tables() {
 #[test]
 fn plans_hold_on_public_data_sets() {
     let Some(folder) = std::env::var_os("EFFACE_DATA") else {
-        println!("ignored: EFFACE_DATA is not set");
+        // Written directly: the harness shows what passing tests print only if asked.
+        let _ = std::io::stderr()
+            .write_all(b"SKIPPED plans_hold_on_public_data_sets: EFFACE_DATA is not set\n");
         return;
     };
     let (folder, bench) = (Path::new(&folder), Bench::new());
