@@ -57,6 +57,7 @@ deny: ## licences, bans, sources and advisories of what is used, by deny.toml (n
 test-rust: ## the Rust tests, documentation examples included
 	$(CARGO) test $(CARGO_FLAGS) --workspace
 
+# Not part of `make test`: other features mean other builds of most dependencies, minutes of them.
 test-features: ## the crates with their features off, which a build of the workspace never has
 	$(CARGO) clippy $(CARGO_FLAGS) -p efface-formats --all-targets -- -D warnings
 	$(CARGO) test $(CARGO_FLAGS) -p efface-formats
