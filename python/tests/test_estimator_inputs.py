@@ -152,6 +152,20 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
         UnlearningRegressor(target_range=[1]).fit(X, y)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_words_is_named(people: People, library: str) -> None:
+    frames = pytest.importorskip(library)
+    columns = {name: people.X[:, at] for at, name in enumerate(people.names)}
+    frame = frames.DataFrame({**columns, "town": ["Ulm", "Bonn"] * 60})
+    with pytest.raises(efface.InputError, match="could not convert string to float") as raised:
+        UnlearningClassifier().fit(frame, people.y)
+    assert "column `town` holds words; give it as `ids` or `subjects`" in str(raised.value)
+    model = UnlearningClassifier().fit(frames.DataFrame(columns), people.y)
+    wrong = frames.DataFrame({**columns, people.names[1]: ["Ulm"] * 120})
+    with pytest.raises(efface.InputError, match=f"column `{people.names[1]}` holds words"):
+        model.predict(wrong)
+
+
 def test_messages_speak_of_what_the_user_wrote(people: People) -> None:
     X = people.X
     with pytest.raises(efface.InputError, match=r"^y\[1\]: .*declared range"):

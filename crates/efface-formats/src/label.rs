@@ -230,7 +230,10 @@ mod tests {
             refused(&mut labels, "2").to_string(),
             "the label must be in [0, 1], the declared range, got 2"
         );
-        assert_eq!(refused(&mut labels, "").to_string(), "the label is missing");
+        assert_eq!(
+            refused(&mut labels, "").to_string(),
+            "the label is missing; take rows without one out of the table"
+        );
         assert_eq!(refused(&mut labels, "nan").to_string(), "the label must be finite, got NaN");
         assert_eq!(
             refused(&mut labels, "x").to_string(),

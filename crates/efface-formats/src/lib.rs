@@ -48,6 +48,7 @@ mod label;
 mod lengths;
 mod limits;
 mod lines;
+mod look;
 mod matrix;
 mod memory;
 mod options;

@@ -1,6 +1,6 @@
 //! One column of a table as texts, for lists of ids.
 
-use crate::error::{ColumnFault, OptionFault, Place, ReadError, listed};
+use crate::error::{ColumnFault, OptionFault, Place, ReadError};
 use crate::format::csv::CsvTable;
 use crate::input::{Format, Input};
 use crate::limits::Limits;
@@ -43,12 +43,8 @@ pub fn column_texts(
 fn collected(file: &str, table: &mut dyn Table, column: &str) -> Result<Vec<String>, ReadError> {
     let found = table.names().iter().position(|name| name == column);
     let at = found.ok_or_else(|| {
-        let present = listed(table.names());
-        let fault = ColumnFault::Absent {
-            column: column.to_owned(),
-            role: "named with --column".to_owned(),
-            present,
-        };
+        let role = "named with --column".to_owned();
+        let fault = ColumnFault::absent(column, role, table.names());
         ReadError::at(Place::file(file), fault)
     })?;
     let mut texts = Vec::new();

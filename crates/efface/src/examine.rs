@@ -90,7 +90,8 @@ fn file(vault: &mut Vault, verdict: &mut Verdict) {
                 verdict.push("unused bytes", Standing::Fails, reason);
             }
         }
-        Err(error) => verdict.push("file", Standing::Fails, error.to_string()),
+        // With what to do about it.
+        Err(error) => verdict.push("file", Standing::Fails, Error::from(error).to_string()),
     }
 }
 

@@ -409,16 +409,17 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, Any, Any, Any]:
         """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
         labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
-        x, y = validate_data(
-            self,
-            _rows.as_table(X),
-            y,
-            reset=fresh,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            **self._checks_of_targets(),
-        )
+        with _rows.words_named(X):
+            x, y = validate_data(
+                self,
+                _rows.as_table(X),
+                y,
+                reset=fresh,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                **self._checks_of_targets(),
+            )
         if labels is not None:
             labels = _rows.column("ids", labels)
         if subjects is not None:
@@ -436,13 +437,14 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
                 '(with `mechanism="ridge"`: the middle of the range)',
                 UserWarning,
             )
-        x = validate_data(
-            self,
-            _rows.as_table(X),
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-        )
+        with _rows.words_named(X):
+            x = validate_data(
+                self,
+                _rows.as_table(X),
+                reset=False,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+            )
         margins = self._published.margins(x)
         single = x.dtype == self.__dict__.get("_precision") == np.float32
         return margins.astype(np.float32) if single else margins

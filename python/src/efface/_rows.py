@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,40 @@ def as_table(x: Any) -> Any:
         only = x.to_series(0)
         return only.to_numpy() if type(only.dtype).__name__ == "Array" else x
     return x
+
+
+@contextmanager
+def words_named(x: Any) -> Iterator[None]:
+    """Where scikit-learn finds a word in a data frame, say in which column, and what to do.
+
+    Parameters
+    ----------
+    x : table
+        As it was given.
+    """
+    try:
+        yield
+    except ValueError as error:
+        frame = type(x).__module__.startswith(("pandas", "polars")) and hasattr(x, "columns")
+        if not frame or not str(error).startswith("could not convert string to float"):
+            raise
+        name = next((name for name in x.columns if _holds_words(x[name])), None)
+        if name is None:
+            raise
+        raise InputError(
+            f"{error}; column `{name}` holds words",
+            code="data",
+            hint="give it as `ids` or `subjects` if it names records or people; as a feature, "
+            "encode it with `OneHotEncoder(categories=...)` in a pipeline, or leave it out",
+        ) from None
+
+
+def _holds_words(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _lists_of_arrow(table: Any) -> Any:

@@ -47,7 +47,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     epsilon : float, default=1.0
         The bound, in nats, that every request is to keep for `notion`.
     delta : float, optional
-        In (0, 1); by default 1e-6, or ``0.1 / n`` if that is less.
+        In (0, 1); by default 1e-6, or ``1 / (10 n)`` if that is less.
     notion : str, optional
         What (`epsilon`, `delta`) is wanted for: ``"indistinguishable-from-retraining"`` (the
         default), ``"renyi-unlearning"``, ``"deletion-privacy"`` or ``"differential-privacy"``.

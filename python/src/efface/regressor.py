@@ -36,7 +36,7 @@ class UnlearningRegressor(RegressorMixin, Unlearner):  # type: ignore[misc]
     epsilon : float, default=1.0
         The bound, in nats, that every request is to keep for `notion`.
     delta : float, optional
-        In (0, 1); by default 1e-6, or ``0.1 / n`` if that is less.
+        In (0, 1); by default 1e-6, or ``1 / (10 n)`` if that is less.
     notion : str, optional
         What (`epsilon`, `delta`) is wanted for: ``"indistinguishable-from-retraining"`` (the
         default), ``"exact-removal"`` (the default of ``"ridge"``), ``"renyi-unlearning"``,

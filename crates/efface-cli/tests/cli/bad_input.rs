@@ -48,7 +48,7 @@ fn tables_that_are_refused() {
     refused_table(with("c,u,\"1,2,3,4,1"), "", 2, &["line 4"]);
     refused_table(with("a,u,1,2,3,4,1"), "", 1, &["duplicate id `a` (lines 2 and 4)"]);
     refused_table(rows(&[good[0], "b,u,1,2,3,5,0"]), "", 1, &["class"]);
-    refused_table(with("c,u,1,2,3,4,2"), "", 1, &["class"]);
+    refused_table(with("c,u,1,2,3,4,2"), "", 1, &["the data have 3 (`0`, `1`, `2`)"]);
     refused_table(rows(&good), "--classes 0", 2, &["at least two classes"]);
     refused_table(rows(&good), "--classes 7,8", 1, &["no records"]);
     refused_table(

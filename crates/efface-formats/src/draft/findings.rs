@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::look;
 use crate::budget::Budget;
 use crate::cell::{Cell, looks_missing, quoted};
 use crate::error::ExpansionFault;
+use crate::look;
 use crate::schema::{Column, Kind, Onto, Origin, Other, Scaling};
 
 /// Most categories of a categorical column; more become a hashed one.
@@ -47,7 +47,7 @@ impl Findings {
             self.missing.insert(token(&text));
             return Ok(());
         }
-        match number {
+        match number.filter(|number| number.is_finite()) {
             Some(number) => {
                 let (low, high) = self.range.unwrap_or((number, number));
                 self.range = Some((low.min(number), high.max(number)));

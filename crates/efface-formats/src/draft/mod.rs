@@ -1,12 +1,12 @@
 //! A first schema for a human to confirm, drafted from the rows.
 
 mod findings;
-mod look;
 
+use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use crate::budget::Budget;
-use crate::error::{ColumnFault, Fault, LimitFault, OptionFault, Place, ReadError, listed};
+use crate::error::{ColumnFault, Fault, LimitFault, OptionFault, Place, ReadError, SchemaError};
 use crate::format::csv::CsvTable;
 use crate::format::npz::{self, Archive};
 use crate::input::{Format, Input};
@@ -187,8 +187,33 @@ pub(crate) fn draft_table(
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     let sparse = width >= u64::from(SPARSE_FROM);
     let storage = if sparse { Storage::Sparse } else { Storage::Dense };
-    let schema = Schema::new(csv, Body::Columns { storage, columns })?;
+    let nothing = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+    if rows == 0 {
+        return Err(nothing(ColumnFault::NoRows));
+    }
+    let schema =
+        Schema::new(csv, Body::Columns { storage, columns }).map_err(|error| match error {
+            SchemaError::NoFeatures if notes.is_empty() => nothing(ColumnFault::NoFeatures),
+            SchemaError::NoFeatures => {
+                nothing(ColumnFault::NoneUsable { reasons: reasons(&notes) })
+            }
+            error => error.into(),
+        })?;
     Ok(Draft { schema, notes })
+}
+
+/// The first few notes in one sentence.
+fn reasons(notes: &Notes) -> String {
+    const MOST: usize = 3;
+    let shown: Vec<String> = notes
+        .iter()
+        .take(MOST)
+        .map(|(column, note)| format!("column `{}`: {note}", crate::cell::quoted(column)))
+        .collect();
+    match notes.len().saturating_sub(MOST) {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
+    }
 }
 
 fn roles(
@@ -196,6 +221,11 @@ fn roles(
     names: &[String],
     options: &ReadOptions,
 ) -> Result<Vec<Option<Kind>>, ReadError> {
+    let mut known = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
+        let fault = ColumnFault::NameTwice { column: twice.clone() };
+        return Err(ReadError::at(Place::file(file), fault));
+    }
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
     let named = [
         (&options.label, Kind::Label),
@@ -207,8 +237,7 @@ fn roles(
     let ignored = options.ignore.iter().map(|name| (name, Kind::Ignored));
     for (column, kind) in single.chain(ignored) {
         let Some(at) = names.iter().position(|name| name == column) else {
-            let (column, role) = (column.clone(), table::option(&kind));
-            let fault = ColumnFault::Absent { column, role, present: listed(names) };
+            let fault = ColumnFault::absent(column, table::option(&kind), names);
             return Err(ReadError::at(Place::file(file), fault));
         };
         if let Some(other) = roles[at].replace(kind.clone())

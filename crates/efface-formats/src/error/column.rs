@@ -89,7 +89,7 @@ pub enum OptionFault {
 #[non_exhaustive]
 pub enum ColumnFault {
     /// A column that options or schema name is not there.
-    #[error("column `{column}` ({role}) is missing; the columns are {present}")]
+    #[error("column `{column}` ({role}) is missing; the columns are {present}{hint}")]
     Absent {
         /// The column.
         column: String,
@@ -97,9 +97,11 @@ pub enum ColumnFault {
         role: String,
         /// The columns there are, shortened.
         present: String,
+        /// What may be the matter with the header, as the end of the sentence, or nothing.
+        hint: String,
     },
     /// Two columns of one name.
-    #[error("two columns are named `{column}`")]
+    #[error("two columns are named `{column}`; give each a name of its own in the file")]
     NameTwice {
         /// The name.
         column: String,
@@ -129,6 +131,15 @@ pub enum ColumnFault {
     /// Every column has a role other than feature.
     #[error("no feature columns are left")]
     NoFeatures,
+    /// A draft in which something must be decided about every column that could be a feature.
+    #[error("no column can be a feature as it is: {reasons}")]
+    NoneUsable {
+        /// The columns and why, the first few.
+        reasons: String,
+    },
+    /// A draft of a table without rows.
+    #[error("the table has column names, but no rows to draft a schema from")]
+    NoRows,
     /// A schema of named columns for an unnamed array, or the reverse.
     #[error("the schema describes {schema}, but the file has {file}")]
     SchemaShape {
@@ -145,6 +156,22 @@ pub enum ColumnFault {
         /// Width declared.
         expected: u64,
     },
+}
+
+impl ColumnFault {
+    /// A column that is not among `names`, with what the header suggests.
+    pub(crate) fn absent(column: &str, role: String, names: &[String]) -> Self {
+        let same = |name: &&String| name.to_lowercase() == column.to_lowercase();
+        let hint = match (names.iter().find(same), names) {
+            (Some(name), _) => format!("; did you mean `{}`?", crate::cell::quoted(name)),
+            (None, [_]) if role.starts_with("named") => "; the first line must name the columns, with a comma, semicolon, tab or \
+                            vertical bar between them: take titles and comments above it out of the \
+                            file"
+            .to_owned(),
+            (None, _) => String::new(),
+        };
+        Self::Absent { column: column.to_owned(), role, present: listed(names), hint }
+    }
 }
 
 /// The names shortened to one line, for a message.

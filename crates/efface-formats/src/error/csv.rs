@@ -7,6 +7,12 @@ pub enum CsvFault {
     /// No line at all.
     #[error("the file is empty")]
     Empty,
+    /// Text of another kind.
+    #[error("the file holds {what} and no table; save it as CSV, Parquet or Arrow")]
+    NoTable {
+        /// What it looks like.
+        what: &'static str,
+    },
     /// Not UTF-8.
     #[error("the text is not UTF-8; save the file as UTF-8")]
     NotUtf8,
@@ -20,7 +26,10 @@ pub enum CsvFault {
         field: usize,
     },
     /// A carriage return inside a line.
-    #[error("field {field} has a carriage return that no line feed follows")]
+    #[error(
+        "field {field} has a carriage return that no line feed follows; save the file with line ends \
+         of LF or CR LF"
+    )]
     CarriageReturn {
         /// The field, counted from 1.
         field: usize,
@@ -35,8 +44,8 @@ pub enum CsvFault {
     },
     /// A column without a name.
     #[error(
-        "column {column} of the header has no name; a row index written by another program can be \
-         left out there"
+        "column {column} of the header has no name; leave it out with `--ignore 'column {column}'`, \
+         or say `--id 'column {column}'` if it names the records"
     )]
     Unnamed {
         /// The column, counted from 1.
@@ -57,7 +66,8 @@ pub enum CsvFault {
     },
     /// Two delimiters fit equally well.
     #[error(
-        "the delimiter is not clear: {first:?} and {second:?} occur equally often in the header"
+        "the delimiter is not clear: {first:?} and {second:?} occur equally often in the header; a \
+         schema can state it (`[csv] delimiter`)"
     )]
     Delimiter {
         /// One candidate.

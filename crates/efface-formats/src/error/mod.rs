@@ -52,8 +52,8 @@ pub enum ReadError {
     Option(#[from] OptionFault),
     /// Neither name nor content tells the format.
     #[error(
-        "{file}: the format is recognised neither by name nor by content; name one of csv, npy, \
-         npz, idx, libsvm, parquet, arrow"
+        "{file}: the format is recognised neither by name nor by content; say which it is with \
+         `--format`: csv, npy, npz, idx, libsvm, parquet or arrow"
     )]
     UnknownFormat {
         /// The file as the user named it.

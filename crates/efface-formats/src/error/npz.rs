@@ -21,6 +21,15 @@ pub enum NpzFault {
         /// The arrays there are, shortened.
         present: String,
     },
+    /// An archive of something else.
+    #[error(
+        "the file is a zip archive without arrays (it holds {present}); save a spreadsheet as CSV, \
+         unpack a zipped table or pack it with gzip"
+    )]
+    NoArrays {
+        /// What there is, shortened.
+        present: String,
+    },
     /// An entry cannot be unpacked.
     #[error("entry `{name}` cannot be unpacked: {message}")]
     Entry {

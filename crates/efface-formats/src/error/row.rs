@@ -18,6 +18,27 @@ pub enum CellFault {
         /// The file as the user named it.
         file: String,
     },
+    /// A column of numbers holds one in a notation that is not read.
+    #[error("`{value}` {notation}; or leave the column out with `--ignore {column}`")]
+    Notation {
+        /// The value.
+        value: String,
+        /// What it is, and what to do about it.
+        notation: &'static str,
+        /// The column.
+        column: String,
+    },
+    /// A number is infinite, or too large for one, and no schema says that this means nothing.
+    #[error(
+        "numbers must be finite, got {value}; if it stands for a missing value, a schema can say so: \
+         run `efface schema {file} -o schema.toml`"
+    )]
+    InfiniteWithoutSchema {
+        /// The value.
+        value: f64,
+        /// The file as the user named it.
+        file: String,
+    },
     /// A value is missing, and no schema says how to encode it.
     #[error(
         "`{value}` is a missing value; only a schema can say how it is encoded: run `efface \
@@ -90,7 +111,7 @@ pub enum CellFault {
 #[non_exhaustive]
 pub enum LabelFault {
     /// No label in this row.
-    #[error("the label is missing")]
+    #[error("the label is missing; take rows without one out of the table")]
     Missing,
     /// Regression: a word.
     #[error("the label must be a number for regression, got `{value}`")]

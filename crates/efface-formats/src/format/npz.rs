@@ -81,14 +81,20 @@ impl Archive {
     fn entry(&mut self, array: &str, limits: &Limits) -> Result<Box<dyn BufRead + '_>, ReadError> {
         let name = entry_name(array);
         let Some(index) = self.zip.index_for_name(&name) else {
-            let present: Vec<String> = self
+            let entries: Vec<String> = self
                 .zip
                 .file_names()
                 .take(32)
-                .filter_map(|name| Some(name.ok()?.trim_end_matches(".npy").to_owned()))
+                .filter_map(|name| Some(name.ok()?.to_string()))
                 .collect();
-            let present = crate::error::listed(&present);
-            let fault = NpzFault::Absent { name: crate::cell::quoted(array), present };
+            let arrays: Vec<&str> =
+                entries.iter().filter_map(|entry| entry.strip_suffix(".npy")).collect();
+            let fault = if arrays.is_empty() && !entries.is_empty() {
+                NpzFault::NoArrays { present: crate::error::listed(&entries) }
+            } else {
+                let present = crate::error::listed(&arrays);
+                NpzFault::Absent { name: crate::cell::quoted(array), present }
+            };
             return Err(ReadError::at(Place::file(&self.file), fault));
         };
         let file = self.file.clone();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::{
     CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed,
 };
+use crate::look;
 use crate::options::ReadOptions;
 use crate::schema::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
 
@@ -47,7 +48,7 @@ impl Plan {
             let may_lack = !options.label_required
                 && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
             if !places.contains_key(column) && !may_lack {
-                return Err(fault(absent(column, option(kind), names)));
+                return Err(fault(ColumnFault::absent(column, option(kind), names)));
             }
         }
         let (schema, implied) = match &options.schema {
@@ -94,7 +95,7 @@ impl Plan {
             };
             let Some(place) = place else {
                 if needed {
-                    return Err(fault(absent(
+                    return Err(fault(ColumnFault::absent(
                         &column.name,
                         format!("{} in the schema", column.kind.name()),
                         names,
@@ -125,7 +126,13 @@ impl Plan {
         match fault {
             CellFault::NotANumber { value } if self.implied => {
                 let column = crate::cell::quoted(column);
-                CellFault::WordWithoutSchema { value, column, file }
+                match look::look(&value).notation() {
+                    Some(notation) => CellFault::Notation { value, notation, column },
+                    None => CellFault::WordWithoutSchema { value, column, file },
+                }
+            }
+            CellFault::NotFinite { value } if self.implied => {
+                CellFault::InfiniteWithoutSchema { value, file }
             }
             CellFault::UndeclaredMissing { value } if self.implied => {
                 CellFault::MissingWithoutSchema { value, file }
@@ -133,10 +140,6 @@ impl Plan {
             fault => fault,
         }
     }
-}
-
-fn absent(column: &str, role: String, names: &[String]) -> ColumnFault {
-    ColumnFault::Absent { column: column.to_owned(), role, present: listed(names) }
 }
 
 /// The role of a column that an option names.

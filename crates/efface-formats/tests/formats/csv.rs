@@ -1,6 +1,6 @@
 //! CSV: what is read, and one test per malformation.
 
-use efface_formats::{CsvShape, Format, Header, ReadOptions};
+use efface_formats::{CsvShape, Format, Header, ReadOptions, draft_from};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
 
@@ -128,7 +128,8 @@ fn line_of_a_tab_is_no_empty_line() {
 fn lone_carriage_return() {
     assert_eq!(
         error("a,y\n1\r2,n\n"),
-        "data.csv, line 2: field 1 has a carriage return that no line feed follows"
+        "data.csv, line 2: field 1 has a carriage return that no line feed follows; save the file with \
+         line ends of LF or CR LF"
     );
 }
 
@@ -159,7 +160,66 @@ fn unclear_delimiter() {
 
 #[test]
 fn name_twice() {
-    assert_eq!(error("a,y,a\n"), "data.csv: two columns are named `a`");
+    let told = "data.csv: two columns are named `a`; give each a name of its own in the file";
+    assert_eq!(error("a,y,a\n"), told);
+    let drafted = draft_from("data.csv", &b"a,y,a\n1,2,3\n"[..], Some(Format::Csv), &plain());
+    assert_eq!(drafted.unwrap_err().to_string(), told);
+}
+
+/// A table as pandas writes it, with its row index, or with a delimiter at the end of each line.
+#[test]
+fn columns_without_a_name() {
+    let message = error(",a,y\n0,1,yes\n1,2,no\n");
+    assert!(message.contains("line 1: column 1 of the header has no name"), "{message}");
+    assert!(message.contains("`--ignore 'column 1'`, or say `--id 'column 1'`"), "{message}");
+    let ignore = ReadOptions { ignore: vec!["column 1".into()], ..plain() };
+    let rows = collect(Format::Csv, b",a,y\n0,1,yes\n1,2,no\n", &ignore).unwrap().0;
+    assert_eq!(rows.rows, [[1.0], [2.0]]);
+    let id = ReadOptions { id: Some("column 3".into()), ..plain() };
+    let rows = collect(Format::Csv, b"a,y,\n1,yes,x\n2,no,z\n", &id).unwrap().0;
+    assert_eq!(rows.ids, ["x", "z"]);
+}
+
+#[test]
+fn vertical_bars_between_columns() {
+    let rows = csv("a|y\n0.5|yes\n2|no\n");
+    assert_eq!(rows.rows, [[0.5], [2.0]]);
+}
+
+#[test]
+fn what_is_no_table_is_named() {
+    for (text, what) in [
+        ("[{\"a\": 1, \"y\": 2}]", "JSON"),
+        ("{\"a\": 1, \"y\": 2}\n", "JSON"),
+        ("<!DOCTYPE html><p>Log in, please", "HTML or XML"),
+    ] {
+        let message = error(text);
+        assert!(message.contains(&format!("holds {what} and no table")), "{message}");
+    }
+}
+
+/// Numbers in another notation are no words: a column of them is hardly an id.
+#[test]
+fn other_notations_are_named() {
+    for (value, says) in [
+        ("\"0,5\"", "`0,5` is written with a comma: write numbers with a decimal point"),
+        ("5 %", "`5 %` has a percent sign"),
+        ("2024-01-31", "`2024-01-31` is a date"),
+    ] {
+        let message = error(&format!("a,y\n{value},yes\n"));
+        assert!(message.contains(says) && message.contains("`--ignore a`"), "{message}");
+        assert!(!message.contains("--id"), "{message}");
+    }
+    let message = error("a,y\n1e400,yes\n");
+    assert!(message.contains("finite") && message.contains("efface schema"), "{message}");
+}
+
+#[test]
+fn headers_that_are_nearly_right() {
+    let message = error("A,Y\n1,yes\n");
+    assert!(message.ends_with("the columns are `A`, `Y`; did you mean `Y`?"), "{message}");
+    let message = error("Report of 2026\n\na,y\n1,yes\n");
+    assert!(message.contains("take titles and comments above it out of the file"), "{message}");
 }
 
 #[test]
@@ -229,15 +289,19 @@ fn missing_without_schema() {
 fn infinite_and_too_large() {
     assert_eq!(
         error("a,y\ninf,n\n"),
-        "data.csv, line 2, column `a`: numbers must be finite, got inf"
+        "data.csv, line 2, column `a`: numbers must be finite, got inf; if it stands for a missing \
+         value, a schema can say so: run `efface schema data.csv -o schema.toml`"
     );
     assert!(error("a,y\n1e39,n\n").ends_with("got 1e39"));
-    assert!(error("a,y\n1e400,n\n").ends_with("must be finite, got inf"));
+    assert!(error("a,y\n1e400,n\n").contains("must be finite, got inf; "));
 }
 
 #[test]
 fn missing_label_and_empty_keys() {
-    assert_eq!(error("a,y\n1,\n"), "data.csv, line 2, column `y`: the label is missing");
+    assert_eq!(
+        error("a,y\n1,\n"),
+        "data.csv, line 2, column `y`: the label is missing; take rows without one out of the table"
+    );
     let options = ReadOptions { id: Some("id".into()), ..plain() };
     assert_eq!(
         refused(Format::Csv, b"id,a,y\n ,1,n\n", &options),

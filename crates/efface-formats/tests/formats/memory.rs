@@ -159,7 +159,10 @@ fn labels_are_judged_as_those_of_files() {
         refused(&table(Values::Numbers(&[1.0, 2.0])), &options),
         "X, row 2, column `y`: the label must be in [0, 1], the declared range, got 2"
     );
-    assert_eq!(refused(&dense(&[1.0], 1), &labelled()), "y: the label is missing");
+    assert_eq!(
+        refused(&dense(&[1.0], 1), &labelled()),
+        "y: the label is missing; take rows without one out of the table"
+    );
 }
 
 #[test]

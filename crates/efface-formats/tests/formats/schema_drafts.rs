@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use efface_formats::{Draft, Format, Kind, Schema, draft_from};
+use efface_formats::{Draft, Format, Kind, Scaling, Schema, draft_from};
 
 use super::collect::unlabelled;
 
@@ -54,6 +54,36 @@ fn numbers_but_for_a_few_words() {
     assert_eq!(column.missing, [">100", "unknown"]);
     let many = (0..400).map(|at| if at < 30 { format!("w{at}") } else { format!("{}", at % 60) });
     left_out(many, &["30 of 400 values are no numbers", "too many different"]);
+}
+
+/// An infinite number has no range: it is listed as missing, and the draft reads the table.
+#[test]
+fn infinite_numbers() {
+    let values = (0..100).map(|at| match at {
+        7 => "inf".to_owned(),
+        9 => "1e400".to_owned(),
+        at => format!("{}.5", at % 60),
+    });
+    let (kind, note) = drafted(values.clone());
+    assert!(matches!(kind, Kind::Numeric(Scaling::Range { high: 59.5, .. })), "{kind:?}");
+    let note = note.unwrap();
+    assert!(note.starts_with("2 of 100 values are no numbers (`1e400`, `inf`)"), "{note}");
+    assert_eq!(draft(values).schema.columns()[0].missing, ["1e400", "inf"]);
+}
+
+/// Where no column can be used as it is, the refusal says why.
+#[test]
+fn nothing_to_draft() {
+    let refused = |text: &str| {
+        draft_from("t.csv", text.as_bytes(), Some(Format::Csv), &unlabelled())
+            .unwrap_err()
+            .to_string()
+    };
+    let message = refused("a;b\n0,5;1,5\n2,5;3,5\n");
+    let says =
+        "t.csv: no column can be a feature as it is: column `a`: numbers with commas such as `0,5`";
+    assert!(message.starts_with(says) && message.contains("; column `b`: "), "{message}");
+    assert!(refused("a,b\n").ends_with("no rows to draft a schema from"));
 }
 
 #[test]

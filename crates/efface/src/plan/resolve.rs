@@ -207,14 +207,18 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     if count < 2 {
         return Err(Error::refused(
             "classes",
-            format!("`{}` needs at least 2 classes, the data have {count}", choices.loss),
+            format!(
+                "`{}` needs at least 2 classes, the data have {}",
+                choices.loss,
+                counted(facts)
+            ),
         )
         .hint("give data with both classes, or list them: `--classes A,B`"));
     }
     if binary && count > 2 {
         let refusal = Error::refused(
             "classes",
-            format!("`{}` needs 2 classes, the data have {count}", choices.loss),
+            format!("`{}` needs 2 classes, the data have {}", choices.loss, counted(facts)),
         );
         if looks_numeric(&facts.classes) {
             return Err(refusal.hint(
@@ -226,6 +230,17 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
             .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
     }
     Ok(Task::Classes(facts.classes.clone()))
+}
+
+/// The number of classes, and their names where they are few.
+fn counted(facts: &Facts) -> String {
+    const FEW: usize = 5;
+    let count = facts.classes.len();
+    if count == 0 || count > FEW {
+        return count.to_string();
+    }
+    let names: Vec<String> = facts.classes.iter().map(|name| format!("`{name}`")).collect();
+    format!("{count} ({})", names.join(", "))
 }
 
 /// Whether these classes are rather the values of a number: many, or not whole.
@@ -280,7 +295,7 @@ fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
 /// delta where none is given: far below one over the number of records, and never above 1e-6. It
 /// follows from that number also where it is 1e-6, so it has the number's origin.
 fn default_delta(records: u64) -> f64 {
-    (0.1 / records as f64).min(1e-6)
+    (1.0 / (10.0 * records as f64)).min(1e-6)
 }
 
 /// The number of records that delta and other defaults follow.

@@ -10,7 +10,7 @@ use crate::schema::{Column, CsvShape, Header, Kind, Schema};
 use crate::source::Stream;
 use crate::table::Table;
 
-const DELIMITERS: [char; 3] = [',', ';', '\t'];
+const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
 /// A CSV file.
 pub(crate) struct CsvTable<'r> {
@@ -39,6 +39,9 @@ impl<'r> CsvTable<'r> {
         let Some(line) = records.peek_line()? else {
             return Err(records.fault(CsvFault::Empty));
         };
+        if let Some(what) = other_text(line).filter(|_| shape.header.is_none()) {
+            return Err(records.fault(CsvFault::NoTable { what }));
+        }
         let delimiter = match shape.delimiter {
             Some(delimiter) => delimiter,
             None => match sniff(line) {
@@ -54,7 +57,9 @@ impl<'r> CsvTable<'r> {
         let names = if waiting {
             numbered(&records, schema, options.label_required)?
         } else {
-            header(file, &records, shape.header, schema)?
+            let names = header(file, &records, shape.header, schema)?;
+            nameless(&records, &names, schema, options)?;
+            names
         };
         Ok(Self { records, names, waiting, shape })
     }
@@ -84,6 +89,44 @@ impl Table for CsvTable<'_> {
     fn cell(&self, column: usize) -> Cell<'_> {
         self.records.field(column).map_or(Cell::Null, Cell::Text)
     }
+}
+
+/// What a file is whose first line begins as no header does.
+fn other_text(line: &[u8]) -> Option<&'static str> {
+    let line = line.trim_ascii_start();
+    if line.starts_with(b"{") || line.starts_with(b"[{") {
+        Some("JSON")
+    } else if line.starts_with(b"<!") || line.starts_with(b"<?") || line.starts_with(b"<html") {
+        Some("HTML or XML")
+    } else {
+        None
+    }
+}
+
+/// The name of a column whose field in the header is empty, counted from 1.
+fn by_place(column: usize) -> String {
+    format!("column {column}")
+}
+
+/// Refuses columns without a name, as a row index or a delimiter at the end of each line makes them,
+/// unless options or schema say by their place what they are: they are hardly features.
+fn nameless(
+    records: &Records<'_>,
+    names: &[String],
+    schema: Option<&Schema>,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
+    let roles = [&options.label, &options.id, &options.subject, &options.weight];
+    let stated = |name: &String| {
+        roles.into_iter().flatten().chain(&options.ignore).any(|stated| stated == name)
+            || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == *name))
+    };
+    for (at, name) in names.iter().enumerate() {
+        if records.field(at).is_none_or(|field| field.trim().is_empty()) && !stated(name) {
+            return Err(records.fault(CsvFault::Unnamed { column: at + 1 }));
+        }
+    }
+    Ok(())
 }
 
 /// The delimiter that occurs most often outside quotes; a comma where there is none.
@@ -118,7 +161,8 @@ fn header(
         let name = records.field(at).unwrap_or_default().trim();
         let column = at + 1;
         if name.is_empty() {
-            return Err(records.fault(CsvFault::Unnamed { column }));
+            names.push(by_place(column));
+            continue;
         }
         let declared =
             schema.is_some_and(|schema| schema.columns().iter().any(|column| column.name == name));

@@ -5,7 +5,7 @@ const LONGEST: usize = 64;
 
 /// What a text looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Look {
+pub(crate) enum Look {
     /// `2024-01-31`, `31.1.2024`, `1/31/24`, also with a time after it.
     Date,
     /// `3,5` or `1,234.50`.
@@ -16,8 +16,26 @@ pub(super) enum Look {
     Word,
 }
 
+impl Look {
+    /// What is wrong with such a text in a column of numbers, and what to do about it.
+    pub(crate) fn notation(self) -> Option<&'static str> {
+        match self {
+            Self::Date => Some(
+                "is a date: write it as a number (days since a fixed day, the month), or declare \
+                 the column categorical or hashed in a schema",
+            ),
+            Self::Comma => Some(
+                "is written with a comma: write numbers with a decimal point and nothing between \
+                 thousands",
+            ),
+            Self::Percent => Some("has a percent sign: write the number without it"),
+            Self::Word => None,
+        }
+    }
+}
+
 /// What a text that is no number looks like.
-pub(super) fn look(text: &str) -> Look {
+pub(crate) fn look(text: &str) -> Look {
     let text = text.trim();
     if text.len() > LONGEST {
         Look::Word
@@ -33,7 +51,7 @@ pub(super) fn look(text: &str) -> Look {
 }
 
 /// Whether a number is a day written as year, month and day.
-pub(super) fn is_calendar(number: f64) -> bool {
+pub(crate) fn is_calendar(number: f64) -> bool {
     if number.fract() != 0.0 || !(19_000_101.0..=21_001_231.0).contains(&number) {
         return false;
     }
