@@ -40,9 +40,10 @@ fn stays_small(name: &str, line: &str, code: i64) -> String {
     assert!(peak < 300_000_000, "{name} took {} MB", peak / 1_000_000);
     assert!(!said.contains("panicked"), "{name}: {said}");
     if code != 0 {
-        // A new key is announced before.
-        let errors = said.lines().filter(|line| line.starts_with("error: ")).count();
-        assert!(errors == 1 && said.lines().count() <= 4, "{name}: {said}");
+        // A new key is announced before, and progress is told where the machine is slow.
+        let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("reading: ")).collect();
+        let errors = lines.iter().filter(|line| line.starts_with("error: ")).count();
+        assert!(errors == 1 && lines.len() <= 4, "{name}: {said}");
     }
     said
 }
