@@ -171,6 +171,33 @@ def test_only_what_is_known_to_keep_rows_keeps_positions(people: People) -> None
             efface.forget(whole, ids="row:5")
 
 
+def test_rows_that_an_ensemble_drew_are_not_told_apart_by_weights_alone(people: People) -> None:
+    weights = np.ones(len(people.y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = base(max_weight=9.0).set_fit_request(sample_weight="often")
+        bag = BaggingClassifier(model, n_estimators=2, random_state=0)
+        bag.fit(people.X, people.y, often=weights)
+    assert all(one._weighted for one in bag.estimators_)
+    with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+        efface.forget(bag, ids="row:5")
+
+
+def test_no_model_is_passed_over_for_naming_its_records_otherwise(people: People) -> None:
+    by_ids = base().fit(people.X, people.y, ids=people.ids)
+    by_position = base().fit(people.X, people.y)
+    for models in ([by_ids, by_position], [by_position, by_ids]):
+        with pytest.raises(efface.Refused, match="names its records by ids") as refused:
+            efface.forget(models, ids="row:5")
+        assert refused.value.code == "unlike-names"
+    of_persons = base().fit(people.X, people.y, subjects=people.subjects)
+    for release in (True, False):
+        with pytest.raises(efface.Refused, match=r"`\[1\]` names no subjects"):
+            efface.forget([of_persons, by_ids], subjects="who-1", release=release)
+    assert [m.status()["records"] for m in (by_ids, by_position, of_persons)] == [120] * 3
+    with pytest.raises(efface.UnknownSubject, match="unknown"):
+        efface.forget([by_position, by_ids], subjects="who-1")
+
+
 def test_records_can_be_erased_from_all_where_one_may_release_nothing(people: People) -> None:
     models = [base(), base(state="secret", releases=2)]
     for model in models:

@@ -20,8 +20,8 @@ use crate::outcome::{DryRun, Served};
 use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
-    CHUNK, Effect, check_releases, check_request_id, name_request, replay, serve, served_before,
-    since,
+    CHUNK, Effect, check_releases, check_request_id, in_line, name_request, replay, serve,
+    served_before, since,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
 use crate::surroundings::{Progress, Surroundings};
@@ -263,14 +263,15 @@ fn again(
     let Some(&newest) = indices.last() else {
         return Err(Error::input("ids", "nothing to delete was named"));
     };
+    let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     let mut transaction = vault.begin()?;
+    in_line(&transaction, current)?;
     transaction.insert_request(&named.request(
         RequestKind::Delete,
         Some(current.version),
         newest,
     ))?;
     transaction.commit()?;
-    let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     if indices.len() > 1 {
         let list: Vec<String> = indices.iter().map(u64::to_string).collect();
         let message = format!("their certificates are entries {}", list.join(", "));

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use efface_privacy::certificate::{Certificate, ParseError, document_hash, signature_holds};
-use efface_vault::{Genesis, Keyring, LedgerHead, Transaction, Vault};
+use efface_privacy::certificate::{
+    Certificate, ERASURE_SCHEMA, GENESIS, ParseError, SCHEMA, document_hash, signature_holds,
+};
+use efface_vault::{Genesis, Keyring, LedgerEntry, LedgerHead, Transaction, Vault};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,39 +62,44 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Of the whole ledger, read from the last checkpoint on.
+    /// Of the whole ledger, read from the last checkpoint on. Every entry read must be the one that
+    /// was signed for its place: the next checkpoint signs what is added up here.
     pub(crate) fn of(vault: &Vault, key: &[u8; 32]) -> Result<Self> {
-        let (mut tally, from) = match vault.last_of_kind(CHECKPOINT, u64::MAX)? {
-            Some(index) => (Self::checkpoint(vault, index, key)?.0, index + 1),
-            None => (Self::default(), 0),
+        let (mut tally, mut last, from) = match vault.last_of_kind(CHECKPOINT, u64::MAX)? {
+            Some(index) => {
+                let Signed { tally, hash, .. } = Self::checkpoint(vault, index, key)?;
+                (tally, Link { hash, signature: None }, index + 1)
+            }
+            None => (Self::default(), Link { hash: GENESIS.to_owned(), signature: None }, 0),
         };
+        let mut next = from;
         vault.scan_ledger(from, |entry| -> Result<()> {
             let document =
                 serde_json::from_str(entry.json).map_err(|error| damaged(entry.index, &error))?;
-            // It says that there is no model, which nothing else would contradict.
-            if entry.kind == ERASURE && !sound(&document, entry.index, key) {
-                return Err(damaged(entry.index, &CHANGED));
+            if entry.index != next {
+                return Err(damaged(next, &"it is missing"));
             }
+            last = linked(&entry, &document, &last.hash)
+                .map_err(|fault| damaged(entry.index, &fault))?;
+            next += 1;
             tally.add(entry.kind, &document);
             Ok(())
         })?;
-        Ok(tally)
+        // It covers the hash of the entry before it, and so on back to the checkpoint.
+        match last.signature {
+            Some(signature) if !signature_holds(key, &last.hash, &signature) => {
+                Err(damaged(next.saturating_sub(1), &CHANGED))
+            }
+            _ => Ok(tally),
+        }
     }
 
-    /// That of the checkpoint at `index`, its hash and signature checked, and the hash of the entry
-    /// before it.
-    pub(crate) fn checkpoint(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Self, String)> {
-        let document = vault
-            .ledger_entry(index, |entry| serde_json::from_str::<Value>(entry.json))?
-            .ok_or_else(|| damaged(index, &"it is missing"))?
-            .map_err(|error| damaged(index, &error))?;
-        match Self::stated(&document) {
-            Some(tally) if sound(&document, index, key) => {
-                let previous = document.pointer("/chain/previous").and_then(Value::as_str);
-                Ok((tally, previous.unwrap_or("").to_owned()))
-            }
-            _ => Err(damaged(index, &CHANGED)),
-        }
+    /// The checkpoint at `index`, its hash and signature checked.
+    pub(crate) fn checkpoint(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<Signed> {
+        let (_, document) = signed(vault, index, key)?;
+        let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
+        let tally = Self::stated(&document).ok_or_else(|| damaged(index, &CHANGED))?;
+        Ok(Signed { tally, hash: text("/chain/hash"), previous: text("/chain/previous") })
     }
 
     /// What a document states, if it is a checkpoint.
@@ -148,21 +155,74 @@ impl Tally {
         let Some(Place { index, hash }) = &self.certificate else {
             return Err(Error::storage("damaged", "the vault's ledger holds no certificate"));
         };
-        let text = vault
-            .ledger_entry(*index, |entry| entry.json.to_owned())?
-            .ok_or_else(|| damaged(*index, &"it is missing"))?;
+        let (text, _) = signed(vault, *index, &genesis.public_key)?;
         let certificate = Certificate::parse(&text).map_err(|error| match error {
             ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
                 .hint("train the model again with this version"),
             _ => damaged(*index, &error),
         })?;
-        let document = serde_json::from_str(&text).map_err(|error| damaged(*index, &error))?;
-        let found = document_hash(&document).map_err(|error| damaged(*index, &error))?;
-        let sound = found == *hash
-            && found == certificate.chain.hash
-            && signature_holds(&genesis.public_key, hash, &certificate.signature.value);
-        if sound { Ok(certificate) } else { Err(damaged(*index, &CHANGED)) }
+        if certificate.chain.hash == *hash {
+            Ok(certificate)
+        } else {
+            Err(damaged(*index, &CHANGED))
+        }
     }
+}
+
+/// A checkpoint whose signature holds.
+pub(crate) struct Signed {
+    /// What it states.
+    pub(crate) tally: Tally,
+    /// Its hash.
+    pub(crate) hash: String,
+    /// The hash of the entry before it.
+    pub(crate) previous: String,
+}
+
+/// The end of a chain of entries.
+struct Link {
+    hash: String,
+    /// Of the last entry; none where the chain ends at what was checked before.
+    signature: Option<String>,
+}
+
+/// Checks that an entry follows the one with the hash `previous`; its own hash and what is said to be
+/// the signature over that.
+fn linked(
+    entry: &LedgerEntry<'_>,
+    document: &Value,
+    previous: &str,
+) -> std::result::Result<Link, String> {
+    let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
+    let hash = document_hash(document).map_err(|error| error.to_string())?;
+    let fits = text("/chain/hash") == hash
+        && hex::encode(entry.hash) == hash
+        && text("/chain/previous") == previous
+        && document.pointer("/chain/index").and_then(Value::as_u64) == Some(entry.index)
+        && kind_of(document) == Some(entry.kind);
+    let signature = Some(text("/signature/value").to_owned());
+    if fits { Ok(Link { hash, signature }) } else { Err(CHANGED.to_owned()) }
+}
+
+/// The kind that entries of a document's schema are stored under.
+pub(crate) fn kind_of(document: &Value) -> Option<&'static str> {
+    match document.get("schema")?.as_str()? {
+        SCHEMA => Some(CERTIFICATE),
+        ERASURE_SCHEMA => Some(ERASURE),
+        EXPORT_SCHEMA => Some(EXPORT),
+        CHECKPOINT_SCHEMA => Some(CHECKPOINT),
+        _ => None,
+    }
+}
+
+/// The entry at `index`, which must be the one that was signed for its place: its text, and what that
+/// says.
+pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(String, Value)> {
+    let text = vault
+        .ledger_entry(index, |entry| entry.json.to_owned())?
+        .ok_or_else(|| damaged(index, &"it is missing"))?;
+    let document = serde_json::from_str(&text).map_err(|error| damaged(index, &error))?;
+    if sound(&document, index, key) { Ok((text, document)) } else { Err(damaged(index, &CHANGED)) }
 }
 
 /// Whether an entry is the one signed for its place.

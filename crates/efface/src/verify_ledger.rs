@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, ERASURE_SCHEMA, Erasure, GENESIS, Request, RequestKind, SCHEMA, Standing, Verdict,
-    When, Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
+    Certificate, Erasure, GENESIS, Request, RequestKind, Standing, Verdict, When, Withdrawn,
+    document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
@@ -14,9 +14,7 @@ use crate::digest::digest_now;
 use crate::error::Result;
 use crate::examine;
 use crate::head::Head;
-use crate::ledger::{
-    CERTIFICATE, CHECKPOINT, CHECKPOINT_SCHEMA, ERASURE, EXPORT, EXPORT_SCHEMA, Tally, time,
-};
+use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
 use crate::plan::Plan;
 use crate::store::open_for_reading;
 use crate::sums;
@@ -209,7 +207,7 @@ impl<'a> Walk<'a> {
         let mut fails = |index, reason: &str| {
             verdict.push(&format!("entry {index}"), Standing::Fails, reason);
         };
-        let (tally, previous) = match Tally::checkpoint(vault, index, &self.key) {
+        let Signed { tally, previous, .. } = match Tally::checkpoint(vault, index, &self.key) {
             Ok(found) => found,
             Err(error) => {
                 fails(index, error.message());
@@ -281,14 +279,7 @@ impl<'a> Walk<'a> {
             return Err("it is not signed by the vault's key".into());
         }
         let schema = text(&document, "/schema");
-        let expected = match schema {
-            SCHEMA => CERTIFICATE,
-            ERASURE_SCHEMA => ERASURE,
-            EXPORT_SCHEMA => EXPORT,
-            CHECKPOINT_SCHEMA => CHECKPOINT,
-            _ => "",
-        };
-        if kind != expected {
+        if kind_of(&document) != Some(kind) {
             return Err(format!("it is kept as `{kind}`, which it is not"));
         }
         if kind != CHECKPOINT && time(&document) < self.tally.latest.as_str() {
@@ -580,7 +571,10 @@ mod tests {
             let mut verdict = Verdict::default();
             for (index, (json, hash)) in (0..).zip(texts) {
                 let hash = crate::certify::hash_bytes(hash).unwrap();
-                walk.entry(&LedgerEntry { index, kind: EXPORT, json, hash }, &mut verdict);
+                walk.entry(
+                    &LedgerEntry { index, kind: crate::ledger::EXPORT, json, hash },
+                    &mut verdict,
+                );
             }
             verdict.standing()
         };

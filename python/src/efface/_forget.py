@@ -83,8 +83,9 @@ def forget(
     UnknownRecord, UnknownSubject
         If none of the models knows one of the names; nothing is deleted then.
     Refused
-        If one of the models cannot serve the request, or names its records by positions that are
-        not those of the rows the object was fitted on; nothing is deleted then.
+        If one of the models cannot serve the request, names its records by positions that are
+        not those of the rows the object was fitted on, or names them in another way than the model
+        that knows them (by ids and not by positions, or without subjects); nothing is deleted then.
     PartlyForgotten
         If a model failed after others had served the request. The same call completes it.
 
@@ -113,6 +114,7 @@ def forget(
     asked = [_Asked(path, models) for path, models in _by_vault(inside)]
     for one in asked:
         one.ask(what, names, path_known=one.path not in inside.elsewhere, release=release)
+    _refuse_unlike_names(asked, what)
     unknown = [name for name in names if all(name in one.unknown for one in asked)]
     if unknown and not (skip_unknown and len(unknown) < len(names)):
         kind = UnknownRecord if what == "ids" else UnknownSubject
@@ -143,11 +145,15 @@ class _Asked:
     models: list[Unlearner]
     known: list[str] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
+    by_position: bool = False
+    subjects: bool = False
 
     def ask(self, what: str, names: list[str], *, path_known: bool, release: bool) -> None:
         """Find out which names the vault knows, and whether it can serve them."""
         home = self.models[0]._present()
-        if what == "ids" and json.loads(_engine.plan_of(home.path))["ids"] == "position":
+        plan = json.loads(_engine.plan_of(home.path))
+        self.by_position, self.subjects = plan["ids"] == "position", plan["subjects"]
+        if what == "ids" and self.by_position:
             self._check_positions(names, path_known=path_known)
         self.known = list(names)
         try:
@@ -182,6 +188,27 @@ class _Asked:
             code="row-id",
             hint="fit with a data frame whose index names the records, or with `ids`, or delete "
             "from that model itself",
+        )
+
+
+def _refuse_unlike_names(asked: list[_Asked], what: str) -> None:
+    """Refuse names that one model understands and another, which may hold the records, cannot."""
+    if what == "subjects":
+        unable = [one for one in asked if not one.subjects]
+        reason = "names no subjects"
+        hint = "delete by `ids`, which every model must know, or fit all of them with `subjects`"
+    else:
+        unable = [one for one in asked if one.unknown and not one.by_position]
+        reason = "names its records by ids, and others by position, `row:K`"
+        hint = "fit all of them with the same names, or delete from each model itself"
+        if not any(one.by_position and one.known for one in asked):
+            return
+    if unable and len(unable) < len(asked):
+        raise Refused(
+            f"`{unable[0].path}` {reason}, so that its rows of the same records would stay; nothing "
+            "was deleted from any model",
+            code="unlike-names",
+            hint=hint,
         )
 
 

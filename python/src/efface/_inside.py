@@ -114,13 +114,22 @@ def _look(value: Any, path: str, way: _Way, found: Inside, seen: set[int]) -> No
         if value.__sklearn_is_fitted__():
             name = path.removeprefix(".") or type(value).__name__
             found.models[name] = value
-            if not (way.same or (way.weighted and value._weighted)):
+            if not (way.same or (way.weighted and _drawn_by_weights(value))):
                 found.elsewhere.add(name)
         return
     if not way.frozen:
         found.others += _learnt(path.removeprefix("."), value)
     for part, content in _parts(value):
         _look(content, path + part, way.into(value, part.lstrip(".")), found, seen)
+
+
+def _drawn_by_weights(model: Unlearner) -> bool:
+    """Whether an ensemble that draws rows gave the model all of them, and how often in its weights.
+
+    A model that asks for weights by another name is given the rows that were drawn, and theirs.
+    """
+    asked = model.get_metadata_routing().fit.requests.get("sample_weight")
+    return bool(model._weighted) and not isinstance(asked, str)
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 use efface_privacy::certificate::{Standing, Verdict};
-use efface_vault::{Keyring, LedgerHead, Transaction, Vault};
+use efface_vault::{Keyring, LedgerEntry, LedgerHead, Transaction, Vault};
 use serde_json::{Value, json};
 
 use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
@@ -88,12 +88,28 @@ impl Shop {
         let mut vault = self.open();
         let mut transaction = vault.begin().unwrap();
         for _ in 0..count {
-            self.note(&mut transaction);
+            self.note(&mut transaction).unwrap();
         }
         transaction.commit().unwrap();
     }
 
-    fn note(&self, transaction: &mut Transaction<'_>) -> LedgerHead {
+    /// Writes another text in the place of an entry's, as a program without the key could: its stored
+    /// hash stays.
+    fn change(&self, index: u64, change: impl FnOnce(String) -> String) {
+        let read = |entry: LedgerEntry<'_>| {
+            (entry.kind.to_owned(), entry.json.to_owned(), entry.hash.to_vec())
+        };
+        let (kind, text, hash) = self.open().ledger_entry(index, read).unwrap().unwrap();
+        let changed = change(text.clone());
+        assert_ne!(text, changed);
+        let database = rusqlite::Connection::open(self.vault()).unwrap();
+        let index = i64::try_from(index).unwrap();
+        database.execute("DELETE FROM ledger WHERE entry = ?1", [index]).unwrap();
+        let sql = "INSERT INTO ledger (entry, kind, hash, body) VALUES (?1, ?2, ?3, ?4)";
+        database.execute(sql, (index, kind, hash, changed)).unwrap();
+    }
+
+    fn note(&self, transaction: &mut Transaction<'_>) -> crate::Result<LedgerHead> {
         let head = transaction.head().unwrap().unwrap();
         let note = json!({
             "schema": EXPORT_SCHEMA,
@@ -104,7 +120,7 @@ impl Shop {
             "chain": { "index": head.index + 1, "previous": hex::encode(head.hash), "hash": "" },
         });
         let (text, hash) = sealed(note, &self.keyring).unwrap();
-        append(transaction, EXPORT, &text, &hash, &self.keyring).unwrap()
+        append(transaction, EXPORT, &text, &hash, &self.keyring)
     }
 
     fn verify(&self, whole: bool, head: Option<&str>) -> Verdict {
@@ -247,6 +263,39 @@ fn a_checkpoint_by_another_key_is_not_relied_on() {
     assert!(entries(&verdict).contains(&3), "all is verified then: {verdict:?}");
     let error = crate::status(&shop.vault()).unwrap_err();
     assert!(error.message().contains("entry 6") && error.message().contains("changed"), "{error}");
+}
+
+/// An entry that was changed behind the owner's back must not be summed up under the owner's
+/// signature: whoever relies on the checkpoint would never see it.
+#[test]
+fn no_checkpoint_is_signed_over_an_entry_that_was_changed() {
+    let shop = Shop::new();
+    shop.export(5);
+    shop.change(3, |text| text.replace("npz", "json"));
+    let mut vault = shop.open();
+    let mut transaction = vault.begin().unwrap();
+    let refused = (0..EVERY).find_map(|_| shop.note(&mut transaction).err()).unwrap();
+    assert!(refused.message().contains("entry 3") && refused.message().contains("changed"));
+    drop(transaction);
+    drop(vault);
+    let request = Delete { what: Which::Ids(vec!["1".to_owned()]), request_id: None };
+    let refused = shop.run(|s| crate::delete(&shop.vault(), &request, s)).unwrap_err();
+    assert!(refused.message().contains("entry 3"), "{refused}");
+    assert_eq!(shop.verify(false, None).standing(), Standing::Fails);
+}
+
+/// What answers a request again is the entry that was signed, also where a checkpoint came since.
+#[test]
+fn an_answer_that_was_changed_is_not_given_again() {
+    let shop = Shop::new();
+    let first = shop.delete("3");
+    shop.export(2 * EVERY);
+    let again = shop.delete("3");
+    assert!(again.replayed && again.certificate == first.certificate);
+    shop.change(first.index, |text| text.replacen("\"epsilon\":\"", "\"epsilon\":\"0.", 1));
+    let request = Delete { what: Which::Ids(vec!["3".to_owned()]), request_id: None };
+    let refused = shop.run(|s| crate::delete(&shop.vault(), &request, s)).unwrap_err();
+    assert!(refused.message().contains("entry 1") && refused.message().contains("changed"));
 }
 
 #[test]

@@ -99,6 +99,27 @@ fn flipped_bits_are_refused_or_harmless() {
     assert!(accepted.len() <= FLIPS / 50, "{} of {FLIPS}: {accepted:?}", accepted.len());
 }
 
+/// A request that was stored by another program would answer the owner's own of that name, and
+/// nothing would be deleted.
+#[test]
+fn a_request_put_in_by_another_program_answers_nothing() {
+    let (world, vault) = aged(Settings::default());
+    for row in ["'delete', NULL", "'delete', (SELECT body_digest FROM request LIMIT 1)"] {
+        sql(&vault, &format!("INSERT INTO request VALUES ('mine', {row}, 'certified', 2, 1)"));
+        let what = Which::Subjects(vec!["who-7".into()]);
+        let request = Delete { what, request_id: Some("mine".to_owned()) };
+        let refused = world.run(|s| delete(&vault, &request, s)).unwrap_err();
+        assert_eq!(rows_of(&vault, "who-7"), 3);
+        let expected = if row.contains("NULL") { "requests" } else { "used before" };
+        assert!(refused.message().contains(expected), "{refused}");
+        sql(&vault, "DELETE FROM request WHERE request_id = 'mine'");
+    }
+    let what = Which::Subjects(vec!["who-7".into()]);
+    let request = Delete { what, request_id: Some("mine".to_owned()) };
+    world.run(|s| delete(&vault, &request, s)).unwrap();
+    assert_eq!(rows_of(&vault, "who-7"), 0);
+}
+
 /// Without the help of a doctor: whatever byte of the index is changed, a deletion by subject
 /// leaves no row or does nothing, also where the mechanism reads no row.
 #[test]
