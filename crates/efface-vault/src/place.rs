@@ -16,7 +16,8 @@ pub struct Placed {
     pub moves: u64,
 }
 
-/// A file, as far as the system names it. Device numbers may change when the machine starts again.
+/// A file, as far as the system names it. Device numbers may change when the machine starts again, and
+/// those without a device (network file systems, overlays of containers, memory) with every mount.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     device: i64,
@@ -47,7 +48,17 @@ impl Place {
     /// Whether it is the same file, as far as can be told.
     fn is(&self, other: &Self) -> bool {
         let same_boot = self.boot.is_some() && self.boot == other.boot;
-        self.inode == other.inode && (!same_boot || self.device == other.device)
+        let lasting = same_boot && self.has_device() && other.has_device();
+        self.inode == other.inode && (!lasting || self.device == other.device)
+    }
+
+    /// Whether there is a device behind the number. Linux numbers what has none as it is mounted, with
+    /// the major number 0; other systems do not say.
+    fn has_device(&self) -> bool {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        return nix::sys::stat::major(self.device as u64) != 0;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        return true;
     }
 
     /// Writes it into a vault that has none or another.
@@ -98,14 +109,27 @@ mod tests {
         Place { device, inode, boot: boot.map(Into::into) }
     }
 
+    /// Two disks.
+    const DISKS: [i64; 2] = [0x801, 0x811];
+
     #[test]
     fn devices_are_compared_within_one_boot_only() {
-        let here = place(1, 7, Some("a"));
-        assert!(here.is(&place(1, 7, Some("a"))));
-        assert!(!here.is(&place(2, 7, Some("a"))));
-        assert!(here.is(&place(2, 7, Some("b"))));
-        assert!(here.is(&place(2, 7, None)));
-        assert!(!here.is(&place(1, 8, Some("b"))));
+        let here = place(DISKS[0], 7, Some("a"));
+        assert!(here.is(&place(DISKS[0], 7, Some("a"))));
+        assert!(!here.is(&place(DISKS[1], 7, Some("a"))));
+        assert!(here.is(&place(DISKS[1], 7, Some("b"))));
+        assert!(here.is(&place(DISKS[1], 7, None)));
+        assert!(!here.is(&place(DISKS[0], 8, Some("b"))));
         assert!(!here.is(&Place::NOWHERE));
+    }
+
+    /// A container that starts again, or a network share that is mounted again, is no copy.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[test]
+    fn numbers_that_a_mount_was_given_are_not_compared() {
+        let here = place(0x2d, 7, Some("a"));
+        assert!(here.is(&place(0x31, 7, Some("a"))));
+        assert!(!here.is(&place(0x31, 8, Some("a"))));
+        assert!(here.is(&place(0x10_002d, 7, Some("a"))), "a large minor number");
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::table::{Label, table};
+use crate::tamper::behind;
 use crate::workshop::Workshop;
 
 /// Every place of a document that holds a number, as JSON has it or in a text.
@@ -71,19 +72,11 @@ impl Owner {
         let sign = |bytes: &[u8]| self.keyring.sign(bytes);
         let (text, hash) = seal(certificate, &self.keyring.public_key(), sign).unwrap();
         fs::copy(self.w.path("m.efface"), self.w.path("h.efface")).unwrap();
-        let connection = Connection::open(self.w.path("h.efface")).unwrap();
-        let trigger: String = connection
-            .query_row(
-                "SELECT sql FROM sqlite_master WHERE name = 'ledger_is_append_only'",
-                [],
-                |row| row.get(0),
-            )
-            .unwrap();
-        connection.execute_batch("DROP TRIGGER ledger_is_append_only").unwrap();
         let hash = hex::decode(hash).unwrap();
-        connection.execute("UPDATE ledger SET body = ?1, hash = ?2", (text, hash)).unwrap();
-        connection.execute("UPDATE genesis SET config = ?1", [plan.to_string()]).unwrap();
-        connection.execute_batch(&trigger).unwrap();
+        behind(&self.w, "h.efface", |connection| {
+            connection.execute("UPDATE ledger SET body = ?1, hash = ?2", (text, hash)).unwrap();
+            connection.execute("UPDATE genesis SET config = ?1", [plan.to_string()]).unwrap();
+        });
         Some(())
     }
 

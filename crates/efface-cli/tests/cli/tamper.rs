@@ -236,10 +236,14 @@ fn unknown_events_are_refused() {
     assert_eq!(code, Some(2), "{lines}");
 }
 
-/// Runs statements on the vault's file behind the program's back, the append-only trigger out of
-/// the way.
+/// Runs statements on the vault's file behind the program's back.
 pub(crate) fn sql(w: &Workshop, statements: &str) {
-    let connection = Connection::open(w.path("m.efface")).unwrap();
+    behind(w, "m.efface", |connection| connection.execute_batch(statements).unwrap());
+}
+
+/// Changes a vault's file behind the program's back, the append-only trigger out of the way.
+pub(crate) fn behind(w: &Workshop, vault: &str, change: impl FnOnce(&Connection)) {
+    let connection = Connection::open(w.path(vault)).unwrap();
     let trigger: String = connection
         .query_row(
             "SELECT sql FROM sqlite_master WHERE name = 'ledger_is_append_only'",
@@ -248,7 +252,7 @@ pub(crate) fn sql(w: &Workshop, statements: &str) {
         )
         .unwrap();
     connection.execute_batch("DROP TRIGGER ledger_is_append_only").unwrap();
-    connection.execute_batch(statements).unwrap();
+    change(&connection);
     connection.execute_batch(&trigger).unwrap();
 }
 

@@ -3,7 +3,7 @@
 
 use crate::planted::{Planted, genesis, keyring, unlocked};
 use efface_vault::{
-    Keyring, OpenError, ReadError, Request, RequestState, RowFault, StoreFault, Vault,
+    Keyring, OpenError, ReadError, Request, RequestState, RowFault, StoreFault, Transaction, Vault,
 };
 use efface_vault::{UnlockError, WriteError};
 use rusqlite::Connection;
@@ -107,18 +107,28 @@ fn whatever_another_program_changes_is_found() {
     }
 }
 
+/// A vault after a change, and a copy of it from before.
+fn changed_since(
+    folder: &Path,
+    work: impl FnOnce(&mut Transaction<'_>) -> Result<(), WriteError>,
+) -> (PathBuf, PathBuf) {
+    let path = vault(folder);
+    let old = folder.join("old.efface");
+    std::fs::copy(&path, &old).unwrap();
+    let mut writer = unlocked(&path);
+    let mut change = writer.begin().unwrap();
+    work(&mut change).unwrap();
+    change.commit().unwrap();
+    (path, old)
+}
+
 /// A row that was deleted, with its checksum, is no row of the vault any more.
 #[test]
 fn a_deleted_row_cannot_be_put_back() {
     let folder = tempfile::tempdir().unwrap();
-    let path = vault(folder.path());
-    let old = folder.path().join("old.efface");
-    std::fs::copy(&path, &old).unwrap();
-    let mut writer = unlocked(&path);
-    let mut change = writer.begin().unwrap();
-    change.delete_records(&[7, 8].map(efface_vault::RecordId::new)).unwrap();
-    change.commit().unwrap();
-    drop(writer);
+    let (path, old) = changed_since(folder.path(), |change| {
+        change.delete_records(&[7, 8].map(efface_vault::RecordId::new))
+    });
     examined(&path).unwrap();
     let put_back = |which: &str| {
         let sql = format!(
@@ -139,14 +149,7 @@ fn a_deleted_row_cannot_be_put_back() {
 #[test]
 fn earlier_kept_state_cannot_be_put_back() {
     let folder = tempfile::tempdir().unwrap();
-    let path = vault(folder.path());
-    let old = folder.path().join("old.efface");
-    std::fs::copy(&path, &old).unwrap();
-    let mut writer = unlocked(&path);
-    let mut change = writer.begin().unwrap();
-    change.set_caches(Some(&[8; 900])).unwrap();
-    change.commit().unwrap();
-    drop(writer);
+    let (path, old) = changed_since(folder.path(), |change| change.set_caches(Some(&[8; 900])));
     let sql = format!(
         "ATTACH '{}' AS old; DELETE FROM caches; INSERT INTO caches SELECT * FROM old.caches",
         old.display()

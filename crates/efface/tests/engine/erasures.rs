@@ -28,17 +28,6 @@ fn by(mechanism: &str) -> Settings {
     }
 }
 
-/// Trains on 120 records whose classes are public knowledge.
-fn trained(world: &World, settings: Settings) -> (std::path::PathBuf, efface::Served) {
-    let regression = settings.loss.as_deref() == Some("squared");
-    let table = world.table("train.csv", 0, 120, if regression { 0 } else { 2 });
-    let classes = (!regression).then(|| vec!["no".to_owned(), "yes".to_owned()]);
-    let source = efface::Source { classes, ..table };
-    let vault = world.path("model.efface");
-    let served = world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
-    (vault, served)
-}
-
 /// Everything the vault's folder holds.
 fn folder(world: &World) -> Vec<u8> {
     bytes(&world.path("."))
@@ -80,7 +69,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         ("descent-to-delete", false),
     ] {
         let world = World::new();
-        let (vault, _) = trained(&world, by(mechanism));
+        let (vault, _) = world.trained(by(mechanism)).unwrap();
         std::fs::remove_file(world.path("train.csv")).unwrap();
         let old: Vec<u8> = weights(&vault).unwrap().coef[0].to_le_bytes().to_vec();
         assert!(has(&folder(&world), b"id-77") && has(&folder(&world), &old), "{mechanism}");
@@ -161,10 +150,8 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
 fn the_model_after_an_erasure_has_the_claims_of_a_deletion() {
     for notion in ["deletion-privacy", "indistinguishable-from-retraining"] {
         let world = World::new();
-        let (vault, _) = trained(
-            &world,
-            Settings { notion: Some(notion.into()), max_group: Some(3), ..by("solve") },
-        );
+        let settings = Settings { notion: Some(notion.into()), max_group: Some(3), ..by("solve") };
+        let (vault, _) = world.trained(settings).unwrap();
         world.run(|s| erase(&vault, &ids(&["id-7", "id-8"]), s)).unwrap();
         let served = world.run(|s| refresh(&vault, None, s)).unwrap();
         let claim = served.claims.iter().find(|c| c.notion == Notion::DeletionPrivacy).unwrap();
@@ -190,7 +177,7 @@ fn an_erasure_is_never_impossible() {
     for (settings, refreshed) in [(private, false), (secret, true), (mean, false)] {
         let world = World::new();
         let counted = settings.state.is_some();
-        let (vault, _) = trained(&world, settings);
+        let (vault, _) = world.trained(settings).unwrap();
         if counted {
             world.run(|s| delete(&vault, &ids(&["id-6"]), s)).unwrap();
         }
@@ -227,7 +214,7 @@ fn releases_made_stay_counted() {
         releases: Some(3),
         ..by("solve")
     };
-    let (vault, _) = trained(&world, settings);
+    let (vault, _) = world.trained(settings).unwrap();
     for id in ["id-1", "id-2"] {
         world.run(|s| erase(&vault, &ids(&[id]), s)).unwrap();
         world.run(|s| refresh(&vault, None, s)).unwrap();
@@ -245,7 +232,7 @@ fn erased_records_count_against_what_was_given() {
     let world = World::new();
     let privacy = Privacy { epsilon: Some(0.01), delta: Some(1e-9), mu: None, group: 5 };
     let settings = Settings { extractor_privacy: Some(privacy), ..by("solve") };
-    let (vault, _) = trained(&world, settings);
+    let (vault, _) = world.trained(settings).unwrap();
     world.run(|s| erase(&vault, &ids(&["id-1", "id-2"]), s)).unwrap();
     world.run(|s| erase(&vault, &ids(&["id-3"]), s)).unwrap();
     let served = world.run(|s| refresh(&vault, None, s)).unwrap();
@@ -257,7 +244,7 @@ fn erased_records_count_against_what_was_given() {
 #[test]
 fn what_does_not_follow_is_found() {
     let world = World::new();
-    let (vault, _) = trained(&world, by("solve"));
+    let (vault, _) = world.trained(by("solve")).unwrap();
     let before = world.path("before.efface");
     std::fs::copy(&vault, &before).unwrap();
     let served = world.run(|s| erase(&vault, &ids(&["id-1"]), s)).unwrap();

@@ -23,31 +23,20 @@ fn plain() -> Settings {
     Settings { row_norm: Some(2.0), ..Settings::default() }
 }
 
-/// Trains on 120 records whose classes are public knowledge.
-fn trained(world: &World, settings: Settings) -> (std::path::PathBuf, efface::Served) {
-    let regression = settings.loss.as_deref() == Some("squared");
-    let table = world.table("train.csv", 0, 120, if regression { 0 } else { 2 });
-    let classes = (!regression).then(|| vec!["no".to_owned(), "yes".to_owned()]);
-    let source = efface::Source { classes, ..table };
-    let vault = world.path("model.efface");
-    let served = world.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
-    (vault, served)
-}
-
 #[test]
 fn ordinary_settings_warn_of_nothing() {
     let perfect = ["solve", "retrain", "descent-to-delete"];
     for mechanism in perfect {
         let world = World::new();
         let settings = Settings { mechanism: Some(mechanism.into()), ..plain() };
-        let (vault, served) = trained(&world, settings);
+        let (vault, served) = world.trained(settings).unwrap();
         assert_eq!(codes(&served.notices), [], "{mechanism}");
         assert_eq!(codes(&status(&vault).unwrap().notices), [], "{mechanism}");
         assert!(!report(&vault, &[]).unwrap().contains("Warnings about this model"));
     }
     let noise = Settings { noise: Some(0.01), epsilon: Some(3.0), ..plain() };
     let quiet = Settings { mechanism: Some("noisy-gd".into()), ..noise };
-    assert_eq!(codes(&trained(&World::new(), quiet).1.notices), []);
+    assert_eq!(codes(&World::new().trained(quiet).unwrap().1.notices), []);
 }
 
 /// As for 569 records under epsilon 1: accuracy is that of a coin.
@@ -56,7 +45,7 @@ fn noise_that_outweighs_the_data_is_said() {
     for mechanism in ["solve", "retrain", "noisy-gd"] {
         let world = World::new();
         let settings = Settings { mechanism: Some(mechanism.into()), ..private(2) };
-        let (vault, served) = trained(&world, settings);
+        let (vault, served) = world.trained(settings).unwrap();
         let told = served.notices.iter().find(|n| n.code == NoticeCode::NoiseDominates).unwrap();
         assert!(told.message.contains("loses 0.693 at most"), "{mechanism}: {}", told.message);
         assert!(status(&vault).unwrap().notices.contains(told), "{mechanism}");
@@ -66,7 +55,7 @@ fn noise_that_outweighs_the_data_is_said() {
     // Enough records, as public knowledge, and less noise does.
     let world = World::new();
     let many = Settings { public_n: Some(1 << 20), lambda: Some(0.1), ..private(2) };
-    let (_, served) = trained(&world, many);
+    let (_, served) = world.trained(many).unwrap();
     assert!(!codes(&served.notices).contains(&NoticeCode::NoiseDominates));
 }
 
@@ -74,7 +63,7 @@ fn noise_that_outweighs_the_data_is_said() {
 fn delta_follows_the_number_of_records_and_is_warned_about_above_one_over_it() {
     let delta = |settings: Settings| {
         let world = World::new();
-        let (vault, served) = trained(&world, settings);
+        let (vault, served) = world.trained(settings).unwrap();
         let text = certificate(&vault, "latest").unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let constants = json["constants"].as_array().unwrap();
@@ -102,7 +91,7 @@ fn a_public_n_far_off_is_said_and_kept_out_of_a_report_that_hides_counts() {
     for (n, expected) in [(60, false), (240, false), (59, true), (241, true)] {
         let world = World::new();
         let settings = Settings { public_n: Some(n), capacity: Some(300), ..plain() };
-        let (vault, served) = trained(&world, settings);
+        let (vault, served) = world.trained(settings).unwrap();
         assert_eq!(codes(&served.notices).contains(&far), expected, "{n}");
         assert_eq!(codes(&status(&vault).unwrap().notices).contains(&far), expected, "{n}");
         assert_eq!(report(&vault, &[]).unwrap().contains("public-n-far-off"), expected, "{n}");
@@ -110,7 +99,7 @@ fn a_public_n_far_off_is_said_and_kept_out_of_a_report_that_hides_counts() {
     let world = World::new();
     let given = Settings { public_n: Some(5000), capacity: Some(6250), ..private(3) };
     let declared = Settings { delta: Some(1e-6), ..given };
-    let (vault, served) = trained(&world, declared);
+    let (vault, served) = world.trained(declared).unwrap();
     assert!(codes(&served.notices).contains(&far));
     let page = report(&vault, &[]).unwrap();
     assert!(page.contains("not stated: it is private"), "the counts of this model are private");
@@ -119,7 +108,7 @@ fn a_public_n_far_off_is_said_and_kept_out_of_a_report_that_hides_counts() {
 
 #[test]
 fn releases_that_serve_no_request_are_said() {
-    let told = |settings| codes(&trained(&World::new(), settings).1.notices);
+    let told = |settings| codes(&World::new().trained(settings).unwrap().1.notices);
     let none = NoticeCode::NoRequestCovered;
     let secret = Settings { state: Some("secret".into()), releases: Some(9), ..plain() };
     assert_eq!(told(secret), []);
