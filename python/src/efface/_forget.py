@@ -205,8 +205,8 @@ def _refuse_unlike_names(asked: list[_Asked], what: str) -> None:
             return
     if unable and len(unable) < len(asked):
         raise Refused(
-            f"`{unable[0].path}` {reason}, so that its rows of the same records would stay; nothing "
-            "was deleted from any model",
+            f"`{unable[0].path}` {reason}, so that its rows of the same records would stay; "
+            "nothing was deleted from any model",
             code="unlike-names",
             hint=hint,
         )
