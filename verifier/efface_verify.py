@@ -43,8 +43,8 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = "efface.certificate/0.2"
-EARLIER = ("efface.certificate/0",)  # of development versions, which nothing reads any more
-ERASURE = "efface.erasure/0.2"
+EARLIER = ("efface.certificate/0", "efface.certificate/0.1")  # of development versions
+ERASURE = "efface.erasure/0.3"
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
@@ -274,8 +274,9 @@ constant: name=text value=text origin=user|default|data
 assumption: name=text value=text evidence=enforced|measured|declared|assumed
 drawn: sampler=text generator=text grid?=number
 scope: covers=[text] does_not_cover=[text]
-erasure: schema=text vault=text at=text not_for_release=flag request=erased model=withdrawn
-    scope=scope chain=chain signature=signature
+erasure: schema=text vault=text at=text not_for_release=flag request=erased damage?=damage
+    model=withdrawn scope=scope chain=chain signature=signature
+damage: erased=records missing=records remaining=records
 erased: id=text records=records subject?=marks
 withdrawn: version=count withdrawn=now|before
 chain: index=count previous=hex64 hash=hex64
@@ -1974,16 +1975,26 @@ ERASURE_LIMITS = (
 
 def check_erasure(document: Fields) -> str:
     """An erasure claims nothing about any model, and says so."""
-    records = document["request"]["records"]
-    hidden = records == "not stated"
-    require(records != "0", "`records` must be a number above 0 or `not stated`")
+    records, damage = document["request"]["records"], document["damage"]
+    fits = records != "0" or damage is not None
+    require(fits, "`records` must be a number above 0 or `not stated`")
     require(document["chain"]["index"] > 0, "the first entry of a ledger is a training")
     scope = document["scope"]
     require(tuple(scope["covers"]) == ERASURE_COVERS, "the scope covers more or less than it may")
     for limit in ERASURE_LIMITS:
         require(limit in scope["does_not_cover"], f'the limit "{limit}" is missing')
-    erased = "records" if hidden else f"{records} records" if records != "1" else "1 record"
-    return f"{erased} erased, no model published; it claims nothing about any model"
+    erased = counted(records, "record")
+    if damage:
+        lost = [counted(damage["erased"], "damaged row"), counted(damage["missing"], "row")]
+        erased = f"{erased} erased, and {lost[0]} of a damaged vault ({lost[1]} missing)"
+    else:
+        erased = f"{erased} erased"
+    return f"{erased}, no model published; it claims nothing about any model"
+
+
+def counted(number: str, thing: str) -> str:
+    """So many of something, whose number may be private."""
+    return f"{thing}s" if number == "not stated" else f"{number} {thing}{'s' * (number != '1')}"
 
 
 def run(checks: Mapping[str, Callable[[], str]]) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -233,3 +234,34 @@ def test_vaults_are_in_memory_where_there_is_room(
     again.forget(ids="row:1")
     with pytest.warns(efface.StaleModelWarning):
         model.predict(people.X)
+
+
+@pytest.mark.skipif(not os.access(_scratch._MEMORY, os.W_OK), reason="no folder is in memory")
+@pytest.mark.parametrize("way", ["save", "keep"])
+def test_what_moves_from_memory_to_a_disk_is_moved_and_not_copied(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    with tempfile.TemporaryDirectory(dir=_scratch._MEMORY) as memory:
+        if Path(memory).stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("the tests' folder is in memory, too")
+        monkeypatch.setenv("EFFACE_SCRATCH", memory)
+        model = UnlearningClassifier().fit(people.X, people.y, ids=people.ids)
+        old = model.status()["path"]
+        descriptor = os.open(old, os.O_RDONLY)
+        row = people.X[50].astype(np.float32).tobytes()
+        assert row in os.pread(descriptor, 1 << 22, 0)
+        if way == "save":
+            model.save(tmp_path / "kept.efface")
+        else:
+            with pytest.warns(efface.VaultKeptWarning):
+                pickle.dumps(model)
+        assert not old.exists()
+        assert row not in os.pread(descriptor, 1 << 22, 0)
+        os.close(descriptor)
+        assert list(Path(memory).glob("efface-*/*")) == []
+        path = model.status()["path"]
+        left = {file.name for file in path.parent.iterdir() if file.is_file()}
+        assert left == {path.name, model._home.key.name}
+        receipt = efface.Vault(path, key=model._home.key).delete(ids="id-3")
+        assert "moved" not in [notice.code for notice in receipt.notices]
+        assert "place" not in [known["name"] for known in receipt.certificate.assumptions]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,58 @@ def test_train_delete_and_verify(people: People, tmp_path: Path) -> None:
     again = vault.delete(subjects=["who-3"])
     assert again.replayed
     assert again.certificate == receipt.certificate
+
+
+def test_rows_are_checked_with_the_key_where_it_is_at_hand(
+    people: People, tmp_path: Path, own_key: Path
+) -> None:
+    vault = trained(people, tmp_path / "m.efface")
+    key = vault.public_key
+    examined = vault.doctor()
+    assert examined, str(examined)
+    assert vault.verify(key=key)
+    with sqlite3.connect(vault.path) as connection:
+        connection.execute("UPDATE record SET target = 1 - target WHERE id = 'id-60'")
+    for verdict in (vault.doctor(), vault.verify(key=key), vault.verify(key=key, whole=True)):
+        assert verdict.standing == "fails"
+        (failed,) = (check for check in verdict.checks if check.standing == "fails")
+        assert failed.name == "rows"
+        assert "row 61 of the vault was changed" in failed.reason
+    # Without the key the rows are counted, and an examination says that it is not complete.
+    own_key.rename(tmp_path / "elsewhere.toml")
+    without = efface.Vault(vault.path)
+    assert without.verify(key=key)
+    assert without.doctor().standing == "undecided"
+    assert not efface.Vault(vault.path, key=tmp_path / "elsewhere.toml").doctor()
+    with pytest.raises(efface.InputError, match="nowhere"):
+        efface.Vault(vault.path, key=tmp_path / "nowhere.toml").doctor()
+
+
+def test_a_damaged_vault_still_erases(people: People, tmp_path: Path) -> None:
+    vault = trained(people, tmp_path / "m.efface")
+    with sqlite3.connect(vault.path) as connection:
+        connection.execute("UPDATE record SET subject = 'who-1', id = 'x' WHERE id = 'id-9'")
+    with pytest.raises(efface.StorageError, match="`release=False` still erases") as raised:
+        vault.delete(subjects=["who-3"])
+    assert raised.value.code == "damaged"
+    assert "`doctor()` says what" in str(raised.value)
+    with pytest.warns(efface.DamagedVaultWarning, match="the vault was damaged: 1 row"):
+        erasure = vault.erase(subjects=["who-3"])
+    assert (erasure.records, erasure.damaged, erasure.missing) == (2, 1, 0)
+    assert "was damaged" in str(erasure)
+    key = vault.public_key
+    assert erasure.verify(key=key, vault=vault.path)
+    assert vault.doctor()
+    assert vault.verify(key=key)
+    # A model in memory goes the same way.
+    model = efface.UnlearningClassifier().fit(people.X, people.y, ids=people.ids)
+    with sqlite3.connect(model.status()["path"]) as connection:
+        connection.execute("DELETE FROM record WHERE id = 'id-9'")
+    with pytest.warns(efface.DamagedVaultWarning, match="1 row was missing"):
+        erased = efface.forget(model, ids="id-3", release=False)
+    (entry,) = erased.certificates.values()
+    assert isinstance(entry, efface.Erasure)
+    assert (entry.records, entry.damaged, entry.missing) == (1, 0, 1)
 
 
 def test_a_head_is_taken_as_it_is_shown(people: People, tmp_path: Path) -> None:

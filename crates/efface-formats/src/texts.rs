@@ -1,5 +1,6 @@
 //! One column of a table as texts, for lists of ids.
 
+use crate::budget::Budget;
 use crate::error::{ColumnFault, OptionFault, Place, ReadError};
 use crate::format::csv::CsvTable;
 use crate::input::{Format, Input};
@@ -11,6 +12,10 @@ use crate::table::Table;
 
 /// The values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are left
 /// out. Tables with named columns only: CSV, Parquet, Arrow.
+///
+/// # Errors
+/// A table that cannot be read, has no such column, or whose texts take more memory than the limits
+/// allow.
 pub fn column_texts(
     input: &Input,
     column: &str,
@@ -22,7 +27,7 @@ pub fn column_texts(
     match open(&mut source, input.format, &options)? {
         Opened::Stream(Format::Csv, stream) => {
             let mut table = CsvTable::open(&file, stream, None, &options, source.budget())?;
-            collected(&file, &mut table, column)
+            collected(&file, &mut table, column, source.budget())
         }
         #[cfg(feature = "parquet")]
         Opened::Seekable(format @ (Format::Parquet | Format::ArrowIpc)) => {
@@ -32,7 +37,7 @@ pub fn column_texts(
                 &options,
                 crate::format::columnar::Unread::Empty,
             )?;
-            collected(&file, &mut table, column)
+            collected(&file, &mut table, column, source.budget())
         }
         Opened::Stream(format, _) | Opened::Seekable(format) => {
             Err(OptionFault::NotForFormat { option: "column", format }.into())
@@ -40,7 +45,12 @@ pub fn column_texts(
     }
 }
 
-fn collected(file: &str, table: &mut dyn Table, column: &str) -> Result<Vec<String>, ReadError> {
+fn collected(
+    file: &str,
+    table: &mut dyn Table,
+    column: &str,
+    budget: &Budget,
+) -> Result<Vec<String>, ReadError> {
     let found = table.names().iter().position(|name| name == column);
     let at = found.ok_or_else(|| {
         let role = "named with --column".to_owned();
@@ -51,6 +61,7 @@ fn collected(file: &str, table: &mut dyn Table, column: &str) -> Result<Vec<Stri
     while table.advance()? {
         let text = table.cell(at).text();
         if !text.is_empty() {
+            budget.text(&text).map_err(|fault| ReadError::at(Place::file(file), fault))?;
             texts.push(text.into_owned());
         }
     }

@@ -38,7 +38,7 @@ mod _engine {
     use super::planning::plan;
     #[pymodule_export]
     use super::reading::{
-        bounds, certificate, entries, margins, plan_of, report, show, status, verify,
+        bounds, certificate, doctor, entries, margins, plan_of, report, show, status, verify,
         verify_ledger, weights,
     };
     #[pymodule_export]

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::error::{json, raised};
+use crate::key;
 use crate::table::Table;
 use crate::watch::{Callback, watched};
 
@@ -88,20 +89,35 @@ pub(crate) fn verify(
     judged(verdict)
 }
 
-/// Checks a vault's ledger, from its last checkpoint on or whole; the verdict as JSON.
+/// Checks a vault's ledger, from its last checkpoint on or whole, and its rows, with the key file
+/// each against its checksum; the verdict as JSON.
 #[pyfunction]
-#[pyo3(signature = (vault, *, key=None, head=None, whole=false))]
+#[pyo3(signature = (vault, *, key=None, head=None, whole=false, key_file=None))]
 pub(crate) fn verify_ledger(
     py: Python<'_>,
     vault: PathBuf,
     key: Option<&str>,
     head: Option<&str>,
     whole: bool,
+    key_file: Option<PathBuf>,
 ) -> PyResult<String> {
     let key = key.map(trusted).transpose()?;
+    let keyring = key_file.as_deref().map(key::read).transpose()?;
     let check = if whole { efface::verify_whole_ledger } else { efface::verify_ledger };
-    let verdict = py.detach(|| check(&vault, key.as_ref(), head, None));
+    let verdict = py.detach(|| check(&vault, key.as_ref(), head, keyring.as_ref()));
     judged(verdict)
+}
+
+/// Examines everything in a vault; the verdict as JSON. Without the key file it is undecided.
+#[pyfunction]
+#[pyo3(signature = (vault, *, key_file=None))]
+pub(crate) fn doctor(
+    py: Python<'_>,
+    vault: PathBuf,
+    key_file: Option<PathBuf>,
+) -> PyResult<String> {
+    let keyring = key_file.as_deref().map(key::read).transpose()?;
+    judged(py.detach(|| efface::doctor(&vault, keyring.as_ref())))
 }
 
 /// A certificate as a page of plain text.

@@ -59,6 +59,9 @@ impl Vault {
     /// Moves the vault, which must be open for writing, to where nothing may be yet. The old file is
     /// overwritten and removed once the new one is durable.
     ///
+    /// Before the new file has its name, the old one gives up its place: a process that is killed
+    /// between the two leaves two vaults, but the old one says from then on that it was moved.
+    ///
     /// # Errors
     /// See [`CreateError`]. [`CreateError::OldLeft`] alone comes after the move.
     pub fn move_to(
@@ -69,8 +72,18 @@ impl Vault {
         if matches!(self.access, Access::Reading { .. }) {
             return Err(WriteError::OpenedForReading.into());
         }
-        let target = self.copied(path, Existing::Keep, true, stop)?.place()?;
-        let Self { connection, access, path: old, .. } = self;
+        let mut old = self;
+        let copy = old.copied(path, Existing::Keep, true, stop)?;
+        let (target, new) = (copy.target.clone(), Place::of(&copy.partial.path).ok().flatten());
+        let last = old.set_place(Place::NOWHERE)?;
+        let target = copy.place().inspect_err(|_| {
+            let moved = new.is_some() && Place::of(&target).ok().flatten() == new;
+            if let Some(last) = last.filter(|_| !moved) {
+                // If even this fails, the vault says that it was moved: on the safe side.
+                let _ = old.set_place(last);
+            }
+        })?;
+        let Self { connection, access, path: old, .. } = old;
         drop(connection);
         // Under this name what is left by a crash is overwritten by the next creation.
         let leaving = beside(&old, ".partial");
@@ -82,6 +95,15 @@ impl Vault {
         drop(access);
         gone.map_err(|source| CreateError::OldLeft { path: old, source })?;
         Ok(target)
+    }
+
+    /// Puts another place in that of the file; the one it had, if any.
+    fn set_place(&mut self, place: Place) -> Result<Option<Place>, WriteError> {
+        let change = self.begin()?;
+        let Some((last, moves)) = Place::read(&change)? else { return Ok(None) };
+        place.write(&change.connection, moves)?;
+        change.commit()?;
+        Ok(Some(last))
     }
 
     fn copied(

@@ -64,7 +64,7 @@ pub struct Counts {
 }
 
 /// What rows are read by, in the order that [`Row::read`] expects.
-const COLUMNS: &str = "sequence, id, subject, target, added_version, checksum, features";
+pub(crate) const COLUMNS: &str = "sequence, id, subject, target, added_version, checksum, features";
 
 /// A row as it is stored.
 pub(crate) struct Row<'r> {
@@ -74,7 +74,7 @@ pub(crate) struct Row<'r> {
 }
 
 impl<'r> Row<'r> {
-    fn read(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+    pub(crate) fn read(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: RecordId(row.get(0)?),
             record: StoredRecord {
@@ -89,7 +89,7 @@ impl<'r> Row<'r> {
     }
 
     /// Its share of the sum, once its own checksum has been found right.
-    fn share(&self, checksums: &Checksums) -> Result<u128, StoreFault> {
+    pub(crate) fn share(&self, checksums: &Checksums) -> Result<u128, StoreFault> {
         let checksum = checksums.row(self.id.0, &self.record);
         match checksum.stored == self.stored {
             true => Ok(checksum.share),
@@ -127,30 +127,6 @@ impl Vault {
             visit(row.id, row.record)?;
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
-        Ok(faults.map_err(ReadError::from)?)
-    }
-
-    /// Visits the number, id and subject of every record, reading the rows and no index.
-    ///
-    /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it; [`RowFault::Count`].
-    pub fn scan_names<E: From<ReadError>>(
-        &self,
-        mut visit: impl FnMut(RecordId, &str, Option<&str>, u64) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let sql = "SELECT sequence, id, subject, added_version FROM record NOT INDEXED";
-        let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let mut records = 0;
-        while let Some(row) = rows.next().map_err(ReadError::from)? {
-            let read = || -> rusqlite::Result<_> {
-                Ok((RecordId(row.get(0)?), text(row, 1)?, maybe_text(row, 2)?, unsigned(row, 3)?))
-            };
-            let (number, id, subject, version) = read().map_err(ReadError::from)?;
-            records += 1;
-            visit(number, id, subject, version)?;
-        }
-        let faults = self.tally()?.compare(&Found { records, sum: None }).map_err(StoreFault::from);
         Ok(faults.map_err(ReadError::from)?)
     }
 
@@ -310,6 +286,6 @@ impl Transaction<'_> {
             self.count_out(record, share)?;
             versions.insert(version);
         }
-        self.erase_bodies(&versions)
+        self.erase_bodies(Some(&versions))
     }
 }

@@ -187,12 +187,17 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Erases the digests of the requests that brought rows with these versions.
-    pub(crate) fn erase_bodies(&mut self, versions: &BTreeSet<u64>) -> Result<(), WriteError> {
+    /// Erases the digests of the requests that brought rows with these versions; without versions,
+    /// of all that brought rows.
+    pub(crate) fn erase_bodies(
+        &mut self,
+        versions: Option<&BTreeSet<u64>>,
+    ) -> Result<(), WriteError> {
+        let covered = |version| versions.is_none_or(|versions| versions.contains(&version));
         let mut erased = Vec::new();
         self.scan_requests(|request| -> Result<(), ReadError> {
-            let brought = BRINGING.contains(&request.kind.as_str())
-                && request.version.is_some_and(|version| versions.contains(&version));
+            let brought =
+                BRINGING.contains(&request.kind.as_str()) && request.version.is_some_and(covered);
             if brought && request.body_digest.is_some() {
                 erased.push(request);
             }

@@ -86,6 +86,14 @@ impl Vault {
     /// # Errors
     /// [`RowFault::Notes`]; [`ReadError::Locked`] without the key.
     pub fn check_notes(&self) -> Result<(), ReadError> {
+        match self.sum_of_notes()? == self.tally()?.notes {
+            true => Ok(()),
+            false => Err(StoreFault::from(RowFault::Notes).into()),
+        }
+    }
+
+    /// What the checksums of requests and tombstones add up to.
+    pub(crate) fn sum_of_notes(&self) -> Result<u128, ReadError> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
         let mut sum = 0u128;
         self.scan_requests(|request| {
@@ -96,10 +104,7 @@ impl Vault {
             sum = sum.wrapping_add(checksums.tombstone(&mac, entry).share);
             Ok::<_, ReadError>(())
         })?;
-        match sum == self.tally()?.notes {
-            true => Ok(()),
-            false => Err(StoreFault::from(RowFault::Notes).into()),
-        }
+        Ok(sum)
     }
 
     /// The tally: that of the change in progress, else the stored one. With the key, its own

@@ -52,6 +52,16 @@ impl Vault {
     /// # Errors
     /// [`WriteError::OpenedForReading`], or [`StoreFault::Busy`] if another program writes.
     pub fn begin(&mut self) -> Result<Transaction<'_>, WriteError> {
+        let mut transaction = self.begin_unsealed()?;
+        if transaction.checksums.is_some() {
+            let tally = transaction.stored_tally()?;
+            transaction.vault_mut().pending = Some(tally);
+        }
+        Ok(transaction)
+    }
+
+    /// As [`Vault::begin`], with no tally to take forward: nothing it covers can be written yet.
+    pub(crate) fn begin_unsealed(&mut self) -> Result<Transaction<'_>, WriteError> {
         if matches!(self.access, Access::Reading { .. }) {
             return Err(WriteError::OpenedForReading);
         }
@@ -60,10 +70,6 @@ impl Vault {
         let mark = start(&self.connection, &self.path);
         let mut transaction = Transaction::holding(Holder::Borrowed(self), false);
         transaction.mark = mark?;
-        if transaction.checksums.is_some() {
-            let tally = transaction.stored_tally()?;
-            transaction.vault_mut().pending = Some(tally);
-        }
         if let Access::Writing { file, .. } = &transaction.access {
             transaction.before = Some(Before::of(file)?);
         }
@@ -186,6 +192,13 @@ impl Transaction<'_> {
             self.written = changed;
         }
         Ok(())
+    }
+
+    /// Has the commit sweep the whole file, for a vault that other programs have changed.
+    pub(crate) fn sweep_whole_file(&mut self) {
+        if let Some(before) = &mut self.before {
+            before.whole = true;
+        }
     }
 
     pub(crate) fn vault_mut(&mut self) -> &mut Vault {

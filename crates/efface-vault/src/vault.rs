@@ -8,7 +8,7 @@ use crate::raw_file::RawFile;
 use crate::sweep::{Examination, Pages};
 use crate::tally::Tally;
 use crate::wipe::names;
-use crate::{Keyring, ReadError, StoreFault, WriteError, schema};
+use crate::{ReadError, StoreFault, WriteError, schema};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::io;
@@ -45,6 +45,18 @@ pub enum OpenError {
     NotFound {
         /// The path given.
         path: PathBuf,
+    },
+    /// Nothing is there but what was to become a vault of this name.
+    #[error(
+        "{} does not exist; `{}` beside it was left by a training or copy that was interrupted or \
+         still runs, and may hold records: make the vault again under this name, which overwrites \
+         it, or remove it", path.display(), partial.display()
+    )]
+    Unfinished {
+        /// The path given.
+        path: PathBuf,
+        /// What is there.
+        partial: PathBuf,
     },
     /// A folder, a device or the like is there.
     #[error("{} is not a file", path.display())]
@@ -111,7 +123,7 @@ pub enum OpenError {
     /// The file is in the middle of a change, and what undoes the change is missing.
     #[error(
         "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
-         from where the vault was, or restore a backup", path.display(), journal.display()
+         from where the vault was, or put a backup in its place with `efface restore`", path.display(), journal.display()
     )]
     WithoutJournal {
         /// The vault.
@@ -139,24 +151,6 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-}
-
-/// Why a vault could not be unlocked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnlockError {
-    /// The keys are those of other vaults.
-    #[error("the key file is not the one this vault was made with")]
-    OtherKey,
-    /// The signing key is the right one, the secret is not.
-    #[error(
-        "the key file has the signing key this vault was made with, but another `hmac_secret`: \
-         with it, deleted ids would come back as unknown"
-    )]
-    OtherSecret,
-    /// The vault cannot be read, or is not as its last request left it.
-    #[error(transparent)]
-    Read(#[from] ReadError),
 }
 
 impl From<rusqlite::Error> for OpenError {
@@ -279,32 +273,17 @@ impl Vault {
         }
     }
 
-    /// Shows the vault its keys, which must be those it was made with. Only then can it be
-    /// changed, and only then does a read check what it reads against its checksums.
-    ///
-    /// # Errors
-    /// Other keys; [`RowFault::Tally`](crate::RowFault::Tally) if the tally, the version of the
-    /// model, the head of the ledger or the kept state are not those of the last request.
-    pub fn unlock(&mut self, keyring: &Keyring) -> Result<(), UnlockError> {
-        let genesis = self.genesis()?;
-        if genesis.public_key != keyring.public_key() {
-            return Err(UnlockError::OtherKey);
-        }
-        let sql = "SELECT secret_check FROM genesis";
-        let check: [u8; 32] =
-            self.connection.query_row(sql, [], |row| row.get(0)).map_err(ReadError::from)?;
-        if check != keyring.secret_check(&genesis.vault_id) {
-            return Err(UnlockError::OtherSecret);
-        }
-        self.checksums = Some(Checksums::new(keyring, &genesis.vault_id));
-        self.stored_tally().inspect_err(|_| self.checksums = None)?;
-        Ok(())
-    }
-
     /// The highest record number ever given; 0 before the first.
     pub(crate) fn last_number(&self) -> Result<u64, ReadError> {
         let sql = "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'record'";
         Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
+    }
+
+    /// What a training, a copy or a move left beside a name when it was interrupted, or has there
+    /// while it runs: a file that may hold records. The next one of that name overwrites it.
+    pub fn unfinished(path: &Path) -> Option<PathBuf> {
+        let partial = beside(path, ".partial");
+        fs::symlink_metadata(&partial).is_ok().then_some(partial)
     }
 
     /// Where the vault's file is, with links resolved.
@@ -465,7 +444,10 @@ impl Vault {
 /// Resolves a path to an existing, non-empty regular file.
 fn existing(path: &Path) -> Result<PathBuf, OpenError> {
     let not_found = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => OpenError::NotFound { path: path.into() },
+        io::ErrorKind::NotFound => match Vault::unfinished(path) {
+            Some(partial) => OpenError::Unfinished { path: path.into(), partial },
+            None => OpenError::NotFound { path: path.into() },
+        },
         _ => OpenError::Io { path: path.into(), source },
     };
     let resolved = fs::canonicalize(path).map_err(not_found)?;
@@ -484,7 +466,7 @@ fn existing(path: &Path) -> Result<PathBuf, OpenError> {
 }
 
 /// What SQLite's own check of all pages complains of.
-fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFault> {
+pub(crate) fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFault> {
     let mut query = connection.prepare("PRAGMA integrity_check(20)")?;
     let lines = query.query_map([], |row| row.get::<_, String>(0))?;
     let lines = lines.collect::<Result<Vec<_>, _>>()?;

@@ -35,7 +35,8 @@ pub fn add(
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    bring(path, source, RequestKind::Add, request_id, surroundings)
+    let served = bring(path, source, RequestKind::Add, request_id, surroundings);
+    served.map_err(|error| error.of_vault(path))
 }
 
 /// Replaces records by new contents under the same ids: the old contents are deleted, the new
@@ -49,7 +50,8 @@ pub fn update(
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    bring(path, source, RequestKind::Update, request_id, surroundings)
+    let served = bring(path, source, RequestKind::Update, request_id, surroundings);
+    served.map_err(|error| error.of_vault(path))
 }
 
 fn bring(

@@ -36,14 +36,14 @@ pub enum Which {
 }
 
 impl Which {
-    fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         match self {
             Self::Ids(names) | Self::Subjects(names) => names,
         }
     }
 
     /// The code of the error that says that one of the names is unknown.
-    fn unknown(&self) -> &'static str {
+    pub(crate) fn unknown(&self) -> &'static str {
         match self {
             Self::Ids(_) => "unknown-record",
             Self::Subjects(_) => "unknown-subject",
@@ -51,7 +51,7 @@ impl Which {
     }
 
     /// What must not be left of it when the model has this version.
-    fn leaving(&self, version: u64) -> Leaving {
+    pub(crate) fn leaving(&self, version: u64) -> Leaving {
         match self {
             Self::Ids(names) => Leaving::ids(names.iter().cloned(), version),
             Self::Subjects(names) => Leaving::subjects(names.iter().cloned(), version),
@@ -59,7 +59,7 @@ impl Which {
     }
 
     /// The label its tombstones are made under.
-    fn label(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::Ids(_) => "record",
             Self::Subjects(_) => "subject",
@@ -78,7 +78,7 @@ pub struct Delete {
 
 /// What becomes of the model once the rows are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub(crate) enum Then {
     /// A new one is learnt, certified and published.
     Release,
     /// It is withdrawn, with everything kept beside it.
@@ -122,33 +122,18 @@ pub fn delete_held(
     deleted(path, request, Then::Release, Some(held), surroundings)
 }
 
-/// Erases records and withdraws the model, with everything kept beside it, until a
-/// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses
-/// this; the entry of the ledger says so, and claims nothing about any model.
-///
-/// Names are taken as by [`delete`].
-///
-/// # Errors
-/// Unknown names, a vault in use, an interruption.
-pub fn erase(path: &Path, request: &Delete, surroundings: &mut Surroundings<'_>) -> Result<Served> {
-    deleted(path, request, Then::Withdraw, None, surroundings)
-}
-
-/// As [`erase`], for a model whose rows are held outside its vault; the records are withdrawn first,
-/// as by [`delete_held`].
-///
-/// # Errors
-/// As [`erase`].
-pub fn erase_held(
+/// Deletes, and then releases a new model or withdraws it.
+pub(crate) fn deleted(
     path: &Path,
     request: &Delete,
-    held: &dyn Held,
+    then: Then,
+    held: Option<&dyn Held>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    deleted(path, request, Then::Withdraw, Some(held), surroundings)
+    take_out(path, request, then, held, surroundings).map_err(|error| error.of_vault(path))
 }
 
-fn deleted(
+fn take_out(
     path: &Path,
     request: &Delete,
     then: Then,
@@ -207,15 +192,7 @@ fn deleted(
     let plan = &current.plan;
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
-    let subject = match &request.what {
-        Which::Ids(_) => None,
-        Which::Subjects(names) => {
-            let mut hashes: Vec<String> =
-                names.iter().map(|name| hex::encode(hmac("subject", name))).collect();
-            hashes.sort_unstable();
-            Some(hashes.join(","))
-        }
-    };
+    let subject = subject_marks(&request.what, hmac);
     for subject in emptied(&vault, &identities, &mut go_on)? {
         tombstones.push(hmac("subject", &subject));
     }
@@ -322,9 +299,10 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
+    let remaining = current.tally.count_rows(&vault).map_err(|error| error.of_vault(path))?;
     let resolved = resolve(&vault, &current, &request.what, keyring, &mut |_| Ok(()))?;
     let records = resolved.live.len() as u64;
-    let remaining = vault.checked_count()?.saturating_sub(records);
+    let remaining = remaining.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
     let identities = vault.identities(&resolved.live)?;
     let dry = DryRun {
@@ -363,6 +341,18 @@ fn foreseen(
     Ok((steps_of(&event), claims))
 }
 
+/// What an entry of the ledger has in the place of the subjects that were named: their keyed hashes.
+pub(crate) fn subject_marks(
+    which: &Which,
+    hmac: impl Fn(&str, &str) -> [u8; 32],
+) -> Option<String> {
+    let Which::Subjects(names) = which else { return None };
+    let mut hashes: Vec<String> =
+        names.iter().map(|name| hex::encode(hmac("subject", name))).collect();
+    hashes.sort_unstable();
+    Some(hashes.join(","))
+}
+
 fn check_names(which: &Which) -> Result<()> {
     if which.names().is_empty() {
         return Err(Error::input("ids", "nothing to delete was named")
@@ -375,7 +365,7 @@ fn check_names(which: &Which) -> Result<()> {
 }
 
 /// What was asked, in a form that does not depend on the order.
-fn body(which: &Which, then: Then) -> String {
+pub(crate) fn body(which: &Which, then: Then) -> String {
     let how = match then {
         Then::Release => "",
         Then::Withdraw => "erase only\n",
@@ -428,9 +418,11 @@ fn resolve(
     go_on: &mut GoOn<'_>,
 ) -> Result<Resolved> {
     let (resolved, unknown) = looked_up(vault, current, which, keyring, go_on)?;
-    if unknown.is_empty() {
-        return Ok(resolved);
-    }
+    if unknown.is_empty() { Ok(resolved) } else { Err(unknown_names(current, which, unknown)) }
+}
+
+/// The refusal of names that the vault never had.
+pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<String>) -> Error {
     let count = unknown.len();
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
     let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
@@ -448,7 +440,7 @@ fn resolve(
         _ => hint_on_unknown(&current.plan, &unknown)
             .unwrap_or("correct or leave out the unknown ones and ask again"),
     };
-    Err(Error::refused(which.unknown(), message).hint(hint).about(unknown))
+    Error::refused(which.unknown(), message).hint(hint).about(unknown)
 }
 
 /// What the vault has of these names, and those it never had.

@@ -4,7 +4,7 @@
 //! deletion refuses it.
 
 use efface_privacy::certificate::{
-    Chain, ERASURE_SCHEMA, Erased, Erasure, RequestKind, Signature, When, Withdrawn,
+    Chain, Damage, ERASURE_SCHEMA, Erased, Erasure, RequestKind, Signature, When, Withdrawn,
 };
 use efface_vault::Transaction;
 
@@ -16,6 +16,10 @@ use crate::outcome::{ERASE, Served};
 use crate::serve::{CHUNK, Effect, clock_set_back, in_line, note_place};
 use crate::store::Current;
 use crate::surroundings::{Progress, Surroundings};
+
+/// What an erasure from a damaged vault cannot say.
+const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and what the erased ones \
+                            held before they were changed: where that went is not known";
 
 /// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
 /// commits.
@@ -31,6 +35,12 @@ pub(crate) fn withdraw(
     surroundings.tell(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
+    let remaining = transaction.counts()?.records;
+    let stated = |count: u64| (!plan.hides_counts()).then_some(count);
+    let mut not_covered = plan.not_covered.clone();
+    if effect.lost.is_some() {
+        not_covered.push(MISSING_ROWS.to_owned());
+    }
     let erasure = Erasure {
         schema: ERASURE_SCHEMA.to_owned(),
         vault: current.genesis.vault_id.clone(),
@@ -38,11 +48,16 @@ pub(crate) fn withdraw(
         not_for_release: plan.not_for_release,
         request: Erased {
             id: named.id.clone(),
-            records: (!plan.hides_counts()).then_some(effect.records),
+            records: stated(effect.records),
             subject: effect.subject,
         },
+        damage: effect.lost.map(|lost| Damage {
+            erased: stated(lost.erased),
+            missing: stated(lost.missing),
+            remaining: stated(remaining),
+        }),
         model: Withdrawn { version: current.version, withdrawn },
-        scope: Erasure::scope(&plan.not_covered),
+        scope: Erasure::scope(&not_covered),
         chain: Chain {
             index: current.head.index + 1,
             previous: hex::encode(current.head.hash),
@@ -68,7 +83,6 @@ pub(crate) fn withdraw(
         }
         transaction.set_tombstone(tombstone, index)?;
     }
-    let remaining = transaction.counts()?.records;
     transaction.commit_unless(&mut || surroundings.tell(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
     notices.extend(clock_set_back(&current.tally.latest, &named.received_at));

@@ -1,6 +1,7 @@
 //! The one error of the engine: a stable code, a message, a hint.
 
 use std::fmt;
+use std::path::Path;
 
 /// What kind of failure it is; the command line's exit code follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,21 @@ impl Error {
         self
     }
 
+    /// The same error; that of a damaged vault with the vault's name in front and with what to do,
+    /// where it has them not yet.
+    #[must_use]
+    pub(crate) fn of_vault(mut self, path: &Path) -> Self {
+        if self.code != "damaged" {
+            return self;
+        }
+        let name = path.display().to_string();
+        if !self.message.contains(&name) {
+            self.message = format!("{name}: {}", self.message);
+        }
+        self.hint.get_or_insert_with(|| CHANGED.to_owned());
+        self
+    }
+
     /// What kind of failure.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -127,8 +143,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What may have happened to a vault that is not as it was left.
 const CHANGED: &str = "either another program or the disk changed the file, or it was copied \
-                       without its `-journal` after an interruption; put the vault back from a \
-                       backup";
+                       without its `-journal` after an interruption; `efface doctor` says what, \
+                       `efface restore` puts a backup in its place, and `efface delete \
+                       --erase-only` still erases records";
 
 impl From<efface_vault::OpenError> for Error {
     fn from(error: efface_vault::OpenError) -> Self {
@@ -139,7 +156,7 @@ impl From<efface_vault::OpenError> for Error {
             error => error,
         };
         let code = match &error {
-            E::NotFound { .. } => "not-found",
+            E::NotFound { .. } | E::Unfinished { .. } => "not-found",
             E::Lock(_) => "lock",
             E::NotAVault { .. } | E::NotAFile { .. } => "not-a-vault",
             E::Newer { .. } => "newer",

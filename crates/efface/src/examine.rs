@@ -30,6 +30,14 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
         Err(error) => return Err(error),
     };
     file(&mut vault, &mut verdict);
+    if let Some(partial) = Vault::unfinished(path) {
+        let reason = format!(
+            "`{}` was left by a training, copy or move of this name that was interrupted or still \
+             runs, and may hold records; the next one overwrites it, or remove it",
+            partial.display()
+        );
+        verdict.push("left over", Standing::Notice, reason);
+    }
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {
         let reason = "the keys are not at hand: the rows were counted, and not read against their \
@@ -115,37 +123,31 @@ pub(crate) fn unlock(
 /// The rows: as many as the last request left and as the ledger has it, and, once the vault is
 /// unlocked, each as it was stored.
 pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
-    let checked = vault.checked_count().and_then(|count| match vault.check_rows() {
-        Err(ReadError::Locked) => Ok((count, false)),
-        Ok(_) => vault.check_notes().map(|()| (count, true)),
-        Err(error) => Err(error),
-    });
-    let (count, keyed) = match checked {
-        Ok(found) => found,
-        Err(error) => {
-            let error = Error::from(error);
-            let hint = error.what_to_do().map_or(String::new(), |hint| format!("; {hint}"));
-            return verdict.push("rows", Standing::Fails, format!("{}{hint}", error.message()));
+    let (standing, reason) = match checked_rows(vault) {
+        Ok((count, true)) => (Standing::Holds, format!("{count} rows, each as it was stored")),
+        Ok((count, false)) => {
+            let how = "as many as certified; contents are checked with the key file";
+            (Standing::Holds, format!("{count} rows, {how}"))
         }
+        Err(error) => (Standing::Fails, error.to_string()),
     };
-    match certified_count(vault) {
-        Some(certified) if certified != count => {
-            let reason = format!(
-                "the ledger's additions and deletions leave {certified} rows, {count} are present"
-            );
-            verdict.push("rows", Standing::Fails, reason);
-        }
-        _ if keyed => {
-            let reason = format!("{count} rows, each as it was stored");
-            verdict.push("rows", Standing::Holds, reason);
-        }
-        _ => {
-            let reason = format!(
-                "{count} rows, as many as certified; contents are checked with the key file"
-            );
-            verdict.push("rows", Standing::Holds, reason);
-        }
-    }
+    verdict.push("rows", standing, reason);
+}
+
+/// How many rows there are, and whether the keys were at hand to check each.
+fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
+    // A ledger that cannot be added up is named by what checks the ledger.
+    let key = vault.genesis()?.public_key;
+    let count = match Tally::of(vault, &key) {
+        Ok(tally) => tally.count_rows(vault)?,
+        Err(_) => vault.checked_count()?,
+    };
+    match vault.check_rows() {
+        Err(ReadError::Locked) => return Ok((count, false)),
+        checked => checked?,
+    };
+    vault.check_notes()?;
+    Ok((count, true))
 }
 
 /// What an entry of the ledger says of the request it answered; nothing for other entries.
@@ -174,12 +176,6 @@ impl Answer {
             _ => None,
         }
     }
-}
-
-/// How many rows first, added and deleted ones leave, where every entry states its count.
-fn certified_count(vault: &Vault) -> Option<u64> {
-    let key = vault.genesis().ok()?.public_key;
-    Tally::of(vault, &key).ok()?.records
 }
 
 /// Requests and hashes of deleted ids lead to certificates, requests to their own.

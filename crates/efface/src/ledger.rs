@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use efface_privacy::certificate::{
     Certificate, ERASURE_SCHEMA, GENESIS, ParseError, SCHEMA, document_hash, signature_holds,
 };
-use efface_vault::{Genesis, Keyring, LedgerEntry, LedgerHead, Transaction, Vault};
+use efface_vault::{
+    Genesis, Keyring, LedgerEntry, LedgerHead, RowFault, StoreFault, Transaction, Vault,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -136,10 +138,16 @@ impl Tally {
                 self.certificate = Some(Place { index: number("/chain/index"), hash });
             }
             ERASURE => {
-                let gone: Option<u64> = text("/request/records").parse().ok();
-                self.records = self.records.zip(gone).and_then(|(now, gone)| now.checked_sub(gone));
-                let erased = self.withdrawn.unwrap_or(0).saturating_add(gone.unwrap_or(0));
-                self.withdrawn = Some(erased);
+                let stated = |at| text(at).parse::<u64>().ok();
+                let gone = stated("/request/records");
+                self.records = if document.get("damage").is_some_and(Value::is_object) {
+                    stated("/damage/remaining")
+                } else {
+                    self.records.zip(gone).and_then(|(now, gone)| now.checked_sub(gone))
+                };
+                let lost = [gone, stated("/damage/erased"), stated("/damage/missing")];
+                let erased = lost.into_iter().flatten().fold(0, u64::saturating_add);
+                self.withdrawn = Some(self.withdrawn.unwrap_or(0).saturating_add(erased));
                 *self.requests.entry(ERASE.to_owned()).or_default() += 1;
             }
             EXPORT => {
@@ -147,6 +155,21 @@ impl Tally {
                 self.exports.latest = Some(export_note(document));
             }
             _ => {}
+        }
+    }
+
+    /// How many rows the vault has: as many as its last request left, by the vault's own count and,
+    /// where every entry states its number, by this one.
+    ///
+    /// # Errors
+    /// [`RowFault::Count`] as `damaged` where the three are not the same.
+    pub(crate) fn count_rows(&self, vault: &Vault) -> Result<u64> {
+        let present = vault.checked_count()?;
+        match self.records {
+            Some(certified) if certified != present => {
+                Err(StoreFault::from(RowFault::Count { certified, present }).into())
+            }
+            _ => Ok(present),
         }
     }
 
@@ -240,7 +263,7 @@ const CHANGED: &str = "it was changed after it was signed";
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
     Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
-        .hint("`efface ledger verify --all` says more; restore the vault from a backup")
+        .hint("`efface ledger verify --all` says more; `efface restore` puts a backup in the vault's place")
 }
 
 /// When an entry says that it was made.

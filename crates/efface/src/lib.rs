@@ -42,6 +42,7 @@ mod rehearsal;
 mod report;
 mod rows;
 mod run;
+mod salvage;
 mod serve;
 mod settings;
 mod show;
@@ -62,7 +63,7 @@ pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use copies::{Backup, backup, relocate, restore};
-pub use delete::{Delete, Which, delete, delete_dry_run, erase, erase_dry_run};
+pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
 pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
@@ -80,6 +81,7 @@ pub use outcome::{
 pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, evaluate_known, predict};
 pub use report::report;
+pub use salvage::erase;
 pub use serve::refresh;
 pub use settings::{Privacy, Settings};
 pub use show::show;
@@ -98,7 +100,7 @@ pub mod accounting {
 
 // For the faces and the laboratory of this repository; see the top of this file.
 #[doc(hidden)]
-pub use delete::{delete_held, erase_held, split_known};
+pub use delete::{delete_held, split_known};
 #[doc(hidden)]
 pub use efface_learn::{Parts, SumError};
 #[doc(hidden)]
@@ -115,6 +117,8 @@ pub use naming::{row_id, row_position};
 pub use rehearsal::{Reference, Rehearsal, World};
 #[doc(hidden)]
 pub use report::AUDIT_BYTES;
+#[doc(hidden)]
+pub use salvage::erase_held;
 #[doc(hidden)]
 pub use serve::refresh_held;
 #[doc(hidden)]

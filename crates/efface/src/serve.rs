@@ -45,6 +45,17 @@ pub(crate) struct Effect {
     pub(crate) inserted: Keyed,
     /// Whatever must not be left.
     pub(crate) leaving: Leaving,
+    /// What an erasure found in a damaged vault.
+    pub(crate) lost: Option<Lost>,
+}
+
+/// Rows of a damaged vault that no request named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost {
+    /// Damaged ones that an erasure takes out.
+    pub(crate) erased: u64,
+    /// Those that are not there.
+    pub(crate) missing: u64,
 }
 
 impl Effect {
@@ -62,6 +73,7 @@ impl Effect {
             removed: Keyed::none(plan)?,
             inserted: Keyed::none(plan)?,
             leaving: Leaving::default(),
+            lost: None,
         })
     }
 }
@@ -396,7 +408,7 @@ pub fn refresh(
     request_id: Option<&str>,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    refreshed(path, request_id, None, surroundings)
+    refreshed(path, request_id, None, surroundings).map_err(|error| error.of_vault(path))
 }
 
 /// As [`refresh`], for a model whose rows are held outside its vault.
@@ -409,7 +421,7 @@ pub fn refresh_held(
     held: &dyn Held,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Served> {
-    refreshed(path, request_id, Some(held), surroundings)
+    refreshed(path, request_id, Some(held), surroundings).map_err(|error| error.of_vault(path))
 }
 
 fn refreshed(

@@ -146,11 +146,18 @@ fn erasure(text: &str) -> Result<String> {
         format!("received {}  ·  signed by key {}", e.at, e.signature.key_id),
         String::new(),
         format!("Request `{}`: {} erased", e.request.id, counted(e.request.records)),
-        format!(
-            "Model version {} is withdrawn. Nothing is claimed about any model.",
-            e.model.version
-        ),
     ]);
+    lines.extend(e.damage.map(|damage| {
+        let (erased, missing) = (counted(damage.erased), counted(damage.missing));
+        let what = format!(
+            "The vault was damaged: {erased} whose checksum failed erased as well, {missing} missing."
+        );
+        wrap(&what, "", "")
+    }));
+    lines.extend([format!(
+        "Model version {} is withdrawn. Nothing is claimed about any model.",
+        e.model.version
+    )]);
     for (title, list) in
         [("What is done", &e.scope.covers), ("What is NOT", &e.scope.does_not_cover)]
     {

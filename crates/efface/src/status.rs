@@ -23,13 +23,13 @@ use crate::store::{Current, kept, open_for_reading};
 /// # Errors
 /// A vault that cannot be read.
 pub fn status(path: &Path) -> Result<Status> {
-    status_of(&open_for_reading(path)?)
+    status_of(&open_for_reading(path)?).map_err(|error| error.of_vault(path))
 }
 
 /// As [`status`], of a vault that is open.
 pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
     let current = Current::of(vault)?;
-    vault.checked_count()?;
+    current.tally.count_rows(vault)?;
     let counts = vault.counts()?;
     let (plan, tally, latest) = (&current.plan, &current.tally, &current.latest);
     let secret = plan.state == State::Secret;

@@ -23,13 +23,15 @@ const TRY: Duration = Duration::from_millis(50);
 /// all is read. What a killed writer left half done is undone first, which takes the right to
 /// write once.
 pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
-    match Vault::open_read_only(path) {
+    let opened = match Vault::open_read_only(path) {
         Err(OpenError::Store(StoreFault::NeedsRecovery)) => {
-            drop(Vault::open_for(path, "efface recovery")?);
-            Ok(Vault::open_read_only(path)?)
+            Vault::open_for(path, "efface recovery")
+                .map(drop)
+                .and_then(|()| Vault::open_read_only(path))
         }
-        opened => Ok(opened?),
-    }
+        opened => opened,
+    };
+    opened.map_err(|error| Error::from(error).of_vault(path))
 }
 
 /// Opens a vault for a request: its keys are checked before anything else, then that its rows are
@@ -44,7 +46,20 @@ pub(crate) fn open_to_serve(
         wait_for(surroundings.wait, surroundings.watch, || Ok(Vault::open_for(path, &purpose)?))?;
     vault.unlock(surroundings.keyring)?;
     let current = Current::of(&vault)?;
-    vault.checked_count()?;
+    current.tally.count_rows(&vault)?;
+    Ok((vault, current))
+}
+
+/// As [`open_to_serve`], of a vault whose rows and model may be damaged: for an erasure.
+pub(crate) fn open_damaged(
+    path: &Path,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<(Vault, Current)> {
+    let purpose = format!("efface delete, since {}", surroundings.now());
+    let mut vault =
+        wait_for(surroundings.wait, surroundings.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock_damaged(surroundings.keyring)?;
+    let current = Current::without_model(&vault)?;
     Ok((vault, current))
 }
 
@@ -92,44 +107,52 @@ pub(crate) struct Published {
 impl Current {
     /// Reads it.
     pub(crate) fn of(vault: &Vault) -> Result<Self> {
-        let genesis = vault.genesis()?;
-        let plan = Plan::read(&genesis.config_json)?;
-        let missing = |what: &str| Error::storage("damaged", format!("the vault has no {what}"));
-        let stored = vault.model()?;
-        let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
-        let tally = Tally::of(vault, &genesis.public_key)?;
-        let latest = tally.newest(vault, &genesis)?;
-        let (model, certified) = match (stored, tally.withdrawn) {
-            (None, Some(_)) => (None, true),
-            (None, None) => return Err(missing("model")),
+        Self::with_model(vault).map_err(|error| error.of_vault(vault.path()))
+    }
+
+    fn with_model(vault: &Vault) -> Result<Self> {
+        let mut current = Self::without_model(vault)?;
+        let (model, certified) = match (vault.model()?, current.is_withdrawn()) {
+            (None, true) => (None, true),
+            (None, false) => return Err(missing("model")),
             // Whoever put a model back did not get it from here.
-            (Some(_), Some(_)) => (None, false),
-            (Some(stored), None) => {
-                let weights = weights_of(&stored.weights, &plan)?;
-                let digest = digest_now(&stored);
-                let certified = hex::encode(digest) == latest.model.digest_after
+            (Some(_), true) => (None, false),
+            (Some(stored), false) => {
+                let weights = weights_of(&stored.weights, &current.plan)?;
+                let (digest, latest) = (digest_now(&stored), &current.latest.model);
+                let certified = hex::encode(digest) == latest.digest_after
                     && digest == stored.digest
-                    && stored.version == latest.model.version;
+                    && stored.version == latest.version;
                 (Some(Published { salt: stored.salt, digest, weights }), certified)
             }
         };
+        if !certified {
+            return Err(uncertified("weights are"));
+        }
+        current.model = model;
+        Ok(current)
+    }
+
+    /// All but the model itself, for who withdraws it.
+    pub(crate) fn without_model(vault: &Vault) -> Result<Self> {
+        let genesis = vault.genesis()?;
+        let plan = Plan::read(&genesis.config_json)?;
+        let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
+        let tally = Tally::of(vault, &genesis.public_key)?;
+        let latest = tally.newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
             && plan.setting == *latest.event.setting()
             && genesis.vault_id == latest.vault;
-        if !certified || !planned {
-            let what = if certified { "plan is" } else { "weights are" };
-            return Err(Error::storage(
-                "damaged",
-                format!("the vault's {what} not what its latest certificate says"),
-            )
-            .hint("`efface ledger verify` says more; restore the vault from where you keep it"));
+        if !planned {
+            return Err(uncertified("plan is"));
         }
-        Ok(Self { genesis, plan, version: latest.model.version, latest, head, model, tally })
+        let version = latest.model.version;
+        Ok(Self { genesis, plan, version, latest, head, model: None, tally })
     }
 
     /// Whether records were erased without a release, so that there is no model.
     pub(crate) fn is_withdrawn(&self) -> bool {
-        self.model.is_none()
+        self.tally.withdrawn.is_some()
     }
 
     /// The model that is published now.
@@ -146,6 +169,18 @@ impl Current {
     }
 }
 
+fn missing(what: &str) -> Error {
+    Error::storage("damaged", format!("the vault has no {what}"))
+        .hint("`efface doctor` says more; `efface restore` puts a backup in its place")
+}
+
+fn uncertified(what: &str) -> Error {
+    let message = format!("the vault's {what} not what its latest certificate says");
+    Error::storage("damaged", message).hint(
+        "`efface ledger verify` says more; `efface restore` puts a backup in the vault's place",
+    )
+}
+
 /// What is kept beside model and records, if anything.
 pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     if !plan.keeps_state() {
@@ -153,7 +188,7 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     }
     let hint = match plan.state {
         State::Secret => "`efface refresh` goes on without it",
-        State::Perfect => "put the vault back from a backup",
+        State::Perfect => "`efface restore` puts a backup in the vault's place",
     };
     let bytes = match vault.caches() {
         Err(error @ ReadError::Store(StoreFault::Rows(_))) => {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, Erasure, GENESIS, Request, RequestKind, Standing, Verdict, When, Withdrawn,
-    document_hash, key_id, signature_holds, verify as verify_alone,
+    Certificate, Erasure, GENESIS, ParseError, Request, RequestKind, Standing, Verdict, When,
+    Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
@@ -280,7 +280,10 @@ impl<'a> Walk<'a> {
         }
         let schema = text(&document, "/schema");
         if kind_of(&document) != Some(kind) {
-            return Err(format!("it is kept as `{kind}`, which it is not"));
+            return Err(match Certificate::parse(json) {
+                Err(error @ ParseError::Earlier(_)) => error.to_string(),
+                _ => format!("it is kept as `{kind}`, which it is not"),
+            });
         }
         if kind != CHECKPOINT && time(&document) < self.tally.latest.as_str() {
             self.backwards.push(index);
@@ -340,8 +343,7 @@ impl<'a> Walk<'a> {
         {
             return Err("the model it withdraws is not the one before it".into());
         }
-        let erased = self.withdrawn.unwrap_or(0);
-        self.withdrawn = Some(erased.saturating_add(erasure.request.records.unwrap_or(0)));
+        self.withdrawn = Some(self.withdrawn.unwrap_or(0).saturating_add(erasure.gone()));
         Ok(())
     }
 

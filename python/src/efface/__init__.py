@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import accounting, plot, presets
+    from ._entry import Check, Verdict
     from ._erasure import Erasure
     from ._errors import (
         BudgetExhausted,
+        DamagedVaultWarning,
         DuplicateRecord,
         Error,
         FitRefused,
@@ -38,16 +40,18 @@ if TYPE_CHECKING:
     )
     from ._forget import Forgotten, forget
     from ._notices import Notice
-    from .certificate import Certificate, Check, Claim, Verdict
+    from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
     from .regressor import UnlearningRegressor
     from .vault import Receipt, Vault
 
 _HOMES = {
+    "_entry": ("Check", "Verdict"),
     "_erasure": ("Erasure",),
     "_errors": (
         "BudgetExhausted",
+        "DamagedVaultWarning",
         "DuplicateRecord",
         "Error",
         "FitRefused",
@@ -73,7 +77,7 @@ _HOMES = {
     ),
     "_forget": ("Forgotten", "forget"),
     "_notices": ("Notice",),
-    "certificate": ("Certificate", "Check", "Claim", "Verdict"),
+    "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
     "regressor": ("UnlearningRegressor",),
@@ -83,8 +87,11 @@ _MODULES = ("accounting", "plot", "presets")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
+    "Check",
+    "Verdict",
     "Erasure",
     "BudgetExhausted",
+    "DamagedVaultWarning",
     "DuplicateRecord",
     "Error",
     "FitRefused",
@@ -111,9 +118,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "forget",
     "Notice",
     "Certificate",
-    "Check",
     "Claim",
-    "Verdict",
     "UnlearningClassifier",
     "Plan",
     "plan",

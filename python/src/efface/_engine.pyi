@@ -27,6 +27,7 @@ __all__ = [
     "delete",
     "delete_dry_run",
     "delete_parts",
+    "doctor",
     "entries",
     "export",
     "kinds",
@@ -191,8 +192,14 @@ def verify(
     certificate: str, *, key: str | None = None, vault: _Path | None = None, head: str | None = None
 ) -> str: ...
 def verify_ledger(
-    vault: _Path, *, key: str | None = None, head: str | None = None, whole: bool = False
+    vault: _Path,
+    *,
+    key: str | None = None,
+    head: str | None = None,
+    whole: bool = False,
+    key_file: _Path | None = None,
 ) -> str: ...
+def doctor(vault: _Path, *, key_file: _Path | None = None) -> str: ...
 def show(certificate: str) -> str: ...
 def bounds(certificate: str, *, delta: float | None = None) -> str: ...
 def report(vault: _Path, *, audits: list[str]) -> str: ...

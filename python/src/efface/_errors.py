@@ -166,6 +166,10 @@ class SettingsWarning(UserWarning):
     """A setting makes for a model that promises little, learns little or serves no request."""
 
 
+class DamagedVaultWarning(UserWarning):
+    """An erasure took out damaged rows of the vault as well, which nobody named."""
+
+
 class RowsCopiedWarning(UserWarning):
     """Rows were written into a pickle; no deletion reaches such copies."""
 
@@ -211,7 +215,7 @@ _PARAMETERS = {
 }
 
 # A command of the command line that is a method here.
-_COMMAND = re.compile(r"`efface (add|refresh|status|update)`")
+_COMMAND = re.compile(r"`efface (add|doctor|refresh|status|update)`")
 
 # Of a deletion only one flag is a way out that hints name.
 _ERASE = re.compile("`(?:efface delete )?--erase-only`")

@@ -490,7 +490,7 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
                 home.path, home.key, **names, request_id=request_id, release=False, progress=told
             )
             self._follow()
-        return answered(answer[1])  # type: ignore[no-any-return]
+        return answered(answer)  # type: ignore[no-any-return]
 
     def _present(self) -> Home:
         self._home.check()

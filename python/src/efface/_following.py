@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from ._entry import Check, Verdict
 from ._erasure import Withdrawn
 from ._errors import ModelWithdrawn, StaleModelWarning, warn
 from ._published import Published
 from ._watch import WITHDRAWN, Watch
-from .certificate import Certificate, Check, Verdict
+from .certificate import Certificate
 from .vault import Vault
 
 if TYPE_CHECKING:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._errors import NoiseDominatesWarning, RowsClippedWarning, SettingsWarning, spoken, warn
+from ._errors import (
+    DamagedVaultWarning,
+    NoiseDominatesWarning,
+    RowsClippedWarning,
+    SettingsWarning,
+    spoken,
+    warn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _BY_CODE: dict[str, type[UserWarning]] = {
+    "damaged-rows": DamagedVaultWarning,
     "large-delta": SettingsWarning,
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from . import _engine
 from ._errors import InputError, StorageError
 
 try:
@@ -27,6 +28,9 @@ except ImportError:  # without such locks, what a killed process leaves stays
 
 # Where Linux keeps files in memory.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - what is made there is for its owner alone
+
+# How the names of vaults end.
+VAULT = ".efface"
 
 # Room that a vault, its journal and later additions may take: for each byte of rows, and at least.
 _TIMES, _LEAST = 4, 16 << 20
@@ -92,10 +96,21 @@ class Folder:
             self.path.rename(kept)
             self._removal.detach()
         except OSError:  # on another file system
-            for file in self.path.iterdir():
-                copy(file, kept / file.name)
+            try:
+                self._move_files(kept)
+            except BaseException:
+                _erase(kept)
+                raise
             self.remove()
         self.path = kept
+
+    def _move_files(self, kept: Path) -> None:
+        """Move the vault as the engine does, so that it is no copy; its key goes before it."""
+        vaults = [file for file in self.path.iterdir() if file.suffix == VAULT]
+        for file in self.path.glob("*.toml"):
+            copy(file, kept / file.name)
+        for vault in vaults:
+            _engine.relocate(vault, kept / vault.name)
 
     def remove(self) -> None:
         """Remove the folder now."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 from . import _card, _engine
-from ._errors import InputError, spoken
+from ._entry import Entry
+from ._errors import InputError
 
 
 @dataclass(frozen=True)
@@ -77,69 +77,7 @@ class Claim:
         return cls(**{**document, **number, "requests": requests})
 
 
-@dataclass(frozen=True)
-class Check:
-    """One line of a verdict.
-
-    Attributes
-    ----------
-    name : str
-        What was checked.
-    standing : str
-        ``"holds"``, ``"fails"``, ``"undecided"``, or ``"notice"``: nothing that was promised
-        depends on it.
-    reason : str
-        Why.
-    """
-
-    name: str
-    standing: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The outcome of a verification; true exactly if all of it holds.
-
-    Attributes
-    ----------
-    standing : str
-        ``"fails"`` if one check fails, else ``"undecided"`` if one is, else ``"holds"``.
-    checks : tuple of Check
-        In the order they were made.
-    """
-
-    standing: str
-    checks: tuple[Check, ...]
-
-    @classmethod
-    def _from_json(cls, text: str) -> Verdict:
-        document = json.loads(text)
-        checks = tuple(
-            Check(check["name"], check["standing"], spoken(check["reason"]))
-            for check in document["checks"]
-        )
-        return cls(document["standing"], checks)
-
-    def joined(self, check: Check) -> Verdict:
-        """Return the verdict with one more check."""
-        checks = (*self.checks, check)
-        found = {self.standing, check.standing}
-        standing = next(word for word in ("fails", "undecided", "holds") if word in found)
-        return Verdict(standing, checks)
-
-    def __bool__(self) -> bool:
-        return self.standing == "holds"
-
-    def __iter__(self) -> Iterator[Check]:
-        return iter(self.checks)
-
-    def __str__(self) -> str:
-        lines = [f"{check.standing:<9}  {check.name}: {check.reason}" for check in self.checks]
-        return "\n".join([*lines, self.standing])
-
-
-class Certificate:
+class Certificate(Entry):
     """What was promised for one request on a model.
 
     The text is canonical JSON, hashed, chained to the certificate before it, and signed. Reading
@@ -156,29 +94,18 @@ class Certificate:
         If the text is no certificate.
     """
 
-    __slots__ = ("__dict__", "_text")
-
-    def __init__(self, text: str | bytes) -> None:
-        # Bytes that are no UTF-8 become text that is no JSON.
-        self._text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
-        if _is_erasure(self._text):
-            raise InputError(
-                "the text is an erasure, which claims nothing about a model",
-                code="certificate",
-                hint="read it with `efface.Erasure`",
-            )
-        # The engine's parser is the one that decides what a certificate is.
-        self._page: str = _engine.show(self._text)
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Certificate:
         """Read a certificate from its JSON; the same as ``Certificate(text)``."""
         return cls(text)
 
-    @cached_property
-    def _document(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self._text)
-        return document
+    def _check_kind(self) -> None:
+        if self._is_erasure:
+            raise InputError(
+                "the text is an erasure, which claims nothing about a model",
+                code="certificate",
+                hint="read it with `efface.Erasure`",
+            )
 
     @property
     def id(self) -> str:
@@ -186,35 +113,14 @@ class Certificate:
         return str(self._document["id"])
 
     @property
-    def vault(self) -> str:
-        """Identifier of the vault that the model lives in."""
-        return str(self._document["vault"])
-
-    @property
     def issued_at(self) -> str:
         """When it was issued: UTC, RFC 3339."""
         return str(self._document["issued_at"])
 
     @property
-    def not_for_release(self) -> bool:
-        """True for a test whose noise came from a seed: it promises nothing."""
-        return bool(self._document["not_for_release"])
-
-    @property
     def kind(self) -> str:
         """The kind of request: ``train``, ``delete``, ``add``, ``update`` or ``refresh``."""
         return str(self._document["request"]["kind"])
-
-    @property
-    def request_id(self) -> str:
-        """The request's name."""
-        return str(self._document["request"]["id"])
-
-    @property
-    def records(self) -> int | None:
-        """Records the request was about; None where their number is private and not stated."""
-        records = self._document["request"]["records"]
-        return None if records == "not stated" else int(records)
 
     @property
     def version(self) -> int:
@@ -253,54 +159,6 @@ class Certificate:
         """What the claims rest on: ``name``, ``value``, and ``evidence`` for it."""
         return tuple(dict(assumption) for assumption in self._document["assumptions"])
 
-    @property
-    def covers(self) -> tuple[str, ...]:
-        """What the certificate covers."""
-        return tuple(self._document["scope"]["covers"])
-
-    @property
-    def does_not_cover(self) -> tuple[str, ...]:
-        """What the certificate does not cover."""
-        return tuple(self._document["scope"]["does_not_cover"])
-
-    @property
-    def index(self) -> int:
-        """Position in the vault's ledger."""
-        return int(self._document["chain"]["index"])
-
-    @property
-    def hash(self) -> str:
-        """Hash of the certificate, which the next entry of the ledger names."""
-        return str(self._document["chain"]["hash"])
-
-    def verify(
-        self,
-        *,
-        key: str | None = None,
-        vault: str | PathLike[str] | None = None,
-        head: str | None = None,
-    ) -> Verdict:
-        """Recompute everything the certificate claims, from the certificate alone.
-
-        Parameters
-        ----------
-        key : str, optional
-            The public key you trust, 64 hexadecimal digits. Without it the signature proves
-            nothing, and the verdict is undecided at best.
-        vault : path, optional
-            The vault: its ledger and the digest of its model are checked, too. Without it the
-            model is undecided.
-        head : str, optional
-            A head of the ledger that you kept, a hash or an entry's index and its hash; it shows
-            whether the vault was replaced by an older copy.
-
-        Returns
-        -------
-        Verdict
-            True exactly if all of it holds.
-        """
-        return Verdict._from_json(_engine.verify(self._text, key=key, vault=vault, head=head))
-
     def bounds(self, *, delta: float | None = None) -> list[dict[str, Any]]:
         """Return what every accountant says about the certificate's event; nothing is verified.
 
@@ -321,10 +179,6 @@ class Certificate:
             for number in ("epsilon", "delta", "order"):
                 answer[number] = None if answer[number] is None else float(answer[number])
         return answers
-
-    def to_json(self) -> str:
-        """Return the certificate, byte for byte as it was signed."""
-        return self._text
 
     def page(self) -> str:
         """Return all that the certificate says, as a page of plain text."""
@@ -348,20 +202,3 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         return _card.card(self)
-
-    def __eq__(self, other: object) -> bool:
-        return self._text == other._text if isinstance(other, Certificate) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
-    def __reduce__(self) -> tuple[type[Certificate], tuple[str]]:
-        return Certificate, (self._text,)
-
-
-def _is_erasure(text: str) -> bool:
-    try:
-        document = json.loads(text)
-    except ValueError:
-        return False
-    return isinstance(document, dict) and str(document.get("schema")).startswith("efface.erasure/")

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
+from ._entry import Verdict
 from ._erasure import Erasure, answered
 from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
 from ._rows import without
 from ._settings import to_json
 from ._vault import key_of
-from .certificate import Certificate, Verdict
+from .certificate import Certificate
 
 if TYPE_CHECKING:
     from .planner import Plan
@@ -263,7 +264,7 @@ class Vault:
             release=False,
             progress=progress,
         )
-        return answered(answer[1])  # type: ignore[no-any-return]
+        return answered(answer)  # type: ignore[no-any-return]
 
     def preview(
         self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None
@@ -333,10 +334,8 @@ class Vault:
         DuplicateRecord
             If a record has or had one of the ids; nothing is added then.
         """
-        from ._table import table
-
-        rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)
-        return self._bring(_engine.add, rows, request_id, progress)
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
+        return self._bring(_engine.add, X, y, named, request_id, progress)
 
     def update(
         self,
@@ -369,18 +368,21 @@ class Vault:
         UnknownRecord
             If one of the ids is not in the model; nothing is changed then.
         """
-        from ._table import table
-
-        rows = table(X, y, ids=ids, subjects=subjects, sample_weight=sample_weight, names=names)
-        return self._bring(_engine.update, rows, request_id, progress)
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
+        return self._bring(_engine.update, X, y, named, request_id, progress)
 
     def _bring(
         self,
         request: Callable[..., tuple[str, str]],
-        rows: _engine.Table,
+        X: Any,
+        y: Any,
+        named: dict[str, Any],
         request_id: str | None,
         progress: Progress | None,
     ) -> Receipt:
+        from ._table import table
+
+        rows = table(X, y, **named)
         answer = request(
             rows, self.path, self._key_file(), request_id=request_id, progress=progress
         )
@@ -437,10 +439,11 @@ class Vault:
     def verify(
         self, *, key: str | None = None, head: str | None = None, whole: bool = False
     ) -> Verdict:
-        """Check the ledger: hashes, signatures, claims, and the model's digest.
+        """Check the ledger: hashes, signatures, claims, the model's digest, and the rows.
 
         Checking starts at the ledger's last checkpoint (the last one before ``head``), a signed
-        entry that states what those before it add up to.
+        entry that states what those before it add up to. Records are counted, and where the key
+        file is at hand each is compared with the checksum it was stored with.
 
         Parameters
         ----------
@@ -451,8 +454,23 @@ class Vault:
         whole : bool, default=False
             Check every entry from the first on, and that checkpoints add up.
         """
-        text = _engine.verify_ledger(self.path, key=key, head=head, whole=whole)
+        text = _engine.verify_ledger(
+            self.path, key=key, head=head, whole=whole, key_file=self._key_file_there()
+        )
         return Verdict._from_json(text)
+
+    def doctor(self) -> Verdict:
+        """Examine the whole vault: its file, records, requests, ledger, model and kept state.
+
+        Reads everything and changes nothing. Each record is compared with the checksum it was
+        stored with, which takes the key file.
+
+        Returns
+        -------
+        Verdict
+            True exactly if the vault is sound; undecided where the key file is not at hand.
+        """
+        return Verdict._from_json(_engine.doctor(self.path, key_file=self._key_file_there()))
 
     @property
     def public_key(self) -> str:
@@ -477,6 +495,14 @@ class Vault:
 
     def _key_file(self) -> Path:
         return key_of(self.path, self._key)
+
+    def _key_file_there(self) -> Path | None:
+        """The key file for what can do without: one that was named must be there."""
+        try:
+            key = self._key_file()
+        except InputError:  # no place for the user's key file is known
+            return None
+        return key if self._key is not None or key.exists() else None
 
     def __repr__(self) -> str:
         return f"<efface.Vault {str(self.path)!r}>"

@@ -50,6 +50,44 @@ fn a_row_removed_by_another_program_is_named_by_every_command() {
     }
 }
 
+/// What a killed training or copy leaves is mentioned by whoever comes next.
+#[test]
+fn what_was_interrupted_is_mentioned() {
+    let w = vault();
+    w.write("n.efface.partial", "rows");
+    for line in ["status n.efface", "delete n.efface --record r1", "doctor n.efface"] {
+        let words = ["does not exist", "n.efface.partial", "may hold records", "remove it"];
+        w.efface(line).fails(2, &words);
+    }
+    w.write("m.efface.partial", "rows");
+    let ran = w.efface("doctor m.efface").done();
+    assert!(ran.stdout.contains("m.efface.partial"), "{ran:#?}");
+    w.efface("train data.csv --label y --id id --subject user -o n.efface").done();
+    assert!(!w.path("n.efface.partial").exists());
+}
+
+/// The name of the file and what to do come with every damage.
+#[test]
+fn a_damaged_vault_is_named() {
+    for sql in [
+        "UPDATE record SET target = 1 - target WHERE id = 'r99'",
+        "DELETE FROM record WHERE id = 'r99'",
+        "UPDATE tally SET mac = zeroblob(32)",
+        "UPDATE model SET weights = zeroblob(8)",
+        "DELETE FROM model",
+        "DELETE FROM ledger",
+        "CREATE TABLE copy (a)",
+    ] {
+        let w = vault();
+        Connection::open(w.path("m.efface")).unwrap().execute_batch(sql).unwrap();
+        let words = ["m.efface", "efface restore"];
+        w.efface("delete m.efface --subject u2").fails(2, &words);
+        if !sql.contains("target") && !sql.contains("tally") {
+            w.efface("status m.efface").fails(2, &words);
+        }
+    }
+}
+
 #[test]
 fn what_is_no_vault_is_not_examined() {
     let w = Workshop::new();

@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::Instant;
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::table::{Draws, Label, table};
@@ -79,6 +80,42 @@ fn what_no_release_can_follow_can_still_be_erased() {
     w.efface("delete m.efface --record r1").fails(1, &["--erase-only"]);
     w.efface("delete m.efface --record r1 --erase-only").done();
     w.efface("refresh m.efface").fails(1, &["train a new model"]);
+}
+
+/// Rows changed by another program: no other request is served, and an erasure takes them along.
+#[test]
+fn a_damaged_vault_still_serves_an_erasure() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    let key = w.public_key();
+    let vault = w.path("m.efface");
+    let sql = "UPDATE record SET subject = 'u9', id = 'x' || id WHERE id = 'r15'; \
+               DELETE FROM record WHERE id = 'r40'";
+    Connection::open(&vault).unwrap().execute_batch(sql).unwrap();
+    w.efface("delete m.efface --subject u3").fails(2, &["efface doctor", "--erase-only"]);
+    w.efface("delete m.efface --subject u3 --erase-only --dry-run").fails(2, &["--erase-only"]);
+    let told = w.efface("delete m.efface --subject u3 --erase-only --certificate e.json").done();
+    for words in
+        ["erased 4 records, 54 remain", "the vault was damaged: 1 row", "1 row was missing"]
+    {
+        assert!(told.stdout.contains(words), "{words}: {told:?}");
+    }
+    w.efface("doctor m.efface").done();
+    w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();
+    w.run(&["certificate", "verify", "e.json", "--key", &key, "--vault", "m.efface"]).done();
+    let (code, lines) = python(&w.path("e.json"), Some(&key));
+    assert_eq!(code, Some(0), "{lines}");
+    assert!(lines.contains("1 damaged row of a damaged vault (1 row missing)"), "{lines}");
+    assert_eq!(rows(&w, "subject = 'u3' OR id LIKE '%r15'"), 0);
+    w.efface("refresh m.efface").done();
+    w.efface("delete m.efface --subject u4").done();
+}
+
+fn rows(w: &Workshop, which: &str) -> i64 {
+    let sql = format!("SELECT COUNT(*) FROM record NOT INDEXED WHERE {which}");
+    let connection = Connection::open(w.path("m.efface")).unwrap();
+    connection.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
 #[test]

@@ -1,5 +1,12 @@
 //! Lists of ids and subjects, and names that the model does not know.
 
+#[cfg(feature = "parquet")]
+use std::sync::Arc;
+
+#[cfg(feature = "parquet")]
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+#[cfg(feature = "parquet")]
+use parquet::arrow::ArrowWriter;
 use serde_json::json;
 
 use crate::table::{Label, table};
@@ -35,6 +42,42 @@ fn lists_in_every_form() {
     w.efface("delete m.efface --ids ids.csv --column id").fails(2, &["`id`", "`who`"]);
     w.write("bad.json", "[1.5]");
     w.efface("delete m.efface --ids bad.json").fails(2, &["whole numbers", "1.5"]);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn lists_in_parquet() {
+    let w = trained();
+    let column =
+        |names: &[Option<&str>]| -> ArrayRef { Arc::new(StringArray::from(names.to_vec())) };
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    w.write(
+        "ids.parquet",
+        parquet(&[
+            ("when", numbers.clone()),
+            ("who", column(&[Some("r1"), Some("r2"), Some("r3")])),
+        ]),
+    );
+    w.write("users.parquet", parquet(&[("person", column(&[Some("u9"), None, Some("u10")]))]));
+    let done = w.efface("delete m.efface --ids ids.parquet --column who --json").done().json();
+    assert_eq!((&done["records"], &done["remaining"]), (&3.into(), &57.into()));
+    let line = "delete m.efface --subjects users.parquet --column person --json";
+    let done = w.efface(line).done().json();
+    assert_eq!((&done["records"], &done["remaining"]), (&10.into(), &47.into()));
+    w.efface("delete m.efface --ids ids.parquet").fails(2, &["is a table", "--column"]);
+    w.efface("delete m.efface --ids ids.parquet --column id").fails(2, &["`id`", "`who`"]);
+    let unknown = "delete m.efface --ids ids.parquet --column when";
+    w.efface(unknown).fails(1, &["3 of 3 records are unknown", "`1`"]);
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(columns: &[(&str, ArrayRef)]) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
 }
 
 #[test]

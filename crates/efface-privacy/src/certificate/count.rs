@@ -31,7 +31,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         _ => {
             let shown: String = text.chars().take(40).collect();
             Err(D::Error::custom(format!(
-                "`records` must be a whole number without sign, spaces or leading zeros, or \
+                "a number of records must be a whole number without sign, spaces or leading zeros, or \
                  `{HIDDEN}`, got `{shown}`"
             )))
         }

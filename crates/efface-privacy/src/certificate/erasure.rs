@@ -7,7 +7,7 @@ use super::verify::Verdict;
 use super::{Chain, MAX_BYTES, ParseError, Scope, Signature, count, form};
 
 /// The schema of erasures.
-pub const ERASURE_SCHEMA: &str = "efface.erasure/0.2";
+pub const ERASURE_SCHEMA: &str = "efface.erasure/0.3";
 
 /// What an erasure says is done.
 const COVERS: [&str; 2] = [
@@ -42,6 +42,8 @@ pub struct Erasure {
     pub not_for_release: bool,
     /// The request that was served.
     pub request: Erased,
+    /// What was found where the vault's rows were not those that its last request left.
+    pub damage: Option<Damage>,
     /// The model that is no longer there.
     pub model: Withdrawn,
     /// What this entry says and what it does not.
@@ -63,6 +65,21 @@ pub struct Erased {
     pub records: Option<u64>,
     /// Keyed HMACs of the subjects, never the bare ids.
     pub subject: Option<String>,
+}
+
+/// What an erasure found in a damaged vault. Numbers are `not stated` where they are private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Damage {
+    /// Damaged rows erased besides those of the request: whose they were could not be told.
+    #[serde(with = "count")]
+    pub erased: Option<u64>,
+    /// Rows that the entries before have and that were not there.
+    #[serde(with = "count")]
+    pub missing: Option<u64>,
+    /// Rows left.
+    #[serde(with = "count")]
+    pub remaining: Option<u64>,
 }
 
 /// The model that an erasure withdrew, or found withdrawn.
@@ -110,6 +127,15 @@ impl Erasure {
         Ok(erasure)
     }
 
+    /// Records that are gone by this entry, as far as numbers are stated: those of the request, and
+    /// the damaged and missing rows.
+    #[must_use]
+    pub fn gone(&self) -> u64 {
+        let damage = self.damage.map_or([None; 2], |damage| [damage.erased, damage.missing]);
+        let all = [self.request.records, damage[0], damage[1]];
+        all.into_iter().flatten().fold(0, u64::saturating_add)
+    }
+
     /// The scope of every erasure, with a model's own lines.
     #[must_use]
     pub fn scope(own: &[String]) -> Scope {
@@ -136,7 +162,7 @@ impl Erasure {
     }
 
     fn consistent(&self) -> Result<String, String> {
-        if self.request.records == Some(0) {
+        if self.request.records == Some(0) && self.damage.is_none() {
             return Err("`records` must be a number above 0 or `not stated`".into());
         }
         if self.chain.index == 0 {
@@ -149,10 +175,17 @@ impl Erasure {
         {
             return Err("the scope says more, or warns of less, than an erasure may".into());
         }
-        let records = self.request.records.map_or("records".to_owned(), |count| match count {
-            1 => "1 record".to_owned(),
-            count => format!("{count} records"),
+        let counted = |count: Option<u64>, thing: &str| match count {
+            None => format!("{thing}s"),
+            Some(1) => format!("1 {thing}"),
+            Some(count) => format!("{count} {thing}s"),
+        };
+        let records = counted(self.request.records, "record");
+        let gone = self.damage.map_or(" erased".to_owned(), |damage| {
+            let (erased, missing) =
+                (counted(damage.erased, "damaged row"), counted(damage.missing, "row"));
+            format!(" erased, and {erased} of a damaged vault ({missing} missing)")
         });
-        Ok(format!("{records} erased, no model published; it claims nothing about any model"))
+        Ok(format!("{records}{gone}, no model published; it claims nothing about any model"))
     }
 }

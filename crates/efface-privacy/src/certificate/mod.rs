@@ -13,7 +13,7 @@ mod read_off;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
-pub use erasure::{ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
+pub use erasure::{Damage, ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
 pub use read_off::read_off;
 pub use verify::{Check, Standing, Verdict, event_constants, verify};
 
@@ -26,7 +26,7 @@ use crate::event::Event;
 pub const SCHEMA: &str = "efface.certificate/0.2";
 
 /// The schemas of development versions, which nothing reads any more.
-const EARLIER: [&str; 1] = ["efface.certificate/0"];
+const EARLIER: [&str; 2] = ["efface.certificate/0", "efface.certificate/0.1"];
 
 /// The most bytes a certificate may have.
 pub const MAX_BYTES: usize = 4 << 20;

@@ -254,13 +254,15 @@ impl<'f> Pages<'f> {
 pub(crate) struct Before {
     pages: u32,
     unused: Vec<u32>,
+    /// Whether pages that the transaction leaves alone are swept as well.
+    pub(crate) whole: bool,
 }
 
 impl Before {
     /// Notes the size of the file and its unused pages.
     pub(crate) fn of(file: &RawFile) -> Result<Self, StoreFault> {
         let pages = Pages::of(file)?;
-        Ok(Self { pages: pages.count(), unused: pages.unused_pages()? })
+        Ok(Self { pages: pages.count(), unused: pages.unused_pages()?, whole: false })
     }
 
     /// Bytes by which a file of `now` pages is longer.
@@ -270,7 +272,8 @@ impl Before {
 
     /// Sweeps the pages that a flushed but uncommitted transaction has changed: those in its
     /// journal, those that were unused (SQLite does not journal them) and those it has added.
-    /// `now` is the number of pages including the added ones.
+    /// `now` is the number of pages including the added ones. Where the whole file is to be swept,
+    /// all B-tree pages are; unused ones hold nothing since the vault was opened.
     pub(crate) fn sweep(
         &self,
         file: &RawFile,
@@ -281,8 +284,8 @@ impl Before {
         let pages = Pages::of(file)?;
         let mut changed: BTreeSet<u32> =
             match journal::pages(journal, pages.head.page_size).map_err(StoreFault::from)? {
-                Some(journalled) => journalled.into_iter().collect(),
-                None => (1..=self.pages).collect(),
+                Some(journalled) if !self.whole => journalled.into_iter().collect(),
+                _ => (1..=self.pages).collect(),
             };
         for &number in &self.unused {
             if pages.starts_as_btree(number)? {

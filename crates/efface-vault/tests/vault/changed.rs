@@ -1,7 +1,7 @@
 //! What another program changes in a vault is found by the next request, and so is a file that was
 //! copied in the middle of a change.
 
-use crate::planted::{Planted, genesis, keyring, unlocked};
+use crate::planted::{Planted, assert_clean, genesis, keyring, unlocked};
 use efface_vault::{
     Keyring, OpenError, ReadError, Request, RequestState, RowFault, StoreFault, Transaction, Vault,
 };
@@ -57,11 +57,10 @@ fn fault(error: ReadError) -> RowFault {
 }
 
 /// One statement of another program each, and what it is found by.
-#[test]
-fn whatever_another_program_changes_is_found() {
+fn changes() -> Vec<(&'static str, RowFault)> {
     let count = RowFault::Count { certified: ROWS, present: ROWS - 1 };
     let row = |number| RowFault::Row { record: efface_vault::RecordId::new(number) };
-    for (sql, expected) in [
+    vec![
         ("DELETE FROM record WHERE sequence = 7", count.clone()),
         ("DELETE FROM record WHERE sequence = 40", count.clone()),
         ("UPDATE record SET target = target + 1 WHERE sequence = 7", row(7)),
@@ -98,12 +97,88 @@ fn whatever_another_program_changes_is_found() {
         ("UPDATE request SET entry = 3 WHERE request_id = 'r1'", RowFault::Notes),
         ("DELETE FROM tombstone WHERE mac = zeroblob(32) OR entry = 0", RowFault::Notes),
         ("UPDATE tombstone SET entry = 5", RowFault::Notes),
-    ] {
+    ]
+}
+
+#[test]
+fn whatever_another_program_changes_is_found() {
+    for (sql, expected) in changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = vault(folder.path());
         examined(&path).unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         assert_eq!(fault(examined(&path).unwrap_err()), expected, "{sql}");
+    }
+}
+
+/// Whatever was changed, a change without the damaged rows leaves those that were stored, and a
+/// tally that holds; what is not about rows stays found.
+#[test]
+fn without_its_damaged_rows_a_vault_is_sound_again() {
+    for (sql, fault_before) in changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = vault(folder.path());
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let mut writer = Vault::open(&path).unwrap();
+        writer.unlock_damaged(&keyring()).unwrap();
+        let mut shown = 0;
+        let survey = writer.survey(|_, _| -> Result<(), ReadError> {
+            shown += 1;
+            Ok(())
+        });
+        let survey = survey.unwrap();
+        assert_eq!(survey.present, shown + survey.damaged.len() as u64, "{sql}");
+        let rows = !matches!(fault_before, RowFault::Notes | RowFault::Kept);
+        assert_eq!(survey.as_left, !rows, "{sql}");
+        if !survey.damaged.is_empty() {
+            let refused = writer.begin_without(&[]).unwrap_err();
+            let fault = RowFault::Row { record: survey.damaged[0] };
+            assert_eq!(refused.to_string(), fault.to_string(), "{sql}");
+        }
+        writer.begin_without(&survey.damaged).unwrap().commit().unwrap();
+        drop(writer);
+        match examined(&path) {
+            Ok(()) => assert!(rows, "{sql}"),
+            Err(error) => assert_eq!((fault(error), rows), (fault_before, false), "{sql}"),
+        }
+        assert_eq!(unlocked(&path).checked_count().unwrap(), shown, "{sql}");
+        // Numbers go on where they were.
+        let mut writer = unlocked(&path);
+        let mut change = writer.begin().unwrap();
+        let number = Planted::new(900, 100, None).insert(&mut change);
+        assert!(number.get() > ROWS as i64, "{sql}: {number}");
+        change.commit().unwrap();
+    }
+}
+
+/// A name changed in a row, and not in the indexes, keeps neither row nor index from going.
+#[test]
+fn a_damaged_row_goes_also_where_an_index_names_it_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = vault(folder.path());
+    let id = Planted::new(7, 100, Some(2)).id;
+    let sound = std::fs::read(&path).unwrap();
+    let places: Vec<usize> = (0..sound.len() - id.len())
+        .filter(|&at| &sound[at..at + id.len()] == id.as_bytes())
+        .collect();
+    assert_eq!(places.len(), 2, "its row and its index");
+    for at in places {
+        let mut bytes = sound.clone();
+        bytes[at] = b'~';
+        std::fs::write(&path, &bytes).unwrap();
+        let mut writer = Vault::open(&path).unwrap();
+        writer.unlock_damaged(&keyring()).unwrap();
+        let survey = writer.survey(|_, _| Ok::<_, ReadError>(())).unwrap();
+        let going = [efface_vault::RecordId::new(8)];
+        assert!(survey.damaged.is_empty() || survey.damaged == going);
+        writer.begin_without(&going).unwrap().commit().unwrap();
+        assert_clean(&mut writer, "a damaged row");
+        drop(writer);
+        examined(&path).unwrap();
+        let left = std::fs::read(&path).unwrap();
+        for name in [id.as_bytes(), &bytes[at..at + id.len()]] {
+            assert!(!left.windows(name.len()).any(|part| part == name));
+        }
     }
 }
 

@@ -412,18 +412,56 @@ fn a_moved_vault_leaves_nothing_behind() {
     assert_eq!(count(&target), ROWS);
 }
 
+/// Lets a vault serve once: whether it was found moved, and how often it was.
+#[cfg(unix)]
+fn note(path: &Path) -> (bool, u64) {
+    let mut vault = unlocked(path);
+    let mut change = vault.begin().unwrap();
+    let placed = change.note_place().unwrap();
+    change.commit().unwrap();
+    (placed.moved_now, placed.moves)
+}
+
+/// What a kill leaves between the two ends of a move: two vaults, of which the old one says so.
+#[cfg(unix)]
+#[test]
+fn of_two_vaults_that_an_interrupted_move_leaves_one_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = create(folder.path());
+    let target = folder.path().join("kept.efface");
+    // In the way of the old file, once the new one has its name.
+    let obstacle = folder.path().join("m.efface.partial");
+    fs::create_dir(&obstacle).unwrap();
+    let error = Vault::open(&path).unwrap().move_to(&target, &mut || false).unwrap_err();
+    assert!(matches!(error, CreateError::OldLeft { .. }), "{error}");
+    assert_eq!((count(&path), count(&target)), (ROWS, ROWS));
+    assert_eq!(note(&target), (false, 0));
+    assert_eq!(note(&path), (true, 1));
+}
+
+/// A move that fails before the new file has its name leaves the vault where it was.
+#[cfg(unix)]
+#[test]
+fn a_move_that_fails_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = create(folder.path());
+    let target = folder.path().join("kept.efface");
+    let mut taken = || {
+        fs::write(&target, "mine").unwrap();
+        false
+    };
+    let refused = Vault::open(&path).unwrap().move_to(&target, &mut taken).unwrap_err();
+    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert_eq!(fs::read(&target).unwrap(), b"mine");
+    assert_eq!((count(&path), note(&path)), (ROWS, (false, 0)));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_copy_that_serves_is_noticed_and_stays_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = create(folder.path());
-    let note = |path: &Path| {
-        let mut vault = unlocked(path);
-        let mut change = vault.begin().unwrap();
-        let placed = change.note_place().unwrap();
-        change.commit().unwrap();
-        (placed.moved_now, placed.moves)
-    };
     assert_eq!(note(&path), (false, 0));
     let copy = folder.path().join("copy.efface");
     fs::copy(&path, &copy).unwrap();

@@ -54,6 +54,8 @@ pub enum NoticeCode {
     Moved,
     /// Records without ids were named by their position.
     NamedByPosition,
+    /// The vault was damaged, and an erasure took out rows that nobody named.
+    DamagedRows,
     /// The clock is behind an earlier entry of the ledger.
     ClockSetBack,
 }
@@ -75,6 +77,7 @@ impl NoticeCode {
             Self::DeletedBefore => "deleted-before",
             Self::Moved => "moved",
             Self::NamedByPosition => "named-by-position",
+            Self::DamagedRows => "damaged-rows",
             Self::ClockSetBack => "clock-set-back",
         }
     }
@@ -89,6 +92,7 @@ impl NoticeCode {
             | Self::PublicNFarOff
             | Self::NoRequestCovered
             | Self::RowsClipped
+            | Self::DamagedRows
             | Self::ClockSetBack
             | Self::Moved => true,
             Self::RowsLeftOut

@@ -12,6 +12,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rusqlite::Connection;
 
+use efface_privacy::certificate::seal;
+use efface_vault::{ReadError, Vault};
+use serde_json::Value;
+
 use crate::world::World;
 
 /// A vault with subjects after a deletion, so that there are unused pages and tombstones.
@@ -226,6 +230,65 @@ fn rows_changed_by_another_program_are_named() {
             assert!(names.contains(&"rows") || names.contains(&"key"), "{statements}: {names:?}");
         }
         assert_eq!(failing(&counts).contains(&"rows"), counted, "{statements}: {counts:?}");
+    }
+}
+
+/// The same vault as an earlier development version would have made it, its first certificate of
+/// this schema.
+fn earlier(world: &World, vault: &Path, schema: &str) -> PathBuf {
+    let made = world.path("earlier.efface");
+    let from = Vault::open_read_only(vault).unwrap();
+    let mut new = Vault::create(&made, &from.genesis().unwrap(), &world.keyring).unwrap();
+    from.scan(|_, row| -> Result<(), ReadError> {
+        new.insert_record(&row).unwrap();
+        Ok(())
+    })
+    .unwrap();
+    let model = from.model().unwrap().unwrap();
+    new.replace_model(1, &model.weights, &model.salt, &model.digest).unwrap();
+    let text = from.ledger_entry(0, |entry| entry.json.to_owned()).unwrap().unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    document.as_object_mut().unwrap().remove("signature");
+    document["schema"] = schema.into();
+    let keyring = &world.keyring;
+    let (text, hash) = seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes)).unwrap();
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(hash, &mut bytes).unwrap();
+    new.append_ledger("certificate", &text, &bytes).unwrap();
+    new.commit().unwrap();
+    made
+}
+
+/// Ledgers with certificates of earlier schemas are refused by name of the version, by requests and
+/// by what only reads.
+#[test]
+fn a_vault_of_an_earlier_version_is_refused_in_words() {
+    for schema in ["efface.certificate/0", "efface.certificate/0.1"] {
+        let world = World::new();
+        let (now, _) = world.trained(Settings::default()).unwrap();
+        let vault = earlier(&world, &now, schema);
+        let keys = Some(&world.keyring);
+        let what = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+        let table = world.table("asked.csv", 500, 5, 2);
+        for error in [
+            world.run(|s| delete(&vault, &what, s)).map(drop),
+            world.run(|s| efface::erase(&vault, &what, s)).map(drop),
+            status(&vault).map(drop),
+            predict(&vault, &table, &mut |_| Ok(())).map(drop),
+        ]
+        .map(Result::unwrap_err)
+        {
+            assert_eq!(error.code(), "earlier", "{schema}: {error}");
+            assert!(error.message().contains(&format!("`schema` is `{schema}`")), "{error}");
+            assert!(error.what_to_do().unwrap().contains("train the model again"), "{error}");
+        }
+        let key = world.keyring.public_key();
+        for verdict in [doctor(&vault, keys), verify_ledger(&vault, Some(&key), None, keys)] {
+            let verdict = verdict.unwrap();
+            let check = verdict.checks.iter().find(|check| check.name == "entry 0").unwrap();
+            assert_eq!(check.standing, Standing::Fails);
+            assert!(check.reason.contains("earlier development version"), "{}", check.reason);
+        }
     }
 }
 

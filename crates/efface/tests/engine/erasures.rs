@@ -8,6 +8,8 @@ use efface::{
     show, status, update, verify, verify_ledger, weights,
 };
 
+use sha2::{Digest, Sha256};
+
 use crate::world::{World, bytes};
 
 fn ids(names: &[&str]) -> Delete {
@@ -16,10 +18,13 @@ fn ids(names: &[&str]) -> Delete {
 }
 
 fn by(mechanism: &str) -> Settings {
-    let secret = mechanism == "distributed-descent";
+    let hidden = mechanism == "descent-to-delete, secret";
+    let secret = hidden || mechanism == "distributed-descent";
+    let mechanism = mechanism.trim_end_matches(", secret");
     let least_squares = mechanism == "ridge";
     Settings {
         mechanism: Some(mechanism.into()),
+        variant: hidden.then(|| "secret".into()),
         loss: least_squares.then(|| "squared".into()),
         target_range: least_squares.then_some((0.0, 10.0)),
         lambda: Some(0.05),
@@ -35,6 +40,25 @@ fn folder(world: &World) -> Vec<u8> {
 
 fn has(haystack: &[u8], needle: &[u8]) -> bool {
     haystack.windows(needle.len()).any(|part| part == needle)
+}
+
+/// Whether a name is there in any form that something stored may have: as text, which a longer
+/// number would follow, in UTF-16, as hexadecimal digits, and as a hash that whoever guesses the name
+/// can compute.
+fn names(haystack: &[u8], name: &str) -> bool {
+    let text = name.as_bytes();
+    let followed = |at: usize| haystack.get(at + text.len()).is_some_and(u8::is_ascii_digit);
+    let as_text =
+        haystack.windows(text.len()).enumerate().any(|(at, part)| part == text && !followed(at));
+    let hashes = [Sha256::digest(text).to_vec(), blake3::hash(text).as_bytes().to_vec()];
+    let mut others = vec![
+        name.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        name.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        hex::encode(text).into_bytes(),
+    ];
+    others.extend(hashes.iter().map(|hash| hex::encode(hash).into_bytes()));
+    others.extend(hashes);
+    as_text || others.iter().any(|form: &Vec<u8>| has(haystack, form))
 }
 
 /// The whole ledger holds, and so does each of its entries.
@@ -65,6 +89,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         ("ridge", true),
         ("distributed-descent", true),
         ("objective-perturbation", true),
+        ("descent-to-delete, secret", true),
         ("noisy-gd", false),
         ("descent-to-delete", false),
     ] {
@@ -72,7 +97,9 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         let (vault, _) = world.trained(by(mechanism)).unwrap();
         std::fs::remove_file(world.path("train.csv")).unwrap();
         let old: Vec<u8> = weights(&vault).unwrap().coef[0].to_le_bytes().to_vec();
-        assert!(has(&folder(&world), b"id-77") && has(&folder(&world), &old), "{mechanism}");
+        let before = folder(&world);
+        assert!(names(&before, "id-77") && names(&before, "who-3"), "{mechanism}");
+        assert!(has(&before, &old), "{mechanism}");
 
         let dry = erase_dry_run(&vault, &ids(&["id-77", "id-78"]), &world.keyring).unwrap();
         assert_eq!((dry.records, dry.remaining, dry.claims.len()), (2, 118, 0));
@@ -82,10 +109,10 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
             (served.kind.as_str(), served.records, served.remaining),
             ("erase", Some(2), 118)
         );
-        assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.2"));
-        for needle in [b"id-77".as_slice(), b"id-78", &old] {
-            assert!(!has(&folder(&world), needle), "{mechanism}: {needle:?}");
-        }
+        assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.3"));
+        let after = folder(&world);
+        assert!(!names(&after, "id-77") && !names(&after, "id-78"), "{mechanism}");
+        assert!(!has(&after, &old), "{mechanism}: weights");
         let now = status(&vault).unwrap();
         assert!(now.withdrawn && now.claims.is_empty() && now.records == 118);
         assert!(now.notions.iter().all(|notion| !notion.available));
@@ -119,7 +146,11 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         let people = Delete { what: Which::Subjects(vec!["who-3".into()]), request_id: None };
         let second = world.run(|s| erase(&vault, &people, s)).unwrap();
         assert_eq!((second.records, second.remaining), (Some(3), 115));
-        assert!(!has(&folder(&world), b"who-3\0") && second.certificate.contains("\"before\""));
+        let after = folder(&world);
+        for name in ["who-3", "id-9", "id-10", "id-11"] {
+            assert!(!names(&after, name), "{mechanism}: {name}");
+        }
+        assert!(second.certificate.contains("\"before\""));
         all_holds(&world, &vault);
 
         let fresh = world.run(|s| refresh(&vault, None, s));
@@ -193,15 +224,13 @@ fn an_erasure_is_never_impossible() {
         assert_eq!(status(&vault).unwrap().records, there);
         world.run(|s| erase(&vault, &two, s)).unwrap();
         assert_eq!(status(&vault).unwrap().records, there - 2);
-        assert!(!has(&folder_of(&vault), b"id-7\0"));
+        assert!(names(&folder(&world), "id-7"), "the table has it");
+        std::fs::remove_file(world.path("train.csv")).unwrap();
+        assert!(!names(&folder(&world), "id-7") && !names(&folder(&world), "id-8"));
         let fresh = world.run(|s| refresh(&vault, None, s));
         assert_eq!(fresh.is_ok(), refreshed, "{fresh:?}");
         all_holds(&world, &vault);
     }
-}
-
-fn folder_of(vault: &Path) -> Vec<u8> {
-    std::fs::read(vault).unwrap()
 }
 
 /// Releases made before count on under differential privacy.

@@ -18,6 +18,7 @@ mod read_off;
 mod refusals;
 mod rehearsal;
 mod releases;
+mod salvage;
 mod sizes;
 mod weighted;
 mod world;

@@ -1,0 +1,208 @@
+//! Erasures from vaults whose rows are damaged: they are served, and leave no row of those named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use efface::{
+    Delete, Error, Settings, Standing, Which, delete, doctor, entries, erase, erase_dry_run,
+    refresh, show, status, verify, verify_ledger,
+};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::world::{World, bytes};
+
+/// A vault of 117 rows, those of `who-1` (`id-3` to `id-5`) deleted, and a copy from before.
+fn aged(settings: Settings) -> (World, PathBuf) {
+    let world = World::new();
+    let (vault, _) = world.trained(settings).unwrap();
+    fs::remove_file(world.path("train.csv")).unwrap();
+    fs::create_dir(world.path("before")).unwrap();
+    fs::copy(&vault, world.path("before/model.efface")).unwrap();
+    world.run(|s| delete(&vault, &people("who-1"), s)).unwrap();
+    (world, vault)
+}
+
+fn people(name: &str) -> Delete {
+    Delete { what: Which::Subjects(vec![name.into()]), request_id: None }
+}
+
+fn ids(names: &[&str]) -> Delete {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Delete { what: Which::Ids(names), request_id: None }
+}
+
+fn sql(world: &World, vault: &Path, statements: &str) {
+    let connection = Connection::open(vault).unwrap();
+    let before = world.path("before/model.efface");
+    let attach = format!("ATTACH '{}' AS before", before.display());
+    connection.execute_batch(&format!("{attach}; {statements}")).unwrap();
+}
+
+fn has(world: &World, name: &[u8]) -> bool {
+    bytes(&world.path(".")).windows(name.len()).any(|part| part == name)
+}
+
+fn damage(certificate: &str) -> Value {
+    serde_json::from_str::<Value>(certificate).unwrap()["damage"].clone()
+}
+
+/// Everything about the vault and its entries holds.
+fn all_holds(world: &World, vault: &Path, context: &str) {
+    let key = world.keyring.public_key();
+    let examined = doctor(vault, Some(&world.keyring)).unwrap();
+    assert_eq!(examined.standing(), Standing::Holds, "{context}: {examined:?}");
+    let ledger = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
+    assert_eq!(ledger.standing(), Standing::Holds, "{context}: {ledger:?}");
+    for entry in entries(vault).unwrap() {
+        let text = efface::certificate(vault, &entry.index.to_string()).unwrap();
+        let verdict = verify(&text, Some(&key), Some(vault), None).unwrap();
+        assert_eq!(verdict.standing(), Standing::Holds, "{context}: {verdict:?}");
+    }
+}
+
+/// What another program did, and what of `who-7` (`id-21` to `id-23`) and others went by it: records
+/// of the request, damaged rows, missing rows.
+const CHANGES: [(&str, [u64; 3]); 12] = [
+    ("DELETE FROM main.record WHERE id = 'id-60'", [3, 0, 1]),
+    ("DELETE FROM main.record WHERE id = 'id-60'; UPDATE main.tally SET records = 116", [3, 0, 1]),
+    ("DELETE FROM main.record WHERE subject = 'who-7'", [0, 0, 3]),
+    ("UPDATE main.record SET target = 1 - target WHERE id = 'id-60'", [3, 1, 0]),
+    ("UPDATE main.record SET subject = 'who-9' WHERE id = 'id-21'", [2, 1, 0]),
+    ("UPDATE main.record SET subject = 'x', id = 'x' || id WHERE subject = 'who-7'", [0, 3, 0]),
+    ("UPDATE main.record SET id = CAST(x'ff41' AS TEXT) WHERE id = 'id-60'", [3, 1, 0]),
+    ("INSERT INTO main.record SELECT * FROM before.record WHERE id = 'id-4'", [3, 1, 0]),
+    ("UPDATE main.tally SET mac = zeroblob(32)", [3, 0, 0]),
+    ("DELETE FROM main.tally", [3, 0, 0]),
+    ("DELETE FROM main.model", [3, 0, 0]),
+    ("UPDATE main.model SET weights = zeroblob(5)", [3, 0, 0]),
+];
+
+#[test]
+fn a_damaged_vault_serves_an_erasure_and_is_sound_after_it() {
+    let newton = Settings {
+        state: Some("secret".into()),
+        solver: Some("newton".into()),
+        releases: Some(40),
+        lambda: Some(0.05),
+        ..Settings::default()
+    };
+    for (statements, [records, erased, missing]) in CHANGES {
+        for settings in [Settings::default(), newton.clone()] {
+            let (world, vault) = aged(settings);
+            sql(&world, &vault, statements);
+            let refused = world.run(|s| delete(&vault, &people("who-8"), s)).unwrap_err();
+            assert_eq!(refused.code(), "damaged", "{statements}: {refused}");
+            let served = world.run(|s| erase(&vault, &people("who-7"), s)).unwrap();
+            let remaining = status(&vault).unwrap().records;
+            let put_back = u64::from(statements.starts_with("INSERT"));
+            assert_eq!(served.records, Some(records), "{statements}");
+            assert_eq!(remaining + records + erased + missing, 117 + put_back, "{statements}");
+            let expected = json!({
+                "erased": erased.to_string(),
+                "missing": missing.to_string(),
+                "remaining": remaining.to_string(),
+            });
+            assert_eq!(damage(&served.certificate), expected, "{statements}");
+            assert!(show(&served.certificate).unwrap().contains("was damaged"), "{statements}");
+            let told: Vec<&str> = served.notices.iter().map(|notice| notice.code.name()).collect();
+            assert_eq!(told, ["damaged-rows"], "{statements}");
+            fs::remove_dir_all(world.path("before")).unwrap();
+            for name in [b"id-21".as_slice(), b"id-22", b"id-23", b"who-7"] {
+                assert!(!has(&world, name), "{statements}: {name:?}");
+            }
+            all_holds(&world, &vault, statements);
+            let again = world.run(|s| erase(&vault, &people("who-7"), s)).unwrap();
+            assert!(again.replayed && again.certificate == served.certificate, "{statements}");
+            let fresh = world.run(|s| refresh(&vault, None, s)).unwrap();
+            assert_eq!(fresh.remaining, remaining, "{statements}");
+            world.run(|s| delete(&vault, &people("who-8"), s)).unwrap();
+            all_holds(&world, &vault, statements);
+        }
+    }
+}
+
+/// Whichever byte of a name is changed, in its rows or in the index, an erasure leaves none of the
+/// person's rows, also not the one that bears another name now.
+#[test]
+fn a_flipped_name_hides_no_row_from_an_erasure() {
+    let (world, vault) = aged(Settings::default());
+    let sound = fs::read(&vault).unwrap();
+    let copy = world.path("copy.efface");
+    let name = b"who-17";
+    let places: Vec<usize> =
+        (0..sound.len() - name.len()).filter(|&at| &sound[at..at + name.len()] == name).collect();
+    assert!(places.len() >= 6, "three rows and their index: {places:?}");
+    for at in places.into_iter().flat_map(|at| at..at + name.len()) {
+        for bit in [1, 0x80] {
+            let mut changed = sound.clone();
+            changed[at] ^= bit;
+            fs::write(&copy, &changed).unwrap();
+            world.run(|s| erase(&copy, &people("who-17"), s)).unwrap();
+            assert_eq!(status(&copy).unwrap().records, 114, "byte {at}");
+            all_holds(&world, &copy, "a flip");
+            let left = fs::read(&copy).unwrap();
+            for id in [b"id-51", b"id-52", b"id-53"] {
+                assert!(!left.windows(5).any(|part| part == id), "byte {at}");
+            }
+        }
+    }
+}
+
+/// Only as many names as rows were damaged or are missing can have been theirs.
+#[test]
+fn unknown_names_are_refused_unless_a_damaged_row_may_have_had_them() {
+    let (world, vault) = aged(Settings::default());
+    let sound = fs::read(&vault).unwrap();
+    let unknown =
+        |request: &Delete| -> Error { world.run(|s| erase(&vault, request, s)).unwrap_err() };
+    assert_eq!(unknown(&ids(&["nobody"])).code(), "unknown-record");
+    assert_eq!(unknown(&people("nobody")).code(), "unknown-subject");
+    assert!(fs::read(&vault).unwrap() == sound, "a refusal changes nothing");
+    let rename = "UPDATE main.record SET id = 'lost', subject = 'lost' WHERE id = 'id-60'";
+    sql(&world, &vault, rename);
+    let error = unknown(&ids(&["id-60", "nobody"]));
+    assert_eq!(
+        (error.code(), error.names()),
+        ("unknown-record", &["id-60", "nobody"].map(String::from)[..])
+    );
+    let request = Delete { request_id: Some("t-1".into()), ..ids(&["id-60", "id-61"]) };
+    let served = world.run(|s| erase(&vault, &request, s)).unwrap();
+    assert_eq!(served.records, Some(1));
+    assert!(served.notices[0].message.contains("1 name of the request"), "{:?}", served.notices);
+    let again = world.run(|s| erase(&vault, &request, s)).unwrap();
+    assert!(again.replayed);
+    all_holds(&world, &vault, rename);
+}
+
+/// Where more than rows is damaged, the refusal says what is left to do.
+#[test]
+fn beyond_an_erasure_the_ways_that_are_left_are_named() {
+    for statements in [
+        "DROP TRIGGER main.ledger_is_append_only; UPDATE main.ledger SET body = '{' || body; \
+         CREATE TRIGGER main.ledger_is_append_only BEFORE UPDATE ON ledger \
+         BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+        "DELETE FROM main.ledger",
+    ] {
+        let (world, vault) = aged(Settings::default());
+        sql(&world, &vault, statements);
+        let error = world.run(|s| erase(&vault, &people("who-7"), s)).unwrap_err();
+        let hint = error.what_to_do().unwrap();
+        for way in ["efface doctor", "efface restore", "remove the vault's file"] {
+            assert!(hint.contains(way), "{error}");
+        }
+        let rows = "SELECT COUNT(*) FROM record WHERE subject = 'who-7'";
+        let left: i64 =
+            Connection::open(&vault).unwrap().query_row(rows, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 3, "{statements}: nothing was changed");
+    }
+}
+
+/// A dry run reads no row, and says so by the refusal that names the way.
+#[test]
+fn a_dry_run_of_a_vault_with_other_rows_names_the_erasure() {
+    let (world, vault) = aged(Settings::default());
+    sql(&world, &vault, "DELETE FROM main.record WHERE id = 'id-60'");
+    let error = erase_dry_run(&vault, &people("who-7"), &world.keyring).unwrap_err();
+    assert!(error.what_to_do().unwrap().contains("--erase-only"), "{error}");
+}
