@@ -790,7 +790,9 @@ def descent_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     c, eta, rho = contraction(event), event["step"], event["rounding"]
     q, rest, tail, rounded, records = descent_parts(event)
     if state_of(event) == "secret":
-        require(world != DELETION, "what is kept in `secret` state saw the deleted records")
+        require(
+            world != DELETION, "the state kept in `secret` state depends on the deleted records"
+        )
         if world == RETRAINING:
             one = setting["lipschitz"] * setting["group"] / records
             moved = eta * (one if setting["normalizer"]["kind"] == "fixed" else 4 * one)
@@ -899,24 +901,22 @@ def descent_published(event: Fields, claim: Fields) -> Fields:
 
 RETRAINED = {
     "output-noise": (
-        "`retrain` on the data as they are after the request, with the same distance, noise and "
-        "grid"
+        "`retrain` on the data after the request, with the same distance, noise and grid"
     ),
     "noisy-gd": (
-        "all steps of learning and of every request from the same start, on the data as they are "
-        "after the request"
+        "all steps of learning and of every request from the same start, on the data after the "
+        "request"
     ),
     "distributed-descent": (
-        "the same mechanism trained on the data as they are after the request, with a sample of "
+        "the same mechanism trained on the data after the request, with a sample of "
         "its own, then served the same later requests"
     ),
     "descent/secret": (
-        "the steps of learning from weights 0 on the data as they are after the request, published "
+        "the steps of learning from weights 0 on the data after the request, published "
         "with the same noise and grid"
     ),
     "descent/perfect": (
-        "the same schedule of steps and noises from the same start, on the data as they are after "
-        "the request"
+        "the same schedule of steps and noises from the same start, on the data after the request"
     ),
 }
 NEVER_SAW = {
@@ -932,9 +932,7 @@ NEVER_SAW = {
         "most the stated group, absent from the start"
     ),
 }
-ANEW = (
-    "learning from the records as they are after the request alone, with the same public constants"
-)
+ANEW = "learning from the records after the request alone, with the same public constants"
 NEIGHBOURS = "the same releases from data that differ in the protected records"
 THEOREMS = {
     "output-noise": (
@@ -942,8 +940,8 @@ THEOREMS = {
     ),
     "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
     "exact-removal": (
-        "whole-number sums of rounded records, solved in a fixed order: a function of the records "
-        "at hand"
+        "whole-number sums of rounded records, solved in a fixed order: a function of the current "
+        "records only"
     ),
     "distributed-descent": (
         "Gaussian mechanism around averages of parts, given the same uniform sample"
@@ -957,33 +955,35 @@ THEOREMS = {
 }
 GIVEN_REFERENCES = {
     PRIVACY: (
-        "the same releases, and what was given, from data that differ in the protected records"
+        "the same releases, with the given start or extractor, from data that differ in the "
+        "protected records"
     ),
     DELETION: (
-        "what was given and the model, both made without records of one person among the "
-        "request's, at most the stated group"
+        "the given start or extractor and the model, both made without records of one person "
+        "among the request's, at most the stated group"
     ),
     "extractor": (
         "a feature extractor made without the deleted records, and the model retrained on its "
-        "features of the data as they are after the request"
+        "features of the data after the request"
     ),
     "start": (
         "a start made without the deleted records, and all steps of learning and of every request "
-        "from it, on the data as they are after the request"
+        "from it, on the data after the request"
     ),
 }
 WEIGHT_LIMIT = (
     "weights computed from the data as a whole, such as class balance: each record's weight is "
-    "taken as a fact about that record or as public knowledge; the largest weight and the sum of "
-    "weights, where they were read off the data, which outlive their records"
+    "assumed to be a fact about that record or public knowledge; the largest weight and the sum "
+    "of weights, where they were computed from the data, which remain after their records are "
+    "deleted"
 )
 GIVEN_LIMITS = (
-    "whether what was given is as private as declared",
-    "records that only what was given saw, and other models made from it",
+    "whether the given start or extractor is as private as declared",
+    "records that only the given start or extractor saw, and other models made from it",
 )
 COMPOSED = (
-    "two-fold adaptive composition with what was given, after group privacy; the rest as the "
-    "accountant has it"
+    "adaptive composition with the given start or extractor, after group privacy; otherwise by "
+    "the accountant"
 )
 LATE = "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
 BALL = (
@@ -1003,22 +1003,25 @@ LIMITS = (
     "releases made from other copies of the vault",
     "models exported or published earlier, and comparing an earlier model with a later one",
     "logs, shell histories and screens that showed the records",
-    "what the file system or the disk keeps of overwritten blocks",
+    "old contents of overwritten blocks that the file system or the disk keeps",
     "feature extractors, scalers, encoders and cleaning fitted on private data",
     "choosing settings, thresholds or models by looking at results on private data",
     "other records about the same person, and copies of a record under another id",
     "other models trained on the same data",
     "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-    "names of classes and schema values read from the data, which outlive their records",
     (
-        "what was printed while a request was served (passes, distance, seconds), which follows "
-        "from the model before it"
+        "names of classes and schema values read from the data, which remain after their records "
+        "are deleted"
     ),
     (
-        "the size of the vault's file and the places of rows in it, which tell how much room "
+        "what was printed while a request was served (passes, distance, seconds), which depends "
+        "on the previous model"
+    ),
+    (
+        "the size of the vault's file and the positions of rows in it, which show how much space "
         "deleted records took"
     ),
-    "time taken (the file's own times too), failures and refusals, which may depend on the data",
+    "running times and file times, failures and refusals, which may depend on the data",
 )
 
 
@@ -1029,8 +1032,8 @@ UNHIDDEN = (  # where nothing random is released
 COVERS = (
     "the weights published with this request",
     "everything kept after the request: weights, remaining rows, public constants",
-    "later releases up to the stated number; not the kept unperturbed state itself",
-    "the kept sums, which follow from the remaining rows and public constants",
+    "later releases up to the stated number, but not the kept state without noise",
+    "the kept sums, which depend on the remaining rows and public constants only",
 )
 
 
@@ -1456,8 +1459,7 @@ def perturbation_bound(event: Fields, claim: Fields) -> Fields:
         "advantage": stated_advantage(epsilon, delta),
         "group": "any",
         "reference": (
-            "the exact minimiser on the data as they are after the request, with its own "
-            "perturbation"
+            "the exact minimiser on the data after the request, with its own perturbation"
         ),
         "requests": "non-adaptive",
         "releases": 1,
@@ -1544,8 +1546,8 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     """The claim's sentence with # for its numbers, and the range each number must be in."""
     if claim["notion"] == EXACT:
         text = (
-            "the published model and what is kept are bit for bit what they would be had the "
-            "deleted records never been seen, given the same public constants"
+            "the published model and what is kept are bit for bit what they would be without the "
+            "deleted records, given the same public constants"
         )
         return text, []
     notion, requests, epsilon = claim["notion"], claim["requests"], claim["epsilon"]
@@ -1577,8 +1579,8 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
         person = "" if claim["group"] == "any" else f" (up to {claim['group']} of one person)"
         seen = "what is kept"
         text = (
-            "what is kept is within Rényi divergence # (order #) of what would be kept had the "
-            f"deleted records{person} never been there"
+            "what is kept is within Rényi divergence # (order #) of what would be kept without "
+            f"the deleted records{person}"
         )
     else:
         change = "replaced" if claim["adjacency"] == "replace" else "removed"
@@ -1691,7 +1693,7 @@ def check_claim(document: Fields, claim: Fields) -> str:
             require(claim[name] == value, f"`{name}` is not the event's, which is `{value}`")
     check_words(claim)
     if claim["epsilon"] == INFINITY:
-        return "epsilon is infinite: nothing is promised"
+        return "epsilon is infinite: no guarantee"
     return f"epsilon {claim['epsilon']:.9g} is at least the {bound['epsilon']:.9g} recomputed"
 
 
@@ -1702,7 +1704,7 @@ def check_hash(raw: Fields) -> str:
     """The stated hash is that of the body."""
     found = document_hash(raw)
     require(found == raw["chain"]["hash"], f"the body was changed: it hashes to {found}")
-    return "the body is what was hashed"
+    return "the hash matches the body"
 
 
 def check_signature(document: Fields, trusted: bytes | None) -> str:
@@ -1710,7 +1712,7 @@ def check_signature(document: Fields, trusted: bytes | None) -> str:
     stated = document["signature"]
     key, value = bytes.fromhex(stated["public_key"]), bytes.fromhex(stated["value"])
     name = hashlib.sha256(key).hexdigest()[:16]
-    require(name == stated["key_id"], "the key and its id do not belong together")
+    require(name == stated["key_id"], "the key id does not match the key")
     message = b"efface ledger entry 0\n" + document["chain"]["hash"].encode()
     require(ed25519_holds(key, message, value), "the signature is not by the stated key")
     if trusted is None:
@@ -1833,7 +1835,7 @@ def follows_size(document: Fields, name: str) -> bool:
 
 
 def check_assumptions(document: Fields) -> str:
-    """What the claims rest on beyond mathematics is stated."""
+    """Assumptions of the claims beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
     needed = {"rows"} if core(document["event"]).get("grid") is None else {"rows", "randomness"}
     for constant in document["constants"]:
@@ -1871,7 +1873,7 @@ def check_consistency(document: Fields) -> str:
     fits = anew == first or (anew and document["request"]["kind"] == "refresh")
     require(fits, "only a training, or a refresh after an erasure, has no model before it")
     none = core(document["event"]).get("phases") == []
-    require(not none, "the event has no phase, not even of learning")
+    require(not none, "the event has no phase, not even training")
     check_request(document)
     check_sizes(core(document["event"]))
     return (
@@ -1886,7 +1888,7 @@ def check_request(document: Fields) -> None:
     event = core(document["event"])
     if text == "not stated":
         check_event_hides(document["event"])
-        require(kind != "refresh", "a refresh touches no record, this one does not say so")
+        require(kind != "refresh", "a refresh affects no record, but this one does not state 0")
         least = 1
     else:
         least = int(text)
@@ -1896,7 +1898,7 @@ def check_request(document: Fields) -> None:
         if state_of(event) == "perfect":  # the model before was withdrawn, this one starts anew
             anew = document["model"]["digest_before"] is None
             require(anew, "in `perfect` state there is nothing to refresh")
-            require(phases is None, "a history of steps does not begin anew in `perfect` state")
+            require(phases is None, "a sequence of steps does not restart in `perfect` state")
         require(phases is None or len(phases) == 1, "a refresh begins a new history")
         return
     require(kind == "train" or least > 0, "a request that is no refresh touches a record")
@@ -1953,23 +1955,26 @@ def check_scope(document: Fields) -> str:
 ERASURE_COVERS = (
     (
         "the rows of the request are erased from every file of the vault's folder, and with them "
-        "the model, whatever was kept beside it, and everything else that was computed from them"
+        "the model, the kept state and everything else computed from them"
     ),
     (
         "until `efface refresh` the vault publishes no model; the next one is trained on the "
-        "remaining records from a start that no record determined"
+        "remaining records from a start that depends on no record"
     ),
 )
 ERASURE_LIMITS = (
     (
-        "models released before, their copies, and what was predicted with them: nothing is "
-        "claimed about how much they tell of the erased records"
+        "models released before, their copies and their predictions: nothing is claimed about how "
+        "much they reveal about the erased records"
     ),
     "backups and copies of the vault or of its rows, and logs",
     "feature extractors, preprocessing fitted outside, and other models trained on the same data",
     "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-    "names of classes and schema values read from the data, which outlive their records",
-    "what the file system and the disk keep below the files",
+    (
+        "names of classes and schema values read from the data, which remain after their records "
+        "are deleted"
+    ),
+    "old contents of blocks that the file system or the disk keeps",
 )
 
 
@@ -2046,7 +2051,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         checks[f"claim {index + 1}: {claim['notion']}"] = partial(check_claim, document, claim)
     verdict = []
     if document["not_for_release"]:
-        verdict.append(("fails", "release", "made with a user-given seed: a test, no promise"))
+        verdict.append(("fails", "release", "made with a user-given seed: for tests only"))
     if why := UNSOUND.get(core(document["event"])["kind"]):
         verdict.append(("fails", "soundness", why))
     if not document["claims"]:

@@ -254,5 +254,5 @@ class Claims(CertificateCase):
         claim.update({"epsilon": "inf", "words": words})
         verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
         reasons = {name: (standing, reason) for standing, name, reason in verdict}
-        expected = ("holds", "epsilon is infinite: nothing is promised")
+        expected = ("holds", "epsilon is infinite: no guarantee")
         self.assertEqual(reasons[self.name(document, 1)], expected)

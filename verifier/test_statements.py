@@ -214,7 +214,7 @@ class Statements(CertificateCase):
         document = {"event": hidden, "request": {"kind": "delete", "records": "not stated"}}
         verify.check_request(document)
         document["request"]["kind"] = "refresh"
-        with self.assertRaisesRegex(verify.Broken, "does not say so"):
+        with self.assertRaisesRegex(verify.Broken, "does not state 0"):
             verify.check_request(document)
         document["request"]["records"] = "0"
         verify.check_request(document)

@@ -266,10 +266,10 @@ def test_words_lists_and_requests_are_held_against_their_rules() -> None:
         accounting.noisy_gd_schedule(contraction=[[0.9, 0.9]], shift=[0.1, 0.1], **schedule)
     for requests, message in [
         ({"steps": 3}, "`requests` must be a list of requests, got {'steps': 3}"),
-        ([3], "`requests` must hold mappings with `steps`, `delete` and `add`, got 3"),
+        ([3], "`requests` must contain mappings with `steps`, `delete` and `add`, got 3"),
         ([{"delete": ["a"]}], "`steps` is missing"),
         ([{"steps": 1, "remove": ["a"]}], "`remove` is no input of this kind"),
-        ([{"steps": 1, "delete": [object()]}], "the inputs hold what is no number, word or id"),
+        ([{"steps": 1, "delete": [object()]}], "the inputs must be numbers, strings or ids"),
     ]:
         with pytest.raises(efface.InputError) as refused:
             accounting.noisy_gd_sequence(**gd, requests=cast("Any", requests), adjacency="replace")

@@ -146,7 +146,7 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
         UnlearningClassifier(epsilon=-1).fit(X, y)
     with pytest.raises(efface.InputError, match="`loss` must be one of logistic"):
         UnlearningClassifier(loss="hinge").fit(X, y)
-    with pytest.raises(efface.InputError, match=r"learns numbers.*use `UnlearningRegressor`"):
+    with pytest.raises(efface.InputError, match=r"is for regression.*use `UnlearningRegressor`"):
         UnlearningClassifier(loss="squared").fit(X, y)
     with pytest.raises(ValueError, match="two numbers, low then high"):
         UnlearningRegressor(target_range=[1]).fit(X, y)  # type: ignore[arg-type]

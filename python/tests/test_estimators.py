@@ -82,7 +82,7 @@ def test_subjects_that_no_record_names_are_refused_with_a_way_out(people: People
     model = UnlearningClassifier().fit(people.X, people.y)
     with pytest.raises(efface.UnknownSubject, match="unknown: `ada`") as raised:
         model.forget(subjects=["ada"])
-    assert raised.value.hint == "the records of this model name no subjects: delete by their ids"
+    assert raised.value.hint == "the records of this model have no subjects: delete by id"
 
 
 def test_before_fit_nothing_is_there() -> None:
@@ -203,7 +203,7 @@ def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> N
     assert {claim.notion for claim in declared.forget(ids=["row:3"]).claims} >= protect_one
     with pytest.warns(efface.NotCoveredWarning), pytest.raises(efface.Refused, match="protects"):
         UnlearningRegressor(notion="differential-privacy", public_n=120).fit(people.X, y)
-    with pytest.raises(efface.InputError, match="one number only"):
+    with pytest.raises(efface.InputError, match="only one value"):
         UnlearningRegressor().fit(people.X, np.ones(120))
 
 

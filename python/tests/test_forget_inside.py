@@ -90,7 +90,7 @@ def test_ids_that_are_routed_name_the_records_of_parts(people: People) -> None:
         pairs.fit(people.X, three(people), ids=np.array(people.ids))
     assert len(efface.forget(pairs, ids="id-7").certificates) == 2
     pairs.fit(people.X, three(people))
-    with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+    with pytest.raises(efface.Refused, match="positions among its own rows"):
         efface.forget(pairs, ids="row:7")
 
 
@@ -145,7 +145,7 @@ def test_all_forget_or_none(people: People, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_positions_of_parts_are_not_positions_of_the_whole(people: People) -> None:
     folds = CalibratedClassifierCV(base(), cv=3).fit(people.X, people.y)
-    with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+    with pytest.raises(efface.Refused, match="positions among its own rows"):
         efface.forget(folds, ids="row:5")
     assert {m.status()["records"] for m in look_inside(folds).models.values()} == {80}
     rest = OneVsRestClassifier(base()).fit(people.X, three(people))
@@ -167,7 +167,7 @@ def test_only_what_is_known_to_keep_rows_keeps_positions(people: People) -> None
     frozen = FrozenEstimator(base().fit(people.X[5:], people.y[5:]))
     stack = StackingClassifier([("a", base().fit(people.X[5:], people.y[5:]))], cv="prefit")
     for whole in (other, frozen, stack.fit(people.X, people.y)):
-        with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+        with pytest.raises(efface.Refused, match="positions among its own rows"):
             efface.forget(whole, ids="row:5")
 
 
@@ -238,7 +238,7 @@ def test_copies_that_share_a_vault_follow(people: People) -> None:
     done = efface.forget([model, other], ids="row:1")
     assert len(done.certificates) == 1
     assert np.array_equal(model.coef_, other.coef_)
-    with pytest.raises(efface.InputError, match="no fitted model of efface inside this"):
+    with pytest.raises(efface.InputError, match="no fitted efface model inside this"):
         efface.forget(LogisticRegression().fit(people.X, people.y), ids="row:1")
     with pytest.raises(efface.InputError, match="either `ids` or `subjects`"):
         efface.forget(model)

@@ -142,14 +142,14 @@ def test_where_nothing_meets_the_target_there_is_no_best() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"n": 100}, "a table or `n` and `d` are needed"),
+        ({"n": 100}, "a table, or `n` and `d`, is needed"),
         ({"n": 0, "d": 5}, "`n` must be in 1..="),
         ({"n": 100, "d": 5, "classes": 1}, "`classes` must be in 2..=65536, got 1"),
         ({"n": 100, "d": 5, "entries": 6.0}, "`entries` must be above 0 and at most `d` = 5"),
         ({"n": 100, "d": 5, "deletions_per_month": 0.0}, "above 0 and at most 1e9, got 0"),
         ({"n": 100, "d": 5, "group": []}, "`group` must name between 1 and 1000 sizes, got 0"),
         ({"n": 100, "d": 5, "settings": {"epsilonn": 1.0}}, "unknown field `epsilonn`"),
-        ({"n": 100, "d": 5, "settings": {"seed": 1}}, "a plan holds no seed"),
+        ({"n": 100, "d": 5, "settings": {"seed": 1}}, "a plan cannot have a seed"),
     ],
 )
 def test_bad_questions_are_refused(asked: dict[str, Any], message: str) -> None:
@@ -174,13 +174,13 @@ def test_a_training_follows_its_plan(people: People, tmp_path: Path) -> None:
         expected = plan.best if choice in (None, 1) else plan["solve"]
         assert vault.status()["mechanism"] == expected.settings["mechanism"]
         assert vault.status()["state"] == expected.state
-    with pytest.raises(efface.Refused, match="the plan is for 120 records, the data have 119"):
+    with pytest.raises(efface.Refused, match="the plan is for 120 records, but the data have 119"):
         efface.Vault.train(tmp_path / "x.efface", people.X[1:], people.y[1:], plan=plan.to_json())
     with pytest.raises(efface.InputError, match="`plan` fixes the settings"):
         efface.Vault.train(
             tmp_path / "x.efface", people.X, people.y, plan=plan, settings={"epsilon": 3.0}
         )
-    with pytest.raises(efface.InputError, match="`choice` is one of a plan's"):
+    with pytest.raises(efface.InputError, match="`choice` needs a `plan`"):
         efface.Vault.train(tmp_path / "x.efface", people.X, people.y, choice="solve")
     with pytest.raises(efface.Refused, match="the plan has no choice `best`"):
         efface.Vault.train(tmp_path / "x.efface", people.X, people.y, plan=plan, choice="best")
@@ -192,7 +192,7 @@ def test_a_training_follows_its_plan(people: People, tmp_path: Path) -> None:
 
 def test_a_plan_for_a_table_takes_no_sizes(people: People) -> None:
     for more in ({"n": 120}, {"d": 4}, {"entries": 2.0}, {"classes": 2}):
-        with pytest.raises(efface.InputError, match="sizes are those of `X`"):
+        with pytest.raises(efface.InputError, match="the sizes are taken from `X`"):
             efface.plan(people.X, people.y, **more)
     named = efface.plan(people.X, people.y, classes=[0, 1], pass_ms=1.0)
     assert named.sizes["classes"] == 2

@@ -112,7 +112,7 @@ def test_what_does_not_apply_is_left_out_with_the_reason() -> None:
 def test_a_radius_adds_the_bounded_domain() -> None:
     ax = efface.plot.privacy_against_steps(**MNIST, radius=1.0, steps=[1, 10, 100])
     assert any(label.startswith("bounded-domain: radius 1") for label in lines(ax))
-    with pytest.raises(efface.InputError, match="`steps` must hold whole numbers from 1 on"):
+    with pytest.raises(efface.InputError, match="`steps` must contain whole numbers of at least 1"):
         efface.plot.privacy_against_steps(**MNIST, steps=[0, 1])
 
 
@@ -173,7 +173,7 @@ def test_a_removal_path_is_what_the_certificates_say(people: People, tmp_path: P
 
     only = efface.plot.removal_path(certificates[1:], notions=["differential-privacy"])
     assert [label.partition("\n")[0] for label in lines(only[0])] == ["differential-privacy"]
-    assert "against the start" in only[1].get_ylabel()
+    assert "relative to the start" in only[1].get_ylabel()
     _, one = plt.subplots()
     with pytest.raises(efface.InputError, match="`axes` must be 2 here, got 1"):
         efface.plot.removal_path(vault, axes=[one])
@@ -185,7 +185,7 @@ def test_a_test_model_is_marked(people: People, tmp_path: Path) -> None:
     assert axes[0].get_title("left").startswith("NOT FOR RELEASE")
 
 
-@pytest.mark.parametrize(("history", "message"), [([], "holds no certificate"), (3, "got int")])
+@pytest.mark.parametrize(("history", "message"), [([], "has no certificate"), (3, "got int")])
 def test_what_has_no_history_is_refused(history: Any, message: str) -> None:
     with pytest.raises(efface.InputError, match=message):
         efface.plot.removal_path(history)

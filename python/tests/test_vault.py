@@ -263,7 +263,7 @@ def test_bad_rows_are_refused(people: People, tmp_path: Path) -> None:
     holed[4, 2] = np.nan
     assert refused(holed) == "X[4], column `x2`: numbers must be finite, got NaN"
     assert refused(people.X[:, 0]).startswith("`X` must have 2 axes")
-    assert refused(people.X.astype(str)).startswith("`X` must hold numbers")
+    assert refused(people.X.astype(str)).startswith("`X` must contain numbers")
     assert refused(people.X, people.y[:-1]) == "y: 119 rows, but the features have 120"
     assert refused(people.X, np.array([1, "a", None] * 40, dtype=object)).startswith("`y` must")
 

@@ -188,5 +188,5 @@ def test_plans_count_weights(people: People, tmp_path: Path) -> None:
     rest = [plan["solve"].claims[-1] for plan in (sized, light)]
     assert rest[0].notion == rest[1].notion == "differential-privacy"
     assert rest[0].epsilon > rest[1].epsilon  # heavier records are told more of
-    with pytest.raises(efface.InputError, match="of the records of `X`"):
+    with pytest.raises(efface.InputError, match="needs the records of `X`"):
         efface.plan(n=120, d=4, sample_weight=turns(), **asked)

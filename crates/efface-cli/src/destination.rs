@@ -49,7 +49,7 @@ impl Destination {
         };
         if let Some(what) = irreplaceable(path, others) {
             return Err(Error::input("unwritable", format!("`{}` {what}", path.display()))
-                .hint("give another file name; this is not overwritten, not even with `--force`")
+                .hint("give another file name; this file is not overwritten even with `--force`")
                 .into());
         }
         let place = match fs::metadata(path) {
@@ -155,7 +155,7 @@ fn first_bytes(path: &Path) -> Option<Vec<u8>> {
     Some(start)
 }
 
-/// Whether the file is a key file, wherever it lies: it cannot be made again.
+/// Whether the file is a key file, wherever it lies: it cannot be recreated.
 fn holds_keys(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() < 1 << 16)
         && fs::read_to_string(path).is_ok_and(|text| text.contains("signing_seed = "))

@@ -59,7 +59,7 @@ pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Resul
     }
     let keyring = create(&path)?;
     output.notice(&format!(
-        "made a new key: {}\npublic key: {}\nback the key up apart from the vaults; whoever \
+        "made a new key: {}\npublic key: {}\nback up the key separately from the vaults; whoever \
          verifies certificates needs the public key",
         path.display(),
         public_key(&keyring)

@@ -19,13 +19,13 @@ pub(crate) fn read(path: &Path, column: Option<&str>) -> Result<Vec<String>> {
         None if is_table(path) => {
             let message = format!("`{}` is a table", path.display());
             let error = Error::input("column", message);
-            return Err(error.hint("name the column that holds the ids with `--column`").into());
+            return Err(error.hint("name the id column with `--column`").into());
         }
         None if has_ending(path, "json") => array(path, &input::text(path)?)?,
         None => lines(&input::text(path)?),
     };
     if names.is_empty() {
-        let message = format!("`{}` names nothing to delete", path.display());
+        let message = format!("`{}` has no names to delete", path.display());
         return Err(Error::input("empty", message).into());
     }
     Ok(names)
@@ -49,13 +49,13 @@ fn lines(text: &str) -> Vec<String> {
 fn array(path: &Path, text: &str) -> Result<Vec<String>> {
     let refused = |why: String| Error::input("ids", format!("`{}`: {why}", path.display()));
     let values: Vec<Value> = serde_json::from_str(text).map_err(|error| {
-        refused(format!("an array of texts or whole numbers is needed: {error}"))
+        refused(format!("an array of strings or whole numbers is needed: {error}"))
     })?;
     let name = |(at, value): (usize, Value)| match value {
         Value::String(text) => Ok(text.trim().to_owned()),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
         other => Err(refused(format!(
-            "names are texts or whole numbers, element {at} (counted from 0) is {other}"
+            "names must be strings or whole numbers, element {at} (counted from 0) is {other}"
         ))
         .into()),
     };

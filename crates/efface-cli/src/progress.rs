@@ -94,7 +94,8 @@ impl Bar {
             Progress::Storing => self.enter(Phase::Storing, None, "{spinner} storing"),
             Progress::Copying => self.enter(Phase::Copying, None, "{spinner} copying"),
             Progress::Waiting => {
-                let text = "{spinner} waiting for the vault, which another program has, {elapsed}";
+                let text = "{spinner} waiting for the vault, which another program is using, \
+                    {elapsed}";
                 self.enter(Phase::Waiting, None, text);
             }
             Progress::Changing { records } => {
@@ -139,7 +140,7 @@ fn in_words(progress: &Progress) -> String {
             let goal = goal.map_or_else(String::new, |goal| format!(" of {goal:.1e}"));
             format!("learning: pass {passes}, gradient {gradient_norm:.1e}{goal}")
         }
-        Progress::Waiting => "waiting for the vault, which another program has".to_owned(),
+        Progress::Waiting => "waiting for the vault, which another program is using".to_owned(),
         Progress::Changing { records } => format!("deleting: {records} records"),
         Progress::Copying => "copying".to_owned(),
         Progress::Storing => "storing".to_owned(),

@@ -21,7 +21,7 @@ impl fmt::Display for PathOrStdin {
     }
 }
 
-/// One table to read.
+/// One table to read: a file, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// The table, plain or gzipped.

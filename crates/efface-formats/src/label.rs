@@ -228,7 +228,7 @@ mod tests {
         let refused = |labels: &mut Labels, text| labels.judge(Cell::Text(text)).unwrap_err();
         assert_eq!(
             refused(&mut labels, "2").to_string(),
-            "the label must be in [0, 1], the declared range, got 2"
+            "the label must be in the declared range [0, 1], got 2"
         );
         assert_eq!(
             refused(&mut labels, "").to_string(),
@@ -256,7 +256,8 @@ mod tests {
         let error = labels.judge(Cell::Integer(3)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "more than 2 classes; for a number as target, use `--loss squared --target-range LOW,HIGH`"
+            "more than 2 classes; for a numeric target, use `--loss squared --target-range \
+             LOW,HIGH`"
         );
     }
 }

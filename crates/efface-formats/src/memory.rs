@@ -172,7 +172,7 @@ impl MemoryRows<'_> {
 /// every column is a number and is taken as it is.
 ///
 /// # Errors
-/// As [`crate::read`]; messages call the parts `X`, `y`, `ids`, `subjects` and `weights` and count rows from 1.
+/// As [`crate::read`]; messages call the parts `X`, `y`, `ids`, `subjects` and `weights` and count rows from 0.
 pub fn read_memory(
     table: &MemoryTable<'_>,
     options: &ReadOptions,
@@ -204,7 +204,7 @@ pub fn read_memory(
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
     for at in 0..count {
-        let spot = Spot::Row(at as u64 + 1);
+        let spot = Spot::Row(at as u64);
         let label = labels.map(|values| ("y", values.cell(at)));
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         encoding.encode(&table.rows, at, spot)?;

@@ -4,7 +4,7 @@ use crate::limits::Limits;
 use crate::row_map::{RowMap, RowMapMode};
 use crate::schema::{CsvShape, Schema};
 
-/// What the label is.
+/// Whether labels are classes or numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Task {
     /// The label names a class.
@@ -34,7 +34,7 @@ pub struct ReadOptions {
     /// Classification: the classes in order, the positive one last. Rows of any other class are
     /// left out and counted. `None` collects the classes from the data.
     pub classes: Option<Vec<String>>,
-    /// What the label is.
+    /// Whether labels are classes or numbers.
     pub task: Task,
     /// `false` does not look at labels at all, as for prediction.
     pub label_required: bool,

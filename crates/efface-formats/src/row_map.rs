@@ -32,7 +32,7 @@ impl RowMapMode {
 /// The map applied to each encoded row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowMap {
-    /// What is done.
+    /// What is done to rows longer than `norm`.
     pub mode: RowMapMode,
     /// The bound on the Euclidean length, finite and positive.
     pub norm: f64,
@@ -141,7 +141,7 @@ mod tests {
     fn refuse_names_the_length() {
         let map = RowMap { mode: RowMapMode::Refuse, norm: 1.0 };
         let error = map.apply(&mut [3.0, 4.0]).unwrap_err().to_string();
-        assert!(error.starts_with("the row has norm 5, the bound is 1: "), "{error}");
+        assert!(error.starts_with("the row's norm 5 exceeds the bound 1; "), "{error}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Declared {
     pub cols: usize,
     /// lambda: weight of (lambda/2) |w|^2, above 0 (or 0, see [`check_convex`](Self::check_convex)).
     pub lambda: f64,
-    /// What N is.
+    /// Whether N is public or the current number of records.
     pub normalizer: Normalizer,
     /// r: effective bound on the Euclidean norm of a row, the intercept's column included (see
     /// [`effective_row_bound`]).

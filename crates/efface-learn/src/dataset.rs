@@ -176,13 +176,13 @@ impl Dataset {
         self.x.cols()
     }
 
-    /// The rows.
+    /// The feature matrix, one row per record.
     #[must_use]
     pub fn x(&self) -> &Matrix {
         &self.x
     }
 
-    /// The targets.
+    /// One target per row: a class index, 0 or 1, or a number.
     #[must_use]
     pub fn y(&self) -> &[f64] {
         &self.y

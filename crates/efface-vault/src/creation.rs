@@ -33,7 +33,7 @@ pub enum CreateError {
     },
     /// The name needed while the vault is being made is taken by something that is not a left-over
     /// of an earlier attempt: a link, a folder, or a file with a second name.
-    #[error("{} is in the way and is not a plain file; remove it", path.display())]
+    #[error("{} exists and is not a regular file; remove it", path.display())]
     Obstructed {
         /// What is in the way.
         path: PathBuf,

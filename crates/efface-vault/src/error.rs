@@ -148,7 +148,7 @@ impl From<rusqlite::Error> for ReadError {
 #[non_exhaustive]
 pub enum WriteError {
     /// A record with this public id is already in the vault.
-    #[error("`id` must be new, got \"{id}\" which the vault already holds")]
+    #[error("`id` must be new, but \"{id}\" is already in the vault")]
     DuplicateId {
         /// The id given.
         id: String,
@@ -160,7 +160,7 @@ pub enum WriteError {
         target: f64,
     },
     /// A record to delete is not (or no longer) in the vault.
-    #[error("`record` must be in the vault, got {record} which is not")]
+    #[error("`record` must be in the vault, but {record} is not")]
     UnknownRecord {
         /// The record named.
         record: RecordId,
@@ -192,7 +192,7 @@ pub enum WriteError {
     #[error("vault was opened for reading only")]
     OpenedForReading,
     /// The caller no longer wanted the change.
-    #[error("the change was stopped before its commit; nothing was changed")]
+    #[error("the change was cancelled before its commit; nothing was changed")]
     Stopped,
     /// The change is made and durable, but its journal could not be overwritten.
     #[error(
@@ -206,7 +206,7 @@ pub enum WriteError {
         fault: StoreFault,
     },
     /// An earlier write of the same transaction failed.
-    #[error("transaction was given up because an earlier step of it failed")]
+    #[error("transaction was rolled back because an earlier step of it failed")]
     GivenUp,
     /// The store failed.
     #[error(transparent)]

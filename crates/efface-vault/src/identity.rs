@@ -8,7 +8,7 @@ use crate::{ReadError, RecordId, Vault};
 pub struct Identity {
     /// The number the vault gave it.
     pub record: RecordId,
-    /// Its public id.
+    /// Public identifier of the vault, 32 hexadecimal digits.
     pub id: String,
     /// Whose it is, if anybody's.
     pub subject: Option<String>,

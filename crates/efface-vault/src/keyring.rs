@@ -175,7 +175,7 @@ fn rendered(seed: &[u8; 32], secret: &[u8; 32]) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(512));
     text.push_str(
         "# Keys of efface: whoever has this file can sign certificates in your name and can\n\
-         # recognise deleted ids. Keep it secret, and keep a copy: it cannot be made again.\n\
+         # recognise deleted ids. Keep it secret, and keep a copy: it cannot be recreated.\n\
          version = 2\n",
     );
     for (name, bytes) in [("signing_seed", seed), ("hmac_secret", secret)] {
@@ -239,8 +239,8 @@ fn parse(text: &str) -> Result<(Secret, Secret), (usize, &'static str)> {
 
 const FORM: &str = "expected 64 hexadecimal digits, a dot and 8 check digits, all in double quotes";
 
-const CHANGED: &str = "a digit was changed: the check digits are those of another value; put the \
-                       file back from your copy of it";
+const CHANGED: &str = "a digit was changed: the check digits do not match; restore the file from \
+    your copy";
 
 const EARLIER: &str = "`version` must be 2; version 1 was made by an earlier development version \
                        of efface: make a new key and train again";

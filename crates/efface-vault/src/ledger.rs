@@ -37,7 +37,7 @@ pub struct LedgerEntry<'a> {
 pub struct LedgerHead {
     /// Position of the last entry.
     pub index: u64,
-    /// Its hash.
+    /// SHA-256 hash of the entry's body.
     pub hash: [u8; 32],
 }
 

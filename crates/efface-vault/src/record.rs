@@ -18,7 +18,7 @@ impl RecordId {
         Self(number)
     }
 
-    /// The number.
+    /// The record's number, ascending with insertion.
     pub fn get(self) -> i64 {
         self.0
     }

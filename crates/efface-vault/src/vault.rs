@@ -84,8 +84,8 @@ pub enum OpenError {
     },
     /// The vault was written by an earlier development version of this program.
     #[error(
-        "{} has format {found}, made by an earlier development version of efface; this one reads \
-         format {supported} only",
+        "{} has format {found}, made by an earlier development version of efface; this version \
+         reads only format {supported}",
         path.display()
     )]
     Older {

@@ -124,9 +124,9 @@ fn bring(
         if largest > limit {
             return Err(Error::refused(
                 "max-group",
-                format!("a subject would have {largest} records, `max-group` is {limit}"),
+                format!("a subject would have {largest} records, but `max-group` is {limit}"),
             )
-            .hint("add fewer rows of each person"));
+            .hint("add fewer rows per person"));
         }
     }
     let mut effect = Effect {
@@ -156,7 +156,7 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
         };
         return Err(Error::refused(
             "subjects",
-            format!("this model's records {has} subjects, {lacks}"),
+            format!("this model's records {has} subjects, but {lacks}"),
         )
         .hint("name the subject column with `--subject` exactly when the first table had one"));
     }
@@ -172,7 +172,7 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
         }
         (RequestKind::Add, true) if plan.ids == Ids::Position => Err(Error::refused(
             "ids",
-            "this model was trained without an id column, so additions have none either",
+            "this model was trained without an id column, so additions cannot have one",
         )
         .hint("leave out `--id`")),
         (RequestKind::Add, false) if plan.ids == Ids::Column => {
@@ -252,9 +252,7 @@ fn refuse_known(vault: &Vault, ids: &[Box<str>], hmac: impl Fn(&str) -> [u8; 32]
         if vault.tombstone(&hmac(id))?.is_some() {
             return Err(Error::refused(
                 "duplicate-id",
-                format!(
-                    "`{id}` was deleted before, and ids are never used again; nothing was added"
-                ),
+                format!("`{id}` was deleted before, and ids are never reused; nothing was added"),
             )
             .hint("give the record a new id"));
         }

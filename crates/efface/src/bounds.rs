@@ -81,9 +81,13 @@ fn answer(
     let (delta, order, adjacency) = question.parameters();
     let told = told.filter(|_| private_notion(Notion::of(question)));
     let (epsilon, reason) = match (told, evaluate(event, question, accountant)) {
-        (Some(name), _) => {
-            (None, Some(format!("`{name}` was read off the data, where one record could move it")))
-        }
+        (Some(name), _) => (
+            None,
+            Some(format!(
+                "`{name}` was computed from the data, where one record could \
+                change it"
+            )),
+        ),
         (None, Ok(claim)) => (Some(claim.epsilon), None),
         (None, Err(error)) => (None, Some(error.to_string())),
     };

@@ -38,8 +38,8 @@ pub(crate) struct Facts<'a> {
 }
 
 /// What such a certificate says.
-pub(crate) const MOVED: &str = "this vault was found at another place than where it last served: a \
-                                copy that was served elsewhere is not counted";
+pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
+    from a copy elsewhere are not counted";
 
 /// A sealed ledger entry.
 pub(crate) struct Sealed {
@@ -128,13 +128,13 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
     Err(Error::refused(
         "budget-exhausted",
         format!(
-            "this request would end at epsilon {} for {}, the model promises {allowed}",
+            "this request would end at epsilon {} for {}, but the model promises {allowed}",
             first.epsilon,
             first.notion.name()
         ),
     )
     .hint(
-        "delete fewer records per request, give more removal steps to a new model, or train anew",
+        "delete fewer records per request, or train a new model (possibly with more removal steps)",
     ))
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn certificate(
         let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
         format!(
             "rows outside the vault: {holders} worker processes held and summed them for this \
-             release; no check of the vault reaches their memory, or what they took the rows from"
+             release; no check of the vault covers their memory or the source of their rows"
         )
     }));
     let grid = event.grid();

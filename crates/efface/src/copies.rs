@@ -16,13 +16,13 @@ use crate::verify_ledger::verify_open;
 /// A backup, or a vault made of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Backup {
-    /// Where it is.
+    /// Path of the copy.
     pub path: PathBuf,
     /// Identifier of the vault.
     pub vault: String,
     /// Version of its model.
     pub version: u64,
-    /// Records in it.
+    /// Number of records in the copy.
     pub records: u64,
     /// Index and hash of its ledger's head.
     pub head: (u64, String),
@@ -47,8 +47,8 @@ pub fn backup(
     drop(vault);
     told.path = copied.place()?;
     told.notices.push(
-        "no deletion reaches this copy: delete backups when the records in them must go, and \
-         after a restore ask again for the deletions that came after the backup"
+        "deletions do not reach this copy: delete it when records in it must go, and after a \
+         restore repeat the deletions made since the backup"
             .to_owned(),
     );
     Ok(told)
@@ -83,8 +83,7 @@ pub fn restore(
     let mut told = check(copied.path(), head, watch)?;
     told.path = copied.place()?;
     told.notices.push(format!(
-        "the vault is as it was at ledger entry {}: deletions that were served later are undone; \
-         ask for them again",
+        "the vault is back at ledger entry {}: deletions served later are undone, so repeat them",
         told.head.0
     ));
     Ok(told)
@@ -137,7 +136,7 @@ fn check(path: &Path, head: Option<Head>, watch: &mut Watch<'_>) -> Result<Backu
         None => Ok(told),
         Some(check) => Err(Error::refused(
             "backup",
-            format!("the backup is not put in place: {}: {}", check.name, check.reason),
+            format!("the backup was not restored: {}: {}", check.name, check.reason),
         )
         .hint("take another backup")),
     }

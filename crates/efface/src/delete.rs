@@ -70,7 +70,7 @@ impl Which {
 /// A deletion request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delete {
-    /// What is to go.
+    /// The records or subjects to delete.
     pub what: Which,
     /// The caller's name for the request; a fresh one if none.
     pub request_id: Option<String>,
@@ -435,10 +435,10 @@ pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<Strin
     );
     let hint = match which {
         Which::Subjects(_) if !current.plan.subjects => {
-            "the records of this model name no subjects: delete by their ids"
+            "the records of this model have no subjects: delete by id"
         }
         _ => hint_on_unknown(&current.plan, &unknown)
-            .unwrap_or("correct or leave out the unknown ones and ask again"),
+            .unwrap_or("correct or leave out the unknown ones and repeat the request"),
     };
     Error::refused(which.unknown(), message).hint(hint).about(unknown)
 }

@@ -83,6 +83,6 @@ pub(crate) fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     if weights.iter().all(|w| w.is_finite()) {
         Ok(weights)
     } else {
-        Err(Error::storage("damaged", "the vault's model holds a weight that is not finite"))
+        Err(Error::storage("damaged", "the vault's model has a weight that is not finite"))
     }
 }

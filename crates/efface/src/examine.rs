@@ -40,8 +40,8 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     }
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {
-        let reason = "the keys are not at hand: the rows were counted, and not read against their \
-                      checksums; give the key file with `--key`";
+        let reason = "the key file is missing: the rows were counted but not compared with their \
+            checksums; give it with `--key`";
         verdict.push("key", Standing::Undecided, reason);
     }
     rows(&vault, &mut verdict);
@@ -232,9 +232,9 @@ fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     // Where the model is withdrawn, so is what was kept beside it.
     let (standing, reason) = match (plan.keeps_state() && !withdrawn, stored) {
         (true, true) if read => (Standing::Holds, "the kept state is as it was stored"),
-        (false, false) => (Standing::Holds, "nothing is kept beside the model"),
+        (false, false) => (Standing::Holds, "no kept state, as expected"),
         (true, false) => (Standing::Fails, "the kept state is missing"),
-        (_, true) => (Standing::Fails, "state is kept that this model has none of"),
+        (_, true) => (Standing::Fails, "there is kept state, but this model should have none"),
     };
     verdict.push("state", standing, reason);
     Ok(())

@@ -44,7 +44,7 @@ impl Head {
     pub(crate) fn check(&self, vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         let stored = self.place(vault)?;
         let Some(place) = self.index.or(stored) else {
-            verdict.push("head", Standing::Fails, format!("no entry has the remembered hash{WHY}"));
+            verdict.push("head", Standing::Fails, format!("no entry has the given hash{WHY}"));
             return Ok(());
         };
         let found = vault.ledger_entry(place, |entry| {
@@ -53,15 +53,15 @@ impl Head {
         })?;
         let (standing, reason) = match (found, stored) {
             (Some(Some(hash)), _) if hash == self.hash => {
-                (Standing::Holds, format!("the remembered head is entry {place}"))
+                (Standing::Holds, format!("the given head is entry {place}"))
             }
             (_, Some(other)) if other != place => (
                 Standing::Fails,
-                format!("the remembered index is {place}, but the hash is that of entry {other}"),
+                format!("the given index is {place}, but the hash is that of entry {other}"),
             ),
             (None, _) => (Standing::Fails, format!("the ledger has no entry {place}{WHY}")),
             (Some(_), _) => {
-                (Standing::Fails, format!("entry {place} does not have the remembered hash{WHY}"))
+                (Standing::Fails, format!("entry {place} does not have the given hash{WHY}"))
             }
         };
         verdict.push("head", standing, reason);
@@ -70,8 +70,8 @@ impl Head {
 }
 
 /// What may have happened where the ledger lacks a remembered entry.
-const WHY: &str = ": an older copy of the vault was put back, it is another vault, or the ledger \
-                   was changed";
+const WHY: &str = ": the vault was replaced by an older copy, it is a different vault, or the \
+    ledger was changed";
 
 fn malformed(text: &str) -> Error {
     let shown: String = text.chars().take(80).collect();

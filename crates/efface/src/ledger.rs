@@ -176,7 +176,7 @@ impl Tally {
     /// The newest certificate, its hash and signature checked.
     pub(crate) fn newest(&self, vault: &Vault, genesis: &Genesis) -> Result<Certificate> {
         let Some(Place { index, hash }) = &self.certificate else {
-            return Err(Error::storage("damaged", "the vault's ledger holds no certificate"));
+            return Err(Error::storage("damaged", "the vault's ledger has no certificate"));
         };
         let (text, _) = signed(vault, *index, &genesis.public_key)?;
         let certificate = Certificate::parse(&text).map_err(|error| match error {
@@ -263,7 +263,8 @@ const CHANGED: &str = "it was changed after it was signed";
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
     Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
-        .hint("`efface ledger verify --all` says more; `efface restore` puts a backup in the vault's place")
+        .hint("run `efface ledger verify --all` for details; `efface restore` puts a backup in \
+            the vault's place")
 }
 
 /// When an entry says that it was made.

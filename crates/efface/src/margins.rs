@@ -68,7 +68,7 @@ impl Sink for Margins<'_> {
             return Ok(());
         }
         let (expected, got) = (self.width, layout.width);
-        let message = format!("rows must have {expected} features like the model's, got {got}");
+        let message = format!("rows must have {expected} features like the model, got {got}");
         Err(SinkError::new(Error::refused("data", message)))
     }
 

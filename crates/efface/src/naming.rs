@@ -36,8 +36,8 @@ pub(crate) fn check_convention<'a>(
     let error = Error::refused(
         "row-id",
         format!(
-            "`{shown}` names no record: this model was trained without ids, so that its records are \
-             named by position, `row:K` with K counted from 0"
+            "`{shown}` names no record: this model was trained without ids, so its records are \
+             named by position: `row:K`, K counted from 0"
         ),
     );
     Err(error.hint(match id.parse::<u64>() {
@@ -53,9 +53,8 @@ pub(crate) fn check_convention<'a>(
 /// What to add to the refusal of unknown ids, where one of them is written like a position in a
 /// model whose records have ids of their own.
 pub(crate) fn hint_on_unknown(plan: &Plan, unknown: &[String]) -> Option<&'static str> {
-    (plan.ids == Ids::Column && unknown.iter().any(|id| row_position(id).is_some())).then_some(
-        "records of this model have the ids that the table gave them; positions name none of them",
-    )
+    (plan.ids == Ids::Column && unknown.iter().any(|id| row_position(id).is_some()))
+        .then_some("this model's records are named by the ids of the table, not by position")
 }
 
 #[cfg(test)]

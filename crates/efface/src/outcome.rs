@@ -108,7 +108,7 @@ impl Work {
 pub struct Residual {
     /// Accumulated bound on the gradient of the sum.
     pub bound: f64,
-    /// Where training starts anew.
+    /// Sum of residuals at which the model is retrained.
     pub budget: f64,
     /// This step's share by the data-dependent and by the worst-case bound; none where the model
     /// was trained.
@@ -122,7 +122,7 @@ pub struct DryRun {
     pub named_by: Ids,
     /// Records it would delete.
     pub records: u64,
-    /// Their ids.
+    /// Ids of the records it would delete.
     pub ids: Vec<String>,
     /// Records that would remain.
     pub remaining: u64,
@@ -134,16 +134,16 @@ pub struct DryRun {
     pub claims: Vec<Claim>,
 }
 
-/// `efface status`.
+/// What `efface status` shows of a vault.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
     /// Identifier of the vault.
     pub vault: String,
-    /// When it was made.
+    /// UTC time when the vault was made, RFC 3339.
     pub created_at: String,
     /// The mechanism, loss and state by name.
     pub mechanism: String,
-    /// The loss.
+    /// Name of the loss, such as `logistic`.
     pub loss: String,
     /// `perfect` or `secret`.
     pub state: String,
@@ -162,11 +162,11 @@ pub struct Status {
     pub capacity: Option<u64>,
     /// Version of the model.
     pub version: u64,
-    /// Parameters.
+    /// Number of weights, all outputs together.
     pub parameters: u64,
     /// Requests served, by kind.
     pub requests: Vec<(String, u64)>,
-    /// Copies that left.
+    /// Exports that the ledger records.
     pub exports: Exports,
     /// Releases left before a refresh, in `secret` state or under DP.
     pub releases_left: Option<u64>,
@@ -205,7 +205,7 @@ pub struct MemoryStatus {
 /// Whether a notion can still be served.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NotionStatus {
-    /// The notion.
+    /// Name of the privacy notion.
     pub notion: String,
     /// Whether the next request can earn it.
     pub available: bool,
@@ -219,7 +219,7 @@ pub struct NotionStatus {
 pub struct Exports {
     /// How many the ledger notes.
     pub count: u64,
-    /// The last one.
+    /// The latest export; none if there was none.
     pub latest: Option<ExportNote>,
 }
 
@@ -229,20 +229,20 @@ pub struct Exports {
 pub struct ExportNote {
     /// Version exported.
     pub version: u64,
-    /// When.
+    /// UTC time in the form of RFC 3339.
     pub at: String,
-    /// The format.
+    /// Name of the format: npz, json or safetensors.
     pub format: String,
 }
 
 /// One ledger entry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Position.
+    /// Index in the ledger, counted from 0.
     pub index: u64,
     /// `train`, `delete`, ..., `erase`, `export` or `checkpoint`.
     pub kind: String,
-    /// When.
+    /// UTC time in the form of RFC 3339.
     pub at: String,
     /// Whether that is before the time of an earlier entry: a clock was wrong or was set back.
     pub backwards: bool,
@@ -250,7 +250,7 @@ pub struct Entry {
     pub version: u64,
     /// The request's id, for certificates.
     pub request_id: Option<String>,
-    /// Hash.
+    /// Hash of the entry, 64 hexadecimal digits.
     pub hash: String,
 }
 
@@ -285,7 +285,7 @@ fn by_class<S: Serializer>(list: &[(Arc<str>, f64)], to: S) -> Result<S::Ok, S::
 /// Quality on a table with labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Rows.
+    /// Number of rows that were evaluated.
     pub rows: u64,
     /// How many of them have a class that the model does not know; they are counted as wrong.
     pub unknown: u64,

@@ -152,7 +152,7 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
         return Err(Error::refused(
             "data",
             format!(
-                "rows must have {} features like the model's, got {}",
+                "rows must have {} features like the model, got {}",
                 plan.rows.features, table.features
             ),
         ));

@@ -56,7 +56,7 @@ impl<'a> Rehearsal<'a> {
         if !(ordered && within) {
             let (count, rows) = (positions.len(), data.rows());
             let message = format!(
-                "a rehearsed deletion must name at least one record, in ascending order and below \
+                "a simulated deletion must name at least one record, in ascending order and below \
                  {rows}, got {count}"
             );
             return Err(Error::input("positions", message));
@@ -80,7 +80,7 @@ impl<'a> Rehearsal<'a> {
         })
     }
 
-    /// The plan.
+    /// The plan under which runs are simulated.
     #[must_use]
     pub fn plan(&self) -> &'a Plan {
         self.plan

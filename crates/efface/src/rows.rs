@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
         };
         let got = held.records();
         if got as u64 != count {
-            let message = format!("the vault names {count} records, the parts hold {got}");
+            let message = format!("the vault lists {count} records, but the partitions have {got}");
             return Err(Error::storage("parts", message));
         }
         Ok(Self::Parts(held))
@@ -181,7 +181,7 @@ impl<'a> Rows<'a> {
 
 /// Plans that need rows are refused when they are made; this is for what slips through.
 fn in_parts() -> Error {
-    Error::refused("in-parts", "the rows are held in parts that tell sums only")
+    Error::refused("in-parts", "the rows are in partitions that return only sums")
 }
 
 /// These rows, in the order named, repetitions included.

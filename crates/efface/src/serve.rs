@@ -124,9 +124,9 @@ fn named_after(id: &str, secret: &str) -> Error {
     } else {
         format!("contains `{secret}`, the id or subject of a record")
     };
-    let rule = "a request id is kept after the record is gone and must not name it";
+    let rule = "request ids are kept after a record is deleted and must not identify it";
     Error::input("request-id", format!("request id `{id}` {clash}; {rule}"))
-        .hint("name requests by ticket or date")
+        .hint("use a ticket number or a date")
 }
 
 /// Letters make a name of three characters telling; of digits alone it takes more than a year, a
@@ -178,8 +178,8 @@ pub(crate) fn served_before(
     })?;
     let mut served = replay(vault, current, index, kind)?;
     if earlier.body_digest.is_none() {
-        let message = "records of that request were deleted or replaced since, so the table given \
-                       can no longer be compared with the one served then";
+        let message = "records of that request were deleted or replaced since, so the table \
+            cannot be compared with the one served then";
         served.notices.push(Notice::new(NoticeCode::NotCompared, message));
     }
     Ok(Some(served))
@@ -233,7 +233,8 @@ pub(crate) fn check_releases(
         return Err(Error::refused(
             "releases-exhausted",
             format!(
-                "{} of {} releases that differential privacy covers are made, one more was asked for",
+                "{} of {} releases that differential privacy covers are used up, and this request \
+                 needs one more",
                 current.releases(),
                 plan.releases
             ),
@@ -246,8 +247,8 @@ pub(crate) fn check_releases(
         return Err(Error::refused(
             "releases-exhausted",
             format!(
-                "{} releases are out, and deletion-privacy is promised to requesters who saw at most \
-                 {seen} (`--interactions`)",
+                "{} releases were made, but deletion-privacy holds only for requesters who saw at \
+                 most {seen} (`--interactions`)",
                 current.releases()
             ),
         )
@@ -260,7 +261,8 @@ pub(crate) fn check_releases(
         return Err(Error::refused(
             "releases-exhausted",
             format!(
-                "{made} of {} releases since the last refresh are made, one more was asked for",
+                "{made} of {} releases since the last refresh are used up, and this request needs \
+                 one more",
                 plan.releases
             ),
         )
@@ -296,7 +298,7 @@ pub(crate) fn serve(
     {
         return Err(Error::refused(
             "capacity",
-            format!("the model would have {remaining} records, `capacity` is {capacity}"),
+            format!("the model would have {remaining} records, but `capacity` is {capacity}"),
         )
         .hint("delete records first, or train a new model with a larger `--capacity`"));
     }
@@ -367,8 +369,8 @@ pub(crate) fn serve(
 pub(crate) fn clock_set_back(latest: &str, now: &str) -> Option<Notice> {
     (now < latest).then(|| {
         let said = format!(
-            "the clock says {now}, and an earlier entry of the ledger {latest}: the certificate \
-             states the earlier time; check this machine's clock"
+            "the clock says {now}, but an earlier ledger entry says {latest}: the certificate \
+             states the clock's time; check this machine's clock"
         );
         Notice::new(NoticeCode::ClockSetBack, said)
     })
@@ -447,9 +449,9 @@ fn refreshed(
     } else if current.plan.state == State::Perfect {
         return Err(Error::refused(
             "nothing-to-refresh",
-            "a model in `perfect` state keeps nothing that a refresh would drop",
+            "a model in `perfect` state has no kept state for a refresh to drop",
         )
-        .hint("the published model is the latest release; export it again as it is"));
+        .hint("the published model is already the latest release; export it again"));
     }
     let transaction = vault.begin()?;
     let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;

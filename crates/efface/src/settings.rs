@@ -23,7 +23,7 @@ pub struct Settings {
     pub normalizer: Option<String>,
     /// N, as public knowledge: the number of records, or with weights and `fixed` their sum.
     pub public_n: Option<u64>,
-    /// The most records the model may ever have.
+    /// Maximum number of records.
     pub capacity: Option<u64>,
     /// The largest weight a record may ever have.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,9 +109,9 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Privacy {
-    /// epsilon.
+    /// epsilon of what was given, at least 0.
     pub epsilon: Option<f64>,
-    /// delta.
+    /// delta of what was given, below 1.
     pub delta: Option<f64>,
     /// The mu of Gaussian DP, instead of both.
     pub mu: Option<f64>,

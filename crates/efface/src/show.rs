@@ -31,7 +31,7 @@ pub fn show(text: &str) -> Result<String> {
     line(format!("Certificate {}", c.id));
     line(format!("issued {}  ·  signed by key {}", c.issued_at, c.signature.key_id));
     if c.not_for_release {
-        line("\nNOT FOR RELEASE: the noise came from a user-given seed. This is a test.".into());
+        line("\nNOT FOR RELEASE: the noise came from a user-given seed (for tests only).".into());
     }
     line(format!("\nRequest `{}`: {}", c.request.id, request(&c)));
     line(format!(
@@ -92,7 +92,7 @@ pub fn show(text: &str) -> Result<String> {
     });
     line(format!("Ledger entry {}, hash {}", c.chain.index, c.chain.hash));
     line(
-        "\nThis page repeats what the certificate says; `efface certificate verify` recomputes it."
+        "\nThis page shows what the certificate states; `efface certificate verify` recomputes it."
             .into(),
     );
     Ok(page)
@@ -104,11 +104,11 @@ fn warning(text: &str, chain: &Chain, signature: &Signature) -> Option<String> {
     let mut key = [0; 32];
     hex::decode_to_slice(&signature.public_key, &mut key).ok()?;
     let why = if document_hash(&document).ok()? != chain.hash {
-        "the certificate was changed after it was signed: its hash does not hold"
+        "the certificate was changed after it was signed: its hash does not match"
     } else if key_id(&key) != signature.key_id
         || !signature_holds(&key, &chain.hash, &signature.value)
     {
-        "its signature is not by the key that it states"
+        "its signature is not by the stated key"
     } else {
         return None;
     };
@@ -120,7 +120,7 @@ fn warning(text: &str, chain: &Chain, signature: &Signature) -> Option<String> {
 fn conditions(claim: &Claim) -> String {
     let requests = match claim.requests {
         Requests::Any => "any requests".to_owned(),
-        Requests::NonAdaptive => "requests chosen without looking at releases only".to_owned(),
+        Requests::NonAdaptive => "only requests chosen without looking at releases".to_owned(),
         Requests::PAdaptive(p) => format!("requesters who saw at most {p} releases"),
     };
     let state = match claim.state {
@@ -134,7 +134,7 @@ fn conditions(claim: &Claim) -> String {
         }
         None => "",
     };
-    format!("holds for {requests}; group: {}; state: {state}{worlds}", claim.group)
+    format!("valid for {requests}; group: {}; state: {state}{worlds}", claim.group)
 }
 
 /// The page of an erasure.
@@ -182,8 +182,8 @@ fn request(c: &Certificate) -> String {
         RequestKind::Train => format!("the first training, on {records}"),
         RequestKind::Delete => format!("deletion of {records}"),
         RequestKind::Add => format!("addition of {records}"),
-        RequestKind::Update => format!("new contents for {records}"),
-        RequestKind::Refresh => "a fresh release without anything kept".to_owned(),
+        RequestKind::Update => format!("update of {records}"),
+        RequestKind::Refresh => "a fresh release without kept state".to_owned(),
     };
     let subject =
         if c.request.subject.is_some() { ", all records of the subjects named" } else { "" };

@@ -187,7 +187,10 @@ pub(crate) fn unreadable(error: ReadError) -> Error {
     match error {
         ReadError::Sink { position, source } => match source.into_inner().downcast::<Error>() {
             Ok(error) => *error,
-            Err(other) => Error::input("data", format!("row {position}: {other}")),
+            Err(source) => {
+                let source = efface_formats::SinkError::new(source);
+                Error::input("data", ReadError::Sink { position, source }.to_string())
+            }
         },
         other => Error::input("data", other.to_string()),
     }

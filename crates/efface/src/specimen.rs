@@ -49,7 +49,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
             shown.join(", ")
         );
         return Err(Error::refused("unknown-record", message)
-            .hint("only records that are still there can be audited")
+            .hint("only records in the vault can be audited")
             .about(lookup.missing));
     }
     let Keyed { keys, data } = Keyed::all(&vault, &current.plan, &Leaving::default())?;

@@ -50,7 +50,7 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
         )));
     }
     if weights.iter().any(|w| !w.is_finite()) {
-        return Err(wrong("it holds a number that is not finite".to_owned()));
+        return Err(wrong("it has a number that is not finite".to_owned()));
     }
     Ok(weights)
 }
@@ -84,10 +84,10 @@ fn array<R: Read>(file: NpyFile<R>, name: &str, expected: usize) -> Result<Vec<f
 }
 
 fn unreadable(error: &std::io::Error) -> Error {
-    wrong(format!("it is no NPY or NPZ file of float64 or float32 ({error})"))
+    wrong(format!("it is not an NPY or NPZ file of float64 or float32 ({error})"))
 }
 
 fn wrong(reason: String) -> Error {
     Error::input("start", format!("the start cannot be used: {reason}"))
-        .hint("give an NPZ file as `efface export --to npz` writes it, or an NPY file")
+        .hint("give an NPZ file as written by `efface export --to npz`, or an NPY file")
 }

@@ -130,13 +130,13 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!("not guaranteed; currently epsilon {}", rounded_up(claim.epsilon.0))
             }
             (None, _) => match notion {
-                _ if exact => "`ridge` draws no noise and earns exact removal only".to_owned(),
+                _ if exact => "`ridge` adds no noise and supports exact removal only".to_owned(),
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
                 _ if private_notion(notion) && told.is_some() => {
                     let name = told.map_or("", |constant| constant.name.as_str());
                     format!(
-                        "`{name}` was read off the data, where one record could have moved it; a \
-                         new model can declare it: {}",
+                        "`{name}` was computed from the data, where one record could have changed \
+                         it; declare it in a new model: {}",
                         declaring(name)
                     )
                 }
@@ -144,7 +144,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                     "needs `perfect` state".to_owned()
                 }
                 Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
-                Notion::ExactRemoval => "only `ridge` earns it".to_owned(),
+                Notion::ExactRemoval => "only `ridge` supports it".to_owned(),
                 _ => "the constants do not support it".to_owned(),
             },
         };

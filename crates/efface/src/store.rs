@@ -175,9 +175,10 @@ fn missing(what: &str) -> Error {
 }
 
 fn uncertified(what: &str) -> Error {
-    let message = format!("the vault's {what} not what its latest certificate says");
+    let message = format!("the vault's {what} not what its latest certificate states");
     Error::storage("damaged", message).hint(
-        "`efface ledger verify` says more; `efface restore` puts a backup in the vault's place",
+        "run `efface ledger verify` for details; `efface restore` puts a backup in the vault's \
+         place",
     )
 }
 
@@ -187,7 +188,7 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
         return Ok(None);
     }
     let hint = match plan.state {
-        State::Secret => "`efface refresh` goes on without it",
+        State::Secret => "`efface refresh` continues without it",
         State::Perfect => "`efface restore` puts a backup in the vault's place",
     };
     let bytes = match vault.caches() {

@@ -204,7 +204,7 @@ pub(crate) fn read_as_planned(
         return Err(Error::refused(
             "data",
             format!(
-                "rows must have {} like the model's, got {}",
+                "rows must have {} like the model, got {}",
                 shape(plan.rows.features, plan.rows.sparse),
                 shape(table.features, table.sparse)
             ),
@@ -221,21 +221,21 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
         (Some(_), false) if weights.is_empty() => Ok(()),
         (Some(_), false) => Err(Error::refused(
             "weights",
-            "this model's records have weights, and the table names none",
+            "this model's records have weights, but the table has no weight column",
         )
-        .hint("name the column of weights with `--weight`")),
+        .hint("name the weight column with `--weight`")),
         (None, true) => Err(Error::refused(
             "weights",
-            "this model's records have no weights, and the table names some",
+            "this model's records have no weights, but the table has a weight column",
         )
         .hint("leave out `--weight`, or train a new model with weights")),
         (Some(most), true) => match SampleWeights::of(weights).largest {
             fits if fits <= most.0 => Ok(()),
             got => Err(Error::refused(
                 "max-weight",
-                format!("a record has weight {got}, `max-weight` is {most}"),
+                format!("a record has weight {got}, but `max-weight` is {most}"),
             )
-            .hint("lower the weight; a larger `max-weight` is a new model")),
+            .hint("lower the weight; a larger `max-weight` needs a new model")),
         },
         (None, false) => Ok(()),
     }
@@ -278,13 +278,14 @@ pub(crate) fn check_ids(table: &Table) -> Result<()> {
                 format!(" (lines {first} and {second})")
             }
             (Some(Spot::Row(first)), Some(Spot::Row(second))) => {
-                format!(" (rows {first} and {second})")
+                format!(" (`row:{first}` and `row:{second}`)")
             }
             _ => String::new(),
         };
         let message = format!("duplicate id `{}`{places}; ids must be unique", ids[pair[0]]);
         return Err(Error::refused("duplicate-id", message).hint(
-            "name the column that tells records apart with `--id`, and persons with `--subject`",
+            "name the column that identifies records with `--id`, and the one that identifies \
+             people with `--subject`",
         ));
     }
     Ok(())

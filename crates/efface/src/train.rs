@@ -76,7 +76,7 @@ fn trained(
     if !table.weighted && table.schema.names_weights() {
         return Err(Error::refused(
             "weights",
-            "the schema names a column of weights, which the table does not have",
+            "the schema has a weight column, but the table does not",
         )
         .hint("add the column, or make a schema without it: `efface schema DATA`"));
     }
@@ -120,7 +120,7 @@ pub fn train_held(
     let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
     if expected != (got.0 as u64, got.1 as u64) {
         let message = format!(
-            "the collections were said to hold {} records in {} parts, and hold {} in {}",
+            "the collections were declared with {} records in {} partitions, but have {} in {}",
             expected.1, expected.0, got.1, got.0
         );
         return Err(failed(message));

@@ -121,7 +121,8 @@ fn against_vault(
         (
             Standing::Holds,
             format!(
-                "the vault has moved on to version {now}, which its newest certificate covers; version {version} is no longer kept"
+                "the vault is now at version {now}, covered by its newest certificate; version \
+                 {version} is no longer kept"
             ),
         )
     } else {
@@ -135,9 +136,9 @@ fn against_vault(
 fn in_ledger(vault: &Vault, index: u64, text: &str, verdict: &mut Verdict) -> Result<()> {
     let (standing, reason) =
         match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
-            Some(true) => (Standing::Holds, "the ledger holds this certificate"),
-            Some(false) => (Standing::Fails, "the ledger holds another entry at this place"),
-            None => (Standing::Fails, "the ledger has no entry at this place"),
+            Some(true) => (Standing::Holds, "the ledger contains this certificate"),
+            Some(false) => (Standing::Fails, "the ledger has another entry at this index"),
+            None => (Standing::Fails, "the ledger has no entry at this index"),
         };
     verdict.push("ledger", standing, reason);
     Ok(())

@@ -107,8 +107,8 @@ fn checked_from(
     })?;
     let reason = match checkpoint {
         Some(index) => format!(
-            "entry 0, and {index} to {} of {entries} were verified; for those between, the signed \
-             checkpoint {index} was relied on (`efface ledger verify --all` verifies them, too)",
+            "entry 0, and {index} to {} of {entries} were verified; those between are covered by \
+             the signed checkpoint {index} (`efface ledger verify --all` verifies them too)",
             entries.saturating_sub(1)
         ),
         None => format!("every entry was verified ({entries})"),
@@ -139,7 +139,7 @@ fn checked_from(
                 Err(error) => verdict.push("plan", Standing::Fails, error.message()),
             }
         }
-        None => verdict.push("ledger", Standing::Fails, "the ledger holds no certificate"),
+        None => verdict.push("ledger", Standing::Fails, "the ledger has no certificate"),
     }
     Ok(verdict)
 }
@@ -156,7 +156,7 @@ fn key(genesis: &Genesis, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
         ),
         None => (
             Standing::Undecided,
-            format!("the vault's key is {vault}; give the key you trust to decide"),
+            format!("the vault's key is {vault}; give the key you trust to check this"),
         ),
     };
     verdict.push("key", standing, reason);
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
         let first = single(0)?;
         self.latest = if newest.index == 0 { first.clone() } else { single(newest.index)? };
         if self.latest.as_ref().is_none_or(|latest| latest.chain.hash != newest.hash) {
-            let reason = "the certificate that it names as the newest before it is another";
+            let reason = "it names the wrong certificate as the newest before it";
             verdict.push(&format!("entry {index}"), Standing::Fails, reason);
         }
         if let (Some(first), Some(latest)) = (&first, &self.latest)
@@ -267,10 +267,10 @@ impl<'a> Walk<'a> {
             return Err(format!("entry {} is missing before it", self.next));
         }
         if document.pointer("/chain/index").and_then(Value::as_u64) != Some(index) {
-            return Err("it states another position".into());
+            return Err("it states another index".into());
         }
         if text(&document, "/chain/hash") != hash || hex::encode(stored) != hash {
-            return Err("its body was changed: the hash is another".into());
+            return Err("its body was changed: the hash does not match".into());
         }
         if text(&document, "/chain/previous") != previous {
             return Err("it does not follow the entry before it".into());
@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
         if kind_of(&document) != Some(kind) {
             return Err(match Certificate::parse(json) {
                 Err(error @ ParseError::Earlier(_)) => error.to_string(),
-                _ => format!("it is kept as `{kind}`, which it is not"),
+                _ => format!("it is stored as `{kind}`, which it is not"),
             });
         }
         if kind != CHECKPOINT && time(&document) < self.tally.latest.as_str() {
@@ -295,7 +295,7 @@ impl<'a> Walk<'a> {
             CHECKPOINT if Tally::stated(&document).as_ref() == Some(&before) => {
                 Ok("checkpoint, chained, signed, adds up".into())
             }
-            CHECKPOINT => Err("it does not say what the entries before it add up to".into()),
+            CHECKPOINT => Err("it does not agree with the entries before it".into()),
             ERASURE => {
                 self.erases(json)?;
                 Ok("erase, chained and signed; no model is published from here on".to_owned())
@@ -336,12 +336,12 @@ impl<'a> Walk<'a> {
         if erasure.vault != self.vault {
             return Err("it is of another vault".into());
         }
-        let before = self.latest.as_ref().ok_or("no model was there to be withdrawn")?;
+        let before = self.latest.as_ref().ok_or("there was no model to withdraw")?;
         let when = if self.withdrawn.is_some() { When::Before } else { When::Now };
         if erasure.model != (Withdrawn { version: before.model.version, withdrawn: when })
             || erasure.not_for_release != before.not_for_release
         {
-            return Err("the model it withdraws is not the one before it".into());
+            return Err("the model it withdraws is not the previous one".into());
         }
         self.withdrawn = Some(self.withdrawn.unwrap_or(0).saturating_add(erasure.gone()));
         Ok(())
@@ -353,8 +353,8 @@ impl<'a> Walk<'a> {
             return;
         }
         let reason = format!(
-            "the times of these entries are before that of an earlier entry: {}; a clock was wrong \
-             or was set back",
+            "these entries have a time before that of an earlier entry: {}; a clock was wrong or \
+             was set back",
             ranges(&self.backwards)
         );
         verdict.push("clock", Standing::Notice, reason);
@@ -369,7 +369,7 @@ impl<'a> Walk<'a> {
         let joint = certificate.event.joint_releases();
         if certificate.event.state() == State::Secret && made > joint {
             return Err(format!(
-                "it is release {made} since the last refresh, and {joint} are covered"
+                "it is release {made} since the last refresh, and only {joint} are covered"
             ));
         }
         let Some(before) = &self.latest else { return Ok(()) };
@@ -380,7 +380,7 @@ impl<'a> Walk<'a> {
         if certificate.model.version != before.model.version + 1
             || certificate.model.digest_before.as_deref() != there
         {
-            return Err("its model does not follow the one before".into());
+            return Err("its model version does not follow the previous one".into());
         }
         if !fixed(certificate, before) {
             return Err(OTHER_CONSTANTS.into());
@@ -395,7 +395,7 @@ impl<'a> Walk<'a> {
                 ) => {}
             (Event::Composed(_), _) | (_, Event::Composed(_)) => {
                 return Err(
-                    "its count of deleted records does not go on from the one before".into()
+                    "its count of deleted records does not continue the previous one".into()
                 );
             }
             _ => {}
@@ -404,13 +404,13 @@ impl<'a> Walk<'a> {
         match (certificate.event.core(), before.event.core()) {
             (Event::NoisyGd(now), Event::NoisyGd(then)) => {
                 if !replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref()) {
-                    return Err("its `replaced` does not go on from the one before".into());
+                    return Err("its `replaced` does not continue the previous one".into());
                 }
                 go_on(&now.phases, &then.phases)
             }
             (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
             (Event::Descent(now), Event::Descent(then)) if now.updates <= then.updates => {
-                Err("its updates do not go on from those before".into())
+                Err("its updates do not continue the previous ones".into())
             }
             (Event::Descent(now), Event::Descent(then)) => go_on(&now.phases, &then.phases),
             _ => Ok(()),
@@ -433,7 +433,8 @@ fn ranges(numbers: &[u64]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-const OTHER_CONSTANTS: &str = "constants are fixed for the life of a model, and it has others";
+const OTHER_CONSTANTS: &str = "its constants differ from those before, which are fixed for the \
+    life of a model";
 
 /// Whether two certificates of a model state the same constants.
 fn fixed(one: &Certificate, other: &Certificate) -> bool {
@@ -476,7 +477,7 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
     if steps(earlier) == steps(then) {
         Ok(())
     } else {
-        Err("its phases do not go on from those before".into())
+        Err("its phases do not continue the previous ones".into())
     }
 }
 
@@ -486,7 +487,7 @@ fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         let reason = "the model is withdrawn, and the vault has none";
         verdict.push("model", Standing::Holds, reason);
     } else {
-        let reason = "the model is withdrawn, and the vault has one or what was kept beside it";
+        let reason = "the model is withdrawn, and the vault has one, or kept state";
         verdict.push("model", Standing::Fails, reason);
     }
     Ok(())

@@ -26,7 +26,7 @@ pub struct Weights {
     pub salt: String,
     /// True when a seed was given.
     pub not_for_release: bool,
-    /// The loss.
+    /// Name of the loss, such as `logistic`.
     pub loss: String,
     /// Where residuals of `squared` are clipped, or the width of `huber-hinge`.
     pub loss_width: Option<f64>,

@@ -32,8 +32,9 @@ def limits_of_calls() -> list[str]:
         names = _joined(fitted)
         lines.append(f"preprocessing: not covered; fitted on the records before the model: {names}")
         warn(
-            f"{names} was fitted on the records before the model was: what it learnt from a record "
-            "stays when the record is forgotten, and certificates say so; fit it on public data "
+            f"{names} was fitted on the records before the model: what it learnt from a record "
+            "remains when the record is forgotten, and certificates say so; fit it on public "
+            "data "
             "and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use a "
             "transformer that learns nothing",
             NotCoveredWarning,

@@ -21,7 +21,7 @@ _DONE = {
     "train": "First training on {}",
     "delete": "Deletion of {}",
     "add": "Addition of {}",
-    "update": "New contents for {}",
+    "update": "Update of {}",
     "refresh": "A fresh release",
 }
 
@@ -29,8 +29,8 @@ _NOTIONS = {
     "indistinguishable-from-retraining": "The model is as if trained without them",
     "exact-removal": "The model is exactly as if trained without them",
     "renyi-unlearning": "The model is as if trained without them (in Rényi divergence)",
-    "deletion-privacy": "What is kept tells little about the deleted records",
-    "differential-privacy": "Those who stay",
+    "deletion-privacy": "What is kept reveals little about the deleted records",
+    "differential-privacy": "Remaining records",
 }
 
 
@@ -54,17 +54,17 @@ def card(certificate: Certificate) -> str:
     ]
     if certificate.not_for_release:
         parts.append(
-            "<p><strong>Not for release.</strong> The noise came from a seed that was given: "
-            "this is a test and promises nothing.</p>"
+            "<p><strong>Not for release.</strong> The noise came from a user-given seed: this is "
+            "a test and gives no guarantee.</p>"
         )
     parts += ["<h5>What is promised</h5>", _list(_promise(claim) for claim in certificate.claims)]
     parts += [
         _fold("What is covered", map(escape, certificate.covers)),
         _fold("What is not covered", map(escape, certificate.does_not_cover)),
-        _fold("What it rests on", (_rest(one) for one in certificate.assumptions)),
+        _fold("Assumptions", (_rest(one) for one in certificate.assumptions)),
     ]
     parts.append(
-        "<p>This card repeats what the certificate says; <code>.verify()</code> recomputes it."
+        "<p>This card shows what the certificate states; <code>.verify()</code> recomputes it."
         "</p></section>"
     )
     return "".join(parts)

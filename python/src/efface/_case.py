@@ -102,7 +102,8 @@ def _requests(name: str, value: Any) -> list[dict[str, Any]]:
 def _request(name: str, request: Any) -> dict[str, Any]:
     if not isinstance(request, Mapping):
         raise InputError(
-            f"`{name}` must hold mappings with `steps`, `delete` and `add`, got {_shown(request)}",
+            f"`{name}` must contain mappings with `steps`, `delete` and `add`, got "
+            f"{_shown(request)}",
             code="case",
         )
     return {str(key): _plain(value) for key, value in request.items()}
@@ -143,7 +144,7 @@ def _answers(
         try:
             document = json.dumps({"cases": [{"kind": kind.name, "inputs": c} for c in chunk]})
         except TypeError as error:
-            message = f"the inputs hold what is no number, word or id: {error}"
+            message = f"the inputs must be numbers, strings or ids: {error}"
             raise InputError(message, code="case") from None
         try:
             answered = json.loads(_engine.account(document))

@@ -29,7 +29,7 @@ class Erasure(Entry):
 
     def _check_kind(self) -> None:
         if not self._is_erasure:
-            raise InputError("the text is no erasure", code="certificate")
+            raise InputError("the text is not an erasure", code="certificate")
 
     @property
     def at(self) -> str:

@@ -201,8 +201,9 @@ _BY_KIND: dict[str, type[Error]] = {
     "storage": StorageError,
 }
 
-# A flag of the command line in a hint, such as `--max-group` or `--key FILE`.
-_FLAG = re.compile(r"`--([a-z][a-z-]*)(?: [^`]*)?`")
+# Flags of the command line, such as `--max-group`, `--key FILE` or `--loss squared --clip inf`.
+_FLAGS = re.compile(r"`(--[a-z][a-z-]*(?: [^`]*)?)`")
+_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (?!--)(\S+))?")
 
 # Flags whose parameter has another name here.
 _PARAMETERS = {
@@ -220,8 +221,8 @@ _COMMAND = re.compile(r"`efface (add|doctor|refresh|status|update)`")
 # Of a deletion only one flag is a way out that hints name.
 _ERASE = re.compile("`(?:efface delete )?--erase-only`")
 
-# The engine counts the rows of a table from 1, and has the targets as one of its columns.
-_ROW = re.compile(r"^X, row ([0-9]+)(, column `y`)?")
+# The engine names rows `row:K`, counted from 0, and has the targets as one of its columns.
+_ROW = re.compile(r"^X, row:([0-9]+)(, column `y`)?")
 
 # Settings whose name is written with hyphens there and with underscores here.
 _SETTING = re.compile(
@@ -243,17 +244,22 @@ def spoken(text: str) -> str:
     """The text with flags, commands and rows of the command line as Python has them."""
 
     def parameter(match: re.Match[str]) -> str:
-        name = match[1]
-        return f"`{_PARAMETERS.get(name, name.replace('-', '_'))}`"
+        name, value = _PARAMETERS.get(match[1], match[1].replace("-", "_")), match[2]
+        if value is None or value != value.lower():  # a placeholder such as FILE
+            return name
+        return f"{name}={value}" if value[0].isdigit() else f'{name}="{value}"'
+
+    def parameters(match: re.Match[str]) -> str:
+        return f"`{', '.join(parameter(flag) for flag in _FLAG.finditer(match[1]))}`"
 
     def row(match: re.Match[str]) -> str:
-        return f"{'y' if match[2] else 'X'}[{int(match[1]) - 1}]"
+        return f"{'y' if match[2] else 'X'}[{match[1]}]"
 
     text = _ROW.sub(row, text)
     text = _SETTING.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
     text = _COMMAND.sub(r"`\1()`", _ERASE.sub("`release=False`", text))
     # `--record` and `--ids` are one parameter here.
-    return _FLAG.sub(parameter, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
+    return _FLAGS.sub(parameters, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
 
 
 @contextmanager

@@ -127,10 +127,12 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
             return None
         weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
         if (weights < 0).any():
-            raise InputError("`sample_weight` must be at least 0, and holds less", code="data")
+            raise InputError(
+                "`sample_weight` must be at least 0, but has negative values", code="data"
+            )
         if len(weights) and not weights.any():
             raise InputError(
-                "all of `sample_weight` are zero, so there is nothing to learn from",
+                "all values of `sample_weight` are zero, so there is nothing to learn from",
                 code="weights",
                 hint="give at least one record a weight above zero",
             )
@@ -138,8 +140,8 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_weights(self, largest: float) -> None:
         warn(
-            f"the largest sample weight, {largest:g}, was read off the data: it stays when its "
-            "record is forgotten, and certificates take it to be public; declare it with "
+            f"the largest sample weight, {largest:g}, was computed from the data: it stays when "
+            "its record is forgotten, and certificates assume it to be public; declare it with "
             "`max_weight`",
             NotCoveredWarning,
         )
@@ -290,7 +292,7 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
         return self._serve("update", _engine.update, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:
-        """Publish a fresh model from the records as they are, without anything kept.
+        """Publish a fresh model from the current records, without kept state.
 
         Returns
         -------
@@ -433,7 +435,7 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
         self._warn_if_stale()
         if self._records == 0:
             warn(
-                f"This {type(self).__name__} has no records any more: its predictions are noise "
+                f"This {type(self).__name__} has no records left: its predictions are only noise "
                 '(with `mechanism="ridge"`: the middle of the range)',
                 UserWarning,
             )

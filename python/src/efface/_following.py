@@ -72,7 +72,7 @@ class Following:
         name, own = "weights of this object", self._published
         if own.version != certified.version:
             reason = (
-                f"they are version {own.version}, and the vault holds version {certified.version}: "
+                f"they are version {own.version}, but the vault has version {certified.version}: "
                 "`sync()` loads it"
             )
             return Check(name, "undecided", reason)
@@ -101,8 +101,8 @@ class Following:
         holds = "none, since records were erased" if newest == WITHDRAWN else f"version {newest}"
         warn(
             f"this {type(self).__name__} has {has}, and the vault holds {holds}: another process "
-            "or copy served a request since, so that what is used here may still depend on "
-            "forgotten records; `sync()` loads the newest",
+            "or copy served a request since, so this model may still depend on forgotten "
+            "records; `sync()` loads the newest",
             StaleModelWarning,
         )
         return True

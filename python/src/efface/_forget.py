@@ -107,7 +107,7 @@ def forget(
     inside = look_inside(fitted)
     if not inside.models:
         raise InputError(
-            f"there is no fitted model of efface inside this {type(fitted).__name__}",
+            f"there is no fitted efface model inside this {type(fitted).__name__}",
             code="no-model",
             hint="fit it first; searches keep a model only with `refit=True`",
         )
@@ -121,7 +121,7 @@ def forget(
         shown = ", ".join(f"`{name}`" for name in unknown[:20])
         more = f" and {len(unknown) - 20} more" if len(unknown) > 20 else ""
         raise kind(
-            f"{len(unknown)} of {len(names)} names are unknown to all of the {len(asked)} models: "
+            f"{len(unknown)} of {len(names)} names are unknown to all {len(asked)} models: "
             f"{shown}{more}; nothing was deleted",
             code="unknown-record" if what == "ids" else "unknown-subject",
             hint="correct or leave out the unknown ones, or set `skip_unknown=True`",
@@ -130,7 +130,7 @@ def forget(
     done = _served(asked, what, request_id, release=release)
     if inside.others:
         warn(
-            "forgotten by the models, and not by what else was fitted on the records: "
+            "forgotten by the models, but not by other objects fitted on the records: "
             + "; ".join(inside.others),
             NotCoveredWarning,
         )
@@ -180,8 +180,8 @@ class _Asked:
         reason = (
             "names its records by position, `row:K`, and not by ids"
             if path_known
-            else "names its records by their positions among the rows that it was given, which "
-            "need not be those of your table"
+            else "names its records by their positions among its own rows, which need not be "
+            "those of your table"
         )
         raise Refused(
             f"`{self.path}` {reason}; nothing was deleted from any model",
@@ -247,17 +247,17 @@ def _served(
         except BaseException as error:  # such as Ctrl-C
             if done and hasattr(error, "add_note"):
                 paths = ", ".join(f"`{path}`" for path in done)
-                error.add_note(f"forgotten by {paths} before; the same call completes it")
+                error.add_note(f"already forgotten by {paths}; the same call completes it")
             raise
     if not failed:
         return done
     served = ", ".join(f"`{path}`" for path in done) or "none"
     reasons = "; ".join(f"`{path}`: {error}" for path, error in failed.items())
     raise PartlyForgotten(
-        f"forgotten by {served}, and not by {len(failed)} of {len(done) + len(failed)} models: "
+        f"forgotten by {served}, but not by {len(failed)} of {len(done) + len(failed)} models: "
         f"{reasons}",
         code="partly-forgotten",
-        hint="mend the cause and make the same call again, which completes it",
+        hint="fix the cause and repeat the same call, which completes it",
         certificates=done,
         failures=failed,
     )

@@ -82,7 +82,7 @@ def settings_of(estimator: Any) -> dict[str, Any]:
         settings["lambda"] = float(values["lambda_"])
     if not values["fit_intercept"]:
         settings["intercept"] = 0.0
-    # `ridge` draws nothing, so a seed would decide nothing.
+    # `ridge` draws no random numbers, so a seed would decide nothing.
     if values["random_state"] is not None and values["mechanism"] != "ridge":
         settings["seed"] = _seed(values["random_state"])
     lines = values["not_covered"]

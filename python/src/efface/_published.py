@@ -101,9 +101,9 @@ class Published:
         if how == "refuse" and longer.any():
             row = int(longer.argmax())
             raise InputError(
-                f"row {first + row} of `X` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
+                f"`X[{first + row}]` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
                 code="data",
-                hint='shorten it, or train with `row_map="clip"`',
+                hint='scale it down, or train with `row_map="clip"`',
             )
         scaled = norms > 0 if how == "unit" else longer
         factors = np.divide(bound, norms, out=np.ones_like(norms), where=scaled)

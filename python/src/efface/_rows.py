@@ -107,10 +107,10 @@ def labels_of(x: Any, y: Any = None, source: Any = None) -> Any:
     for other in others:
         if not named[other].equals(named[first]):
             raise InputError(
-                f"`{first}` and `{other}` have different indexes, so it is unclear which of them "
-                "names the records",
+                f"`{first}` and `{other}` have different indexes, so it is unclear which names the "
+                "records",
                 code="ids",
-                hint="give `ids`, or take one index for both",
+                hint="give `ids`, or use the same index for both",
             )
     if _counts(named[first]):
         return None
@@ -134,7 +134,7 @@ def _check_index(name: str, index: Any) -> None:
     if not index.is_unique:
         twice = index[index.duplicated()].tolist()[0]
         raise DuplicateRecord(
-            f"the index of `{name}` holds {twice!r} more than once: record names must be unique",
+            f"the index of `{name}` has {twice!r} more than once: record names must be unique",
             code="duplicate-id",
             hint=hint,
         )

@@ -66,7 +66,7 @@ class Folder:
         for _ in range(1000):
             with suppress(FileNotFoundError), _lock:  # who adopted the last one removed the rest
                 return cls(Path(tempfile.mkdtemp(prefix="vault-", dir=_own(place))))
-        raise StorageError(f"{place} does not keep the folders that are made in it", code="folder")
+        raise StorageError(f"{place} does not keep new folders", code="folder")
 
     @classmethod
     def adopt(cls, path: Path) -> Folder:
@@ -131,9 +131,9 @@ def _place(size: int) -> Path:
     if own := os.environ.get("EFFACE_SCRATCH"):
         if not Path(own).is_dir():
             raise InputError(
-                f"`$EFFACE_SCRATCH` must be a folder, for vaults that are not saved, got {own}",
+                f"`$EFFACE_SCRATCH` must be a folder (for unsaved vaults), got {own}",
                 code="folder",
-                hint="make it, or unset the variable",
+                hint="create it, or unset the variable",
             )
         return Path(own).absolute()
     with suppress(OSError, KeyError, ValueError):

@@ -44,4 +44,4 @@ def _plain(value: Any) -> Any:
     """The Python number of a NumPy scalar."""
     if hasattr(value, "item"):
         return _written(value.item())
-    raise TypeError(f"{value!r} of type {type(value).__name__} is no setting")
+    raise TypeError(f"{value!r} of type {type(value).__name__} is not a setting")

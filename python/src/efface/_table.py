@@ -123,7 +123,7 @@ def _rows(x: Any) -> Any:
 def _numbers(array: Any) -> Any:
     kind = array.dtype.kind
     if kind not in "fiub":
-        raise InputError(f"`X` must hold numbers, got {array.dtype}", code="data")
+        raise InputError(f"`X` must contain numbers, got {array.dtype}", code="data")
     wanted = np.float32 if array.dtype == np.float32 else np.float64
     return _laid_out(array, wanted)
 
@@ -150,7 +150,7 @@ def _labels(y: Any) -> Any:
     values = cast("list[Any]", array.tolist())
     if not all(isinstance(value, str) for value in values):
         raise InputError(
-            "`y` must hold whole numbers, booleans, strings or numbers, got mixed values",
+            "`y` must contain whole numbers, booleans, strings or numbers, got mixed values",
             code="data",
         )
     return values

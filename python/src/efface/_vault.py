@@ -128,10 +128,9 @@ class Home:
         """Raise `VaultMissing` if the vault is not there."""
         if not self.path.exists():
             raise VaultMissing(
-                f"the vault {self.path} is gone",
+                f"the vault {self.path} no longer exists",
                 code="not-found",
-                hint="the model still predicts; put the vault back from where you keep it, or "
-                "fit again",
+                hint="the model still predicts; restore the vault from a backup, or fit again",
             )
 
     def discard(self) -> None:
@@ -151,7 +150,7 @@ class Home:
             self.key = own if own.exists() else self.key
         warn(
             f"{why}: its rows stay in {self.path} until you remove that folder; "
-            "`save()` puts the vault where you want it",
+            "`save()` moves the vault to a place of your choice",
             VaultKeptWarning,
         )
 
@@ -243,8 +242,8 @@ class Rows:
         home = self._home
         home.check()
         warn(
-            "the pickle holds the rows of the model: no deletion reaches this copy, so delete from "
-            "each copy, or destroy it",
+            "the pickle contains the rows of the model: deletions do not reach this copy, so "
+            "delete from each copy, or destroy it",
             RowsCopiedWarning,
         )
         with home.lock:

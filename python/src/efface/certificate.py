@@ -102,7 +102,7 @@ class Certificate(Entry):
     def _check_kind(self) -> None:
         if self._is_erasure:
             raise InputError(
-                "the text is an erasure, which claims nothing about a model",
+                "the text is an erasure, which makes no claim about a model",
                 code="certificate",
                 hint="read it with `efface.Erasure`",
             )
@@ -156,7 +156,7 @@ class Certificate(Entry):
 
     @property
     def assumptions(self) -> tuple[dict[str, str], ...]:
-        """What the claims rest on: ``name``, ``value``, and ``evidence`` for it."""
+        """Assumptions of the claims: ``name``, ``value``, and ``evidence`` for it."""
         return tuple(dict(assumption) for assumption in self._document["assumptions"])
 
     def bounds(self, *, delta: float | None = None) -> list[dict[str, Any]]:
@@ -188,8 +188,8 @@ class Certificate(Entry):
         lines = [repr(self).strip("<>")]
         lines += [f"{claim.notion}: {claim.words}" for claim in self.claims]
         lines.append(
-            f"not covered: {len(self.does_not_cover)} things, `does_not_cover` lists them; "
-            "`verify()` recomputes every number, `page()` shows all of them"
+            f"not covered: {len(self.does_not_cover)} things, listed in `does_not_cover`; "
+            f"`verify()` recomputes every number, `page()` shows everything"
         )
         return "\n".join(lines)
 

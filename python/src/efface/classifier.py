@@ -36,7 +36,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     Parameters
     ----------
     mechanism : str, default="solve"
-        How the model is trained and made to forget: ``"solve"``, ``"retrain"``, ``"noisy-gd"``,
+        How the model is trained and how it forgets: ``"solve"``, ``"retrain"``, ``"noisy-gd"``,
         ``"descent-to-delete"``, ``"distributed-descent"``, or ``"objective-perturbation"`` (as
         published; its certificates never verify).
     loss : str, default="logistic"
@@ -45,22 +45,22 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         Strength of the L2 regularisation of the mean loss; scikit-learn's `C` is
         ``1 / (n * lambda_)``. 0 is for ``"noisy-gd"`` with a `radius` only.
     epsilon : float, default=1.0
-        The bound, in nats, that every request is to keep for `notion`.
+        The bound, in nats, that every request must meet for `notion`.
     delta : float, optional
         In (0, 1); by default 1e-6, or ``1 / (10 n)`` if that is less.
     notion : str, optional
-        What (`epsilon`, `delta`) is wanted for: ``"indistinguishable-from-retraining"`` (the
+        The privacy notion of (`epsilon`, `delta`): ``"indistinguishable-from-retraining"`` (the
         default), ``"renyi-unlearning"``, ``"deletion-privacy"`` or ``"differential-privacy"``.
     state : str, optional
-        What is kept after a request: ``"perfect"``, the published model and the records and nothing
-        else (the default where the mechanism has a choice), or ``"secret"``.
+        What is kept after a request: ``"perfect"``, only the published model and the records (the
+        default where the mechanism has a choice), or ``"secret"``, also weights without noise.
     row_norm : float, default=1.0
-        Bound on the Euclidean length of a row, as public knowledge.
+        Bound on the Euclidean norm of a row, as public knowledge.
     row_map : str, default="clip"
-        What is done to rows, at training and when predicting: ``"clip"`` shortens longer ones to
-        `row_norm`, ``"unit"`` scales all of them to it, ``"refuse"`` refuses longer ones.
+        What is done to rows, in training and prediction: ``"clip"`` scales longer ones down to
+        `row_norm`, ``"unit"`` scales all rows to it, ``"refuse"`` refuses longer ones.
     fit_intercept : bool, default=True
-        Whether `intercept` is appended to each row. Its weight is regularised like the others.
+        Whether to append `intercept` to each row. Its weight is regularised like the others.
     intercept : float, default=1.0
         The constant that is appended.
     classes : array-like, optional
@@ -70,57 +70,58 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         ``"huber-hinge"``: width of the smooth part.
     public_n : int, optional
         The number of records as public knowledge, or with sample weights their sum; by default that
-        of `X`, the sum rounded to a whole number, which is then taken to be public.
+        of `X`, the sum rounded to a whole number, which is then assumed to be public.
     capacity : int, optional
-        The most records the model may ever have; by default 1.25 times the first number.
+        Maximum number of records; by default 1.25 times the initial number.
     max_weight : float, optional
-        The largest weight a record may ever have, as public knowledge. By default the largest in
-        `sample_weight`: that is warned about, certificates list it as an assumption, and
+        Maximum weight of a record, as public knowledge. By default the largest in
+        `sample_weight`: this causes a warning, certificates list it as an assumption, and
         ``"deletion-privacy"`` and ``"differential-privacy"`` are not claimed then.
     normalizer : str, optional
         What sums are divided by: ``"fixed"``, a public constant (the default), or ``"mean"``, the
         current number of records (the default of ``"distributed-descent"``).
     minimum : int, optional
-        ``"mean"``: the fewest records, as public knowledge.
+        ``"mean"``: minimum number of records, as public knowledge.
     max_group : int, default=1
-        The most records of one subject that privacy claims protect together.
+        Maximum number of records of one subject that privacy claims protect together.
     releases : int, default=1
         Releases covered jointly, in ``"secret"`` state or under differential privacy.
     accountant : str, optional
-        Whose bound must keep `epsilon`: ``"gdp"`` (the default, the tightest) or a published one.
+        The accountant whose bound must meet `epsilon`: ``"gdp"`` (the default, the tightest) or a
+        published one.
     order : float, default=2.0
         Order of the Rényi notions, above 1.
     interactions : int, optional
-        ``"deletion-privacy"``: releases that whoever asks for deletions may have seen.
+        ``"deletion-privacy"``: number of releases that a requester may have seen.
     noise : float, optional
-        Standard deviation of the noise; by default chosen by `excess_risk`, or to keep `epsilon`.
+        Standard deviation of the noise; by default chosen by `excess_risk`, or to meet `epsilon`.
     excess_risk : float, optional
-        ``"solve"``, ``"retrain"``: the excess risk that noise may cost; by default 1e-3.
+        ``"solve"``, ``"retrain"``: allowed excess risk of the noise; by default 1e-3.
     solver : str, optional
         ``"newton"``, ``"newton-cg"``, ``"lbfgs"`` or ``"gradient-descent"``; by default by the
         number of parameters.
     eta, radius, steps, removal_steps : float, float, int, int, optional
-        Methods of steps: size of a step, radius of the ball that weights are kept in, steps of the
+        Gradient methods: step size, radius of the ball that contains the weights, steps of the
         first training, steps for each request.
     variant, xi, iterations, diameter, copies : str, float, int, float, int, optional
-        ``"descent-to-delete"`` and ``"distributed-descent"``: which theorem's procedure, its
-        exponent, steps per update, diameter of the ball of weights, independent copies.
+        ``"descent-to-delete"`` and ``"distributed-descent"``: variant of the theorem, its exponent,
+        steps per update, diameter of the ball of weights, independent copies.
     start : path or bytes, optional
-        Weights to start from, an NPZ file as ``vault_.export()`` makes it or an NPY file:
-        ``"solve"`` ends at the same claims from any, ``"noisy-gd"`` needs one of the next two.
+        Weights to start from, an NPZ file as written by ``vault_.export()`` or an NPY file: for
+        ``"solve"`` it changes no claim, ``"noisy-gd"`` needs one of the next two parameters.
     start_public : bool, default=False
         The start was made without the private data.
     start_privacy, extractor_privacy : dict, optional
-        How private the start, or what made the features, is: ``{"epsilon": 1, "delta": 1e-6,
-        "group": 10}`` or ``{"mu": 0.5, "group": 10}``. Claims then state the totals.
+        Differential privacy of the start, or of the feature extractor: ``{"epsilon": 1, "delta":
+        1e-6, "group": 10}`` or ``{"mu": 0.5, "group": 10}``. Claims then state the totals.
     not_covered : str or list of str, default=()
-        What else certificates must say they do not cover, a line each. Transformers that a
-        pipeline fitted before the model, and searches that chose its settings, are added.
+        Additional lines that certificates list as not covered. Transformers that a pipeline fitted
+        before the model, and searches that chose its settings, are added automatically.
     pickle_rows : bool, default=False
-        Whether pickles hold the vault with its rows, and not only its place. No deletion reaches
-        such a copy.
+        Whether pickles contain the vault with its rows, and not only its path. Deletions do not
+        reach such a copy.
     random_state : int or RandomState, optional
-        For tests only: noise of the first training comes from this seed, and every certificate
+        For tests only: the noise of the first training comes from this seed, and every certificate
         says that the model is not for release.
     verbose : int, default=0
         Show progress: with tqdm where it is installed. 2 leaves the bars on the screen.
@@ -130,8 +131,8 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     classes_ : array (classes,)
         The classes, sorted.
     coef_ : array (1, features) or (classes, features)
-        Weights of the features, for rows that obey `row_norm`. Neither they nor `intercept_` can be
-        written to, since certificates are about them: change a copy.
+        Weights of the features, for rows within `row_norm`. They and `intercept_` are read-only,
+        since certificates cover them: change a copy.
     intercept_ : array (1,) or (classes,)
         What is added.
     n_features_in_ : int
@@ -145,21 +146,21 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     certificate_ : Certificate
         The latest.
     receipt_ : Receipt
-        What came of the latest request of this estimator; private, and no part of pickles.
+        Result of the latest request of this estimator; private, and not included in pickles.
     vault_ : Vault
         The vault, for reports, exports and verification.
 
     Notes
     -----
     A sample weight must be a fact about its record, or public knowledge. Weights computed from all
-    of the data, such as those that balance classes, are covered by no certificate: after a deletion
-    they are not what they would be without the record.
+    of the data, such as those that balance classes, are not covered by any certificate: after a
+    deletion they differ from those without the record.
 
-    `fit` makes a new vault, a private file that goes with the estimator; :meth:`save` moves it to
-    a place of your choice. A pickle holds weights, certificates and the place of the vault: the
-    private vault of a pickled estimator is kept, and warned about. Copies of an estimator, and its
-    pickles, share the vault; each has the weights it last saw, and takes over what happened
-    meanwhile with its next request.
+    `fit` creates a new vault, a private file that is removed with the estimator; :meth:`save` moves
+    it to a place of your choice. A pickle contains weights, certificates and the path of the vault:
+    the private vault of a pickled estimator is kept, with a warning. Copies of an estimator, and
+    its pickles, share the vault; each has the weights it last saw, and catches up with its next
+    request.
 
     Examples
     --------
@@ -380,13 +381,13 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     def _learn_targets(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
         if self.mechanism == "ridge":
             raise InputError(
-                "`ridge` learns numbers, and a classifier classes",
+                "`ridge` is for regression, but this is a classifier",
                 code="settings",
-                hint="use `UnlearningRegressor`, with numbers that stand for the classes",
+                hint="use `UnlearningRegressor`, with classes encoded as numbers",
             )
         if self.loss == "squared":
             raise InputError(
-                '`loss="squared"` learns numbers, and a classifier classes',
+                '`loss="squared"` is for regression, but this is a classifier',
                 code="settings",
                 hint="use `UnlearningRegressor`, or one of the losses of a classifier: "
                 '"logistic", "huber-hinge" or "softmax"',
@@ -397,10 +398,10 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
         self.classes_ = found if declared is None else declared
         if len(self.classes_) < 2:
             raise InputError(
-                "a classifier needs at least 2 classes, and the data hold only one class: "
+                "a classifier needs at least 2 classes, but the data have only one class: "
                 f"{found[:1].tolist()[0]!r}",
                 code="classes",
-                hint="list all there are: `classes`",
+                hint="list all classes with `classes`",
             )
         if len(self.classes_) > 2 and self.loss in ("logistic", "huber-hinge"):
             raise InputError(
@@ -411,8 +412,8 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
             )
         if len({_canonical(class_name(label)) for label in self.classes_}) < len(self.classes_):
             raise InputError(
-                "two classes have the same name once spaces are dropped and numbers are read as "
-                f"numbers: {', '.join(repr(label) for label in self.classes_.tolist())}",
+                "two classes have the same name after stripping spaces and normalising numbers: "
+                f"{', '.join(repr(label) for label in self.classes_.tolist())}",
                 code="classes",
             )
         return self._targets(y), declared, {}
@@ -437,7 +438,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
     def _parameters_of(cls, plan: dict[str, Any]) -> dict[str, Any]:
         if "classes" not in plan["task"]:
             raise InputError(
-                "the vault holds a model of numbers", code="data", hint="use `UnlearningRegressor`"
+                "the vault has a regression model", code="data", hint="use `UnlearningRegressor`"
             )
         parameters = chosen_in(plan, set(cls._parameter_constraints))
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
@@ -457,7 +458,7 @@ def targets_of(y: Any, classes: NDArray[Any]) -> Any:
     if len(unknown):
         shown = ", ".join(repr(label) for label in unknown[:5].tolist())
         raise InputError(
-            f"`y` holds labels that are none of the model's classes: {shown}", code="classes"
+            f"`y` has labels that are not among the model's classes: {shown}", code="classes"
         )
     if y.dtype.kind in "iubf":
         return y

@@ -238,7 +238,7 @@ class Plan:
             If there is none; ``refused`` says why.
         """
         if not self.choices:
-            raise LookupError("no mechanism meets the target; `refused` says why")
+            raise LookupError("no mechanism meets the target; `refused` gives the reasons")
         return self.choices[0]
 
     @cached_property
@@ -433,7 +433,7 @@ def plan(
     if X is None:
         if sample_weight is not None:
             raise InputError(
-                "`sample_weight` is that of the records of `X`",
+                "`sample_weight` needs the records of `X`",
                 code="usage",
                 hint="without a table give the settings `max_weight` and `public_n`",
             )
@@ -441,7 +441,7 @@ def plan(
         return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress))
     if n is not None or d is not None or entries is not None or isinstance(classes, int):
         raise InputError(
-            "sizes are those of `X`",
+            "the sizes are taken from `X`",
             code="usage",
             hint="leave out `n`, `d`, `entries` and a number of `classes`",
         )
@@ -460,7 +460,7 @@ def _sizes(
 ) -> dict[str, Any]:
     if n is None or d is None:
         raise InputError(
-            "a table or `n` and `d` are needed",
+            "a table, or `n` and `d`, is needed",
             code="usage",
             hint="as in `efface.plan(n=10_000, d=50)`",
         )
@@ -479,7 +479,7 @@ def _lasts(lasts: Any) -> tuple[str, int | None]:
     if lasts == "always":
         return "unlimited requests", None
     if "at-least" in lasts:
-        return f"tried for {lasts['at-least']['requests']} requests, all served", None
+        return f"simulated {lasts['at-least']['requests']} requests, all served", None
     until = lasts["until"]
     then = "a refresh" if until["refresh"] else "a new model"
     requests = until["requests"]

@@ -81,7 +81,7 @@ def private_classifier(
     public_n : int
         What sums are divided by: about the number of records.
     capacity : int
-        The most records the model may ever have.
+        Maximum number of records.
     releases : int
         Models that `epsilon` and `delta` cover together, the first one included.
     **parameters

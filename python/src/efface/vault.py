@@ -125,7 +125,7 @@ class Vault:
         Parameters
         ----------
         path : path
-            The vault to make; nothing may be there yet.
+            The vault to create; nothing may be there yet.
         X : array (rows, columns) or SciPy sparse matrix
             Numbers.
         y : array (rows,)
@@ -158,12 +158,12 @@ class Vault:
 
         wanted = dict(settings or {})
         if plan is None and choice is not None:
-            raise InputError("`choice` is one of a plan's", code="usage", hint="give `plan`, too")
+            raise InputError("`choice` needs a `plan`", code="usage", hint="give `plan` too")
         if plan is not None and wanted.keys() - {"seed"}:
             raise InputError(
                 "`plan` fixes the settings of model and promise",
                 code="plan",
-                hint="leave out the others, or make a plan with them",
+                hint="leave out other settings, or make a plan with them",
             )
         place = key_of(path, key)
         if not place.exists():
@@ -393,7 +393,7 @@ class Vault:
     def refresh(
         self, *, request_id: str | None = None, progress: Progress | None = None
     ) -> Receipt:
-        """Publish a fresh model from the records as they are, without anything kept."""
+        """Publish a fresh model from the current records, without kept state."""
         answer = _engine.refresh(
             self.path, self._key_file(), request_id=request_id, progress=progress
         )

@@ -20,15 +20,16 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = LOSSES)]
     loss: Option<String>,
 
-    /// How the model is trained and made to forget [default: solve]
+    /// How the model is trained and how it forgets [default: solve]
     ///
-    /// `solve` finds the optimum from the published model to a measured distance and publishes
-    /// with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes noisy
-    /// gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge` solves
-    /// the squared loss from whole-number sums: removals are exact and nothing is noisy, so nothing
-    /// is promised to those who stay. `distributed-descent` averages models of the parts of a sample
-    /// and keeps the sample uniform, so that a request touches few parts. `objective-perturbation`
-    /// removes by Newton steps as published, and its certificates never verify (NOT SOUND).
+    /// `solve` starts from the published model, finds the optimum to a measured distance and
+    /// publishes with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes
+    /// noisy gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge`
+    /// solves the squared loss from whole-number sums: removal is exact and there is no noise, so
+    /// the remaining records get no guarantee. `distributed-descent` averages models of the parts
+    /// of a sample and keeps the sample uniform, so that a request touches few parts.
+    /// `objective-perturbation` removes by Newton steps as published, and its certificates never
+    /// verify (NOT SOUND).
     #[arg(long, value_name = "NAME", value_parser = MECHANISMS)]
     mechanism: Option<String>,
 
@@ -81,19 +82,19 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     public_n: Option<u64>,
 
-    /// The most records the model may ever have [default: 1.25 N, with weights 1.25 times the first
+    /// Maximum number of records [default: 1.25 N, with weights 1.25 times the first
     /// number of records]
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     capacity: Option<u64>,
 
-    /// The largest weight a record may ever have, as public knowledge [default: the largest of the
+    /// Maximum weight of a record, as public knowledge [default: the largest of the
     /// first records']
     ///
     /// Noise grows with it. The default is read off the data, and certificates say so.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     max_weight: Option<f64>,
 
-    /// `mean`: the fewest records, as public knowledge
+    /// `mean`: minimum number of records, as public knowledge
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     minimum: Option<u64>,
 
@@ -106,15 +107,15 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     eta: Option<f64>,
 
-    /// `noisy-gd`: radius of the ball that weights are kept in, as public knowledge
+    /// `noisy-gd`: radius of the ball that contains the weights, as public knowledge
     ///
-    /// Bounds then rest on the ball, too, and `--lambda 0` is allowed.
+    /// Bounds then use the ball too, and `--lambda 0` is allowed.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     radius: Option<f64>,
 
     /// `noisy-gd`, `solve`: weights to start from, an NPZ file as exported or an NPY file
     ///
-    /// For `solve` it saves time and changes no claim. For `noisy-gd` say how it was made.
+    /// For `solve` it saves time and changes no claim. For `noisy-gd` state how it was made.
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
 
@@ -135,7 +136,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "FIGURES", value_parser = privacy)]
     extractor_privacy: Option<Privacy>,
 
-    /// Something else that every certificate must say it does not cover; may be given repeatedly
+    /// A line to add to what every certificate does not cover; may be given several times
     ///
     /// For instance how features were scaled, or how settings were chosen.
     #[arg(long, value_name = "TEXT")]
@@ -156,7 +157,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME", value_parser = VARIANTS)]
     variant: Option<String>,
 
-    /// xi, of which two mechanisms speak [default: 1]
+    /// The parameter xi of two mechanisms [default: 1]
     ///
     /// `descent-to-delete --variant weak`: how the steps of updates grow, i^(2 xi) times those of the
     /// first for update i, xi from 1 to 16. `distributed-descent`: the size of its sample, N^xi
@@ -164,11 +165,11 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     xi: Option<f64>,
 
-    /// I, of which two mechanisms speak [default: the fewest that noise, target or theorem allow]
+    /// The parameter I of two mechanisms [default: the fewest that noise, target or theorem allow]
     ///
-    /// `descent-to-delete`: steps of an update, each of which stands for up to `--max-group` records
-    /// deleted or added; 10 where the variant chooses lambda. `distributed-descent --accountant
-    /// descent`: the I of Theorem 4.5, from which its noise and its budget of steps follow.
+    /// `descent-to-delete`: steps of an update, each for up to `--max-group` deleted or added
+    /// records; 10 where the variant chooses lambda. `distributed-descent --accountant descent`:
+    /// the I of Theorem 4.5, from which its noise and its budget of steps follow.
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     iterations: Option<u64>,
 

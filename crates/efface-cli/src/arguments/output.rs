@@ -11,7 +11,7 @@ use crate::failure::Result;
 /// Leave to replace files.
 #[derive(Debug, Args)]
 pub(crate) struct ForceArgument {
-    /// Replace output files that exist; vaults and key files are never replaced
+    /// Overwrite existing output files; vaults and key files are never overwritten
     #[arg(long, display_order = 901)]
     force: bool,
 }

@@ -59,7 +59,7 @@ impl WorkloadArguments {
     /// The sizes that were given; `classes` by number or by name, two if not at all.
     pub(crate) fn sizes(&self, classes: Option<&[String]>, regression: bool) -> Result<Sizes> {
         let (Some(records), Some(features)) = (self.n, self.d) else {
-            return Err(Error::input("usage", "a table or `--n` and `--d` are needed")
+            return Err(Error::input("usage", "a table, or `--n` and `--d`, is needed")
                 .hint("as in `efface plan --n 10000 --d 50`")
                 .into());
         };
@@ -69,7 +69,10 @@ impl WorkloadArguments {
             Some([one]) => one.parse().map_err(|_| {
                 Error::input(
                     "classes",
-                    format!("without a table `--classes` is their number or a list, got `{one}`"),
+                    format!(
+                        "without a table `--classes` must be their number or a list, got \
+                        `{one}`"
+                    ),
                 )
             })?,
             Some(names) => names.len() as u64,
@@ -82,8 +85,8 @@ impl WorkloadArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Plan")]
 pub(crate) struct ChoiceArguments {
-    /// Train as this plan says, which `efface plan -o` wrote; it fixes all settings of model and
-    /// promise
+    /// Train with the settings of this plan, written by `efface plan -o`; it fixes all settings of
+    /// model and promise
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
@@ -99,7 +102,7 @@ impl ChoiceArguments {
         let bare = Settings { seed: given.seed, ..Settings::default() };
         if *given != bare {
             return Err(Error::input("plan", "`--plan` fixes the settings of model and promise")
-                .hint("leave out the others, or make a plan with them")
+                .hint("leave out other settings, or make a plan with them")
                 .into());
         }
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;

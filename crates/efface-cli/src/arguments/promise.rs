@@ -18,11 +18,12 @@ pub(crate) struct PromiseArguments {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     delta: Option<f64>,
 
-    /// The notion that (epsilon, delta) is for [default: indistinguishable-from-retraining]
+    /// The notion of the target (epsilon, delta) [default: indistinguishable-from-retraining]
     #[arg(long, value_name = "NAME", value_parser = NOTIONS)]
     notion: Option<String>,
 
-    /// Whose bound must meet epsilon: the tight `gdp`, or a published accountant [default: gdp]
+    /// The accountant whose bound must meet epsilon: the tight `gdp`, or a published one [default:
+    /// gdp]
     #[arg(long, value_name = "NAME", value_parser = ACCOUNTANTS)]
     accountant: Option<String>,
 
@@ -40,12 +41,12 @@ pub(crate) struct PromiseArguments {
     #[arg(long, value_name = "NAME", value_parser = STATES)]
     state: Option<String>,
 
-    /// Releases to be covered together [default: 1]
+    /// Number of releases covered jointly [default: 1]
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     releases: Option<u64>,
 
-    /// The most records of one person that differential privacy and deletion-privacy protect
-    /// together; people with more are refused there [default: 1]
+    /// Maximum number of records per person that differential privacy and deletion-privacy protect
+    /// together; people with more are refused under these notions [default: 1]
     ///
     /// `descent-to-delete`: also the records that one update stands for.
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
@@ -53,11 +54,11 @@ pub(crate) struct PromiseArguments {
 
     /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion)
     ///
-    /// Choose it as `--lambda`: from public knowledge or on public data.
+    /// Choose it like `--lambda`: from public knowledge or on public data.
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
     noise: Option<f64>,
 
-    /// The excess risk that output noise may cost, from which sigma follows (not `noisy-gd`)
+    /// Allowed excess risk of the output noise, which determines sigma (not `noisy-gd`)
     #[arg(long, value_name = "NUMBER", conflicts_with = "noise", allow_negative_numbers = true)]
     excess_risk: Option<f64>,
 

@@ -9,8 +9,8 @@ use super::{ForceArgument, KeyArgument, WaitArgument};
 /// A request's name, where its certificate goes, and the key that signs it.
 #[derive(Debug, Args)]
 pub(crate) struct RequestArguments {
-    /// A name for the request: repeating it returns the same certificate; it must not contain an
-    /// id or a subject
+    /// A name for the request: repeating it returns the same certificate; it must not contain an id
+    /// or subject
     #[arg(long, value_name = "NAME")]
     pub(crate) request_id: Option<String>,
 

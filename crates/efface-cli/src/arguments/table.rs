@@ -35,7 +35,7 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     labels: Option<PathBuf>,
 
-    /// The format, if it is not to be recognised by name and content
+    /// The format [default: recognised by name and content]
     #[arg(long, value_name = "NAME", value_parser = FORMATS, help_heading = "Table")]
     format: Option<String>,
 
@@ -47,16 +47,16 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     label: Option<String>,
 
-    /// The column that names each record; without one, records are named by their position in
+    /// The column that identifies each record; without one, records are named by their position in
     /// the input: `row:0`, `row:1`, ...
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     id: Option<String>,
 
-    /// The column that says whom a record belongs to; one person may have many records
+    /// The column that says to whom a record belongs; one person may have many records
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     subject: Option<String>,
 
-    /// The column that says how often a record counts: 0 or more, at most `--max-weight`
+    /// The column of weights: how often a record counts: 0 or more, at most `--max-weight`
     ///
     /// A weight is a fact about its record, or public knowledge; weights computed from the whole table
     /// (class balance) are not covered by any certificate.
@@ -79,11 +79,11 @@ pub(crate) struct RoleArguments {
     )]
     zero_based: Option<bool>,
 
-    /// Memory that the table may take, such as 20GiB (default: 8GiB, and at most 100 times the size
+    /// Memory limit for the table, such as 20GiB (default: 8GiB, and at most 100 times the size
     /// of the file or 192MiB, whichever is more)
     ///
-    /// The default stops small files that unpack to tables larger than memory. Stated, it is the only
-    /// limit.
+    /// The default stops small files that decompress to tables larger than memory. If given, it is
+    /// the only limit.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Table")]
     max_decoded: Option<u64>,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 /// Patience with other programs.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WaitArgument {
-    /// Wait so long for a vault that another program is changing, instead of ending with exit code 3
+    /// Wait this long for a vault that another program is changing, instead of exiting with code 3
     #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
     wait: u32,
 }

@@ -10,11 +10,11 @@ use crate::failure::{Outcome, Result};
 use crate::input;
 use crate::output::Output;
 
-/// Compute privacy bounds, published ones and tight ones
+/// Compute privacy bounds, published and tight
 ///
 /// One case of a kind from its inputs, or a batch of them: `--batch` reads JSON,
 /// `{"cases": [{"kind": ..., "inputs": {...}}, ...]}`, and writes the same with a `result` in each
-/// case. Numbers are decimal strings; results are not rounded to the safe side as those of
+/// case. Numbers are decimal strings; results are not rounded conservatively, as those of
 /// certificates are.
 #[derive(Debug, Args)]
 #[command(

@@ -10,8 +10,8 @@ use crate::output::Output;
 
 /// Add records, and certify the new model
 ///
-/// Rows are read and turned into numbers as at training. An id is never used twice: also what was
-/// deleted comes back under a new one. Where records are named by position, rows are numbered on:
+/// Rows are read and turned into numbers as at training. An id is never used twice: deleted records
+/// can only return under a new one. Where records are named by position, rows are numbered on:
 /// after a first table of 100 rows, row 0 of the next is the record `row:100`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -11,10 +11,9 @@ use crate::surroundings;
 
 /// Copy a vault to a new file, whole and consistent, while it is in use
 ///
-/// The copy is the vault as the last request left it. A request that is being served goes on and
-/// commits once the copy is made. Copying the file by other means may miss the journal beside it,
-/// and catches a request halfway. No deletion reaches a backup: delete backups when the records in
-/// them must go.
+/// The copy is the vault as the last request left it. A request in progress commits once the copy
+/// is made. Copying the file by other means may miss the journal beside it and capture a request
+/// halfway. Deletions do not reach a backup: delete backups when records in them must go.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -55,10 +55,10 @@ struct Chosen {
     which: String,
 }
 
-/// Show a certificate as a page that anyone can read
+/// Show a certificate as a readable page
 ///
 /// What is promised, in words; what is not covered; and what was enforced, measured, declared or
-/// merely assumed. Showing verifies nothing: that is `efface certificate verify`.
+/// only assumed. This verifies nothing; `efface certificate verify` does.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -95,9 +95,9 @@ struct Export {
 
 /// Recompute everything a certificate claims, from the certificate alone
 ///
-/// Needs neither the data nor the model. Exit code 0: all holds. 1: something does not, and the
-/// output says what and why. 2: nothing is wrong, but not all could be checked, for lack of a key
-/// to trust, or of the vault.
+/// Needs neither the data nor the model. Exit code 0: every check passed. 1: a check failed, and
+/// the output says which and why. 2: no check failed, but some could not be run without a trusted
+/// key or the vault.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -112,7 +112,7 @@ struct Verify {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// The vault it belongs to: its ledger and the digest of its model are checked, too
+    /// The vault it is from: its ledger and the digest of its model are checked too
     #[arg(long, value_name = "VAULT")]
     vault: Option<PathBuf>,
 
@@ -122,10 +122,10 @@ struct Verify {
     head: Option<String>,
 }
 
-/// Compare what every accountant says about a certificate's event
+/// Compare the bounds of all accountants for a certificate's event
 ///
-/// For each notion, each accountant's epsilon, or why it has none. Nothing is verified: that is
-/// `efface certificate verify`.
+/// For each notion, each accountant's epsilon, or why it has none. This verifies nothing; `efface
+/// certificate verify` does.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -194,7 +194,7 @@ impl Verify {
     fn run(self, output: &mut Output) -> Result<Outcome> {
         if is_vault(&self.file) {
             let file = self.file.display();
-            let message = format!("`{file}` is a vault, and not a certificate");
+            let message = format!("`{file}` is a vault, not a certificate");
             return Err(Error::input("certificate", message)
                 .hint(format!(
                     "`efface ledger verify {file}` checks all of its certificates, `efface \

@@ -12,13 +12,14 @@ use crate::output::{Output, counted, listed};
 
 /// Delete records, or all records of a person, and certify it
 ///
-/// The request is served as a whole or not at all. Unknown ids refuse the whole request, unless
-/// `--skip-unknown` leaves them out; what was deleted before gives its certificate again. After it,
-/// nothing of the records is left in the vault's folder; what a certificate does not cover (backups,
-/// earlier copies of the model, ...) is listed in it.
+/// The request is served as a whole or not at all. If any id is unknown the whole request is
+/// refused, unless `--skip-unknown` leaves it out; repeating an earlier deletion returns its
+/// certificate. After it, nothing of the records is left in the vault's folder; what a certificate
+/// does not cover (backups, earlier copies of the model, ...) is listed in it.
 ///
-/// An erasure is never impossible: where no release can follow, because releases are used up or a
-/// solver cannot meet its distance, `--erase-only` erases the rows now and withdraws the model.
+/// An erasure is never impossible: where no new release is possible, because releases are used up
+/// or a solver cannot reach its distance, `--erase-only` erases the rows now and withdraws the
+/// model.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "efface delete [OPTIONS] <VAULT> --record <ID> | --subject <ID> | ...",
@@ -65,16 +66,15 @@ pub(crate) struct Delete {
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["record", "subject"])]
     column: Option<String>,
 
-    /// Leave out names that the model does not know; without it they refuse the whole request
+    /// Leave out unknown names; without it they cause the whole request to be refused
     #[arg(long)]
     skip_unknown: bool,
 
-    /// Write the unknown names to this file, one a line, whether they refuse the request or are left
-    /// out
+    /// Write the unknown names to this file, one a line, whether or not the request is refused
     #[arg(long, value_name = "FILE")]
     unknown_to: Option<PathBuf>,
 
-    /// Say what would be done and promised, and change nothing
+    /// Show what would be done and promised, without changing anything
     #[arg(long, conflicts_with = "certificate")]
     dry_run: bool,
 

@@ -10,9 +10,9 @@ use crate::output::Output;
 
 /// Examine a vault: its file, records, ledger, model and kept state
 ///
-/// Reads everything and changes nothing. Each record is compared with the checksum it was stored
-/// with, which takes the key file of the vault. Exit 0 if the vault is sound, 1 if it is not, 2 if
-/// not all could be checked.
+/// Reads everything and changes nothing. Each record is compared with its stored checksum, which
+/// needs the key file of the vault. Exit 0 if the vault is sound, 1 if it is not, 2 if not all
+/// could be checked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -8,12 +8,12 @@ use crate::arguments::TableArguments;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Measure the model on a table with labels
+/// Evaluate the model on a labelled table
 ///
-/// Shows accuracy, log-loss and AUC for classes, errors for numbers, and beside them what a constant
-/// answer reaches: the most frequent class, or the mean. Choosing lambda, noise or a
-/// threshold by these figures is covered by certificates only if the table is public and holds no
-/// record of the model: a public holdout file is the sound way.
+/// Shows accuracy, log-loss and AUC for classes, errors for numbers, next to those of a constant
+/// answer: the most frequent class, or the mean. Choosing lambda, noise or a threshold by these
+/// figures is covered by certificates only if the table is public and has no record of the model:
+/// use a public holdout file.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -26,7 +26,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     table: TableArguments,
 
-    /// Measure on rows of the model's classes alone; without it rows of other classes count as wrong
+    /// Leave out rows of classes that the model does not know; without it they count as wrong
     #[arg(long)]
     skip_unknown: bool,
 }

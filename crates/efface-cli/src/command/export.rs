@@ -11,10 +11,11 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
 use crate::surroundings;
 
-/// Export the model; the ledger notes when, since copies are covered by no later certificate
+/// Export the model; the ledger records it, since certificates do not cover copies
 ///
-/// Every format has what it takes to predict alike: `coef` (outputs x features), `intercept`, `classes`
-/// or `target_range`, `feature_names`, `row_map` and `row_norm`, `schema` and `loss`.
+/// Every format has what is needed to make the same predictions: `coef` (outputs x features),
+/// `intercept`, `classes` or `target_range`, `feature_names`, `row_map` and `row_norm`, `schema`
+/// and `loss`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -69,7 +70,7 @@ impl Export {
         let binary = self.to != Format::Json;
         let destination = self.force.result(self.output, &[&self.vault])?;
         if destination.is_none() && binary && (output.is_json() || output.is_terminal()) {
-            return Err(Error::input("output", "binary weights need a file to go to")
+            return Err(Error::input("output", "binary weights need an output file")
                 .hint("give `--output FILE`")
                 .into());
         }
@@ -80,9 +81,9 @@ impl Export {
         let noted = |failure| match failure {
             Failure::Error(error) => Error::storage(
                 "unwritable",
-                format!("the ledger notes this export, but {}", error.message()),
+                format!("the ledger records this export, but {}", error.message()),
             )
-            .hint("export again: the ledger will note both")
+            .hint("export again: the ledger will record both")
             .into(),
             Failure::BrokenPipe => Failure::BrokenPipe,
         };

@@ -9,11 +9,11 @@ use crate::failure::{Outcome, Result};
 use crate::key_file;
 use crate::output::Output;
 
-/// Show or make the key that signs certificates
+/// Show or create the key that signs certificates
 ///
-/// The key lies outside every vault, readable by its owner only. `efface train` makes it at first
-/// use. Without it a vault's requests can no longer be signed, nor its deleted ids recognised: back
-/// it up, apart from the vaults.
+/// The key is stored outside every vault, readable by its owner only. `efface train` creates it at
+/// first use. Without it a vault's requests can no longer be signed, nor its deleted ids
+/// recognised: back it up, separately from the vaults.
 #[derive(Debug, Args)]
 pub(crate) struct Key {
     #[command(subcommand)]
@@ -26,7 +26,7 @@ enum Action {
     Create(Create),
 }
 
-/// Show where the key lies, its public half and its id
+/// Show where the key is stored, its public half and its id
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -36,7 +36,7 @@ struct Show {
     key: KeyArgument,
 }
 
-/// Make a key where there is none
+/// Create a key if there is none
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -54,7 +54,10 @@ impl Key {
                 if !path.exists() {
                     let message = format!("there is no key yet: no file at `{}`", path.display());
                     return Err(Error::input("key", message)
-                        .hint("`efface key create` makes one, and so does the first `efface train`")
+                        .hint(
+                            "`efface key create` creates one, and so does the first `efface \
+                            train`",
+                        )
                         .into());
                 }
                 (show.key.load()?, show.key)

@@ -24,12 +24,12 @@ enum Action {
 /// Check the ledger: hashes, signatures, claims, and the digest of the model
 ///
 /// Records are counted, and where the key file of the vault is in its usual place each is compared
-/// with the checksum it was stored with.
+/// with its stored checksum.
 ///
-/// Every 64 entries or so the ledger has a signed checkpoint that states what the entries before
-/// it add up to. Checking starts at the last one, or at the last one before `--head`; with `--all`
-/// it starts at the first entry. Exit codes as for `efface certificate verify`. Only a head kept
-/// elsewhere shows whether the vault was replaced by an older copy of itself.
+/// Every 64 entries or so the ledger has a signed checkpoint that summarises the entries before it.
+/// Checking starts at the last one, or at the last one before `--head`; with `--all` it starts at
+/// the first entry. Exit codes as for `efface certificate verify`. Only a head kept elsewhere shows
+/// whether the vault was replaced by an older copy of itself.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -48,7 +48,7 @@ struct Verify {
     #[arg(long, value_name = "HEAD")]
     head: Option<String>,
 
-    /// Check every entry, and that checkpoints say what the entries before them add up to
+    /// Check every entry, and that checkpoints agree with the entries before them
     #[arg(long)]
     all: bool,
 }

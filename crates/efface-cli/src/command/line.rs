@@ -7,8 +7,8 @@ use super::Command;
 /// Train models that can forget, delete people from them, and certify each deletion
 ///
 /// A model lives in one file, the vault (NAME.efface): its records, its weights, and a ledger of
-/// signed certificates. `train` makes it, `delete` takes records or whole people out of it for
-/// far less than retraining, and every request leaves a certificate that anyone can re-check with
+/// signed certificates. `train` creates it, `delete` removes records or whole people for far less
+/// work than retraining, and every request leaves a certificate that anyone can re-check with
 /// `certificate verify`, without the data and without the model.
 #[derive(Debug, Parser)]
 #[command(
@@ -25,9 +25,9 @@ Examples:
 
 Exit codes:
   0  done, or all claims hold
-  1  understood and refused, or a claim does not hold
-  2  wrong usage or input, a failing disk, or undecided
-  3  another program has the vault; nothing was changed, try again or use --wait"
+  1  request refused, or a claim does not hold
+  2  wrong usage or input, disk failure, or undecided
+  3  another program is using the vault; nothing was changed, try again or use --wait"
 )]
 pub(crate) struct Cli {
     /// Write results and errors as JSON, one object a line

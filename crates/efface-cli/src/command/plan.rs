@@ -16,13 +16,12 @@ use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
 
-/// Plan a model: rank the mechanisms for sizes and a workload known beforehand
+/// Plan a model: rank the mechanisms for given sizes and workload
 ///
-/// Each row is what a training with these settings would fix, by the same search for noise,
-/// distance and steps; claims come from what it would release. Nothing but sizes is used: those
-/// of DATA, or `--n` and `--d`. Predicted excess risk is an upper bound on its expectation. Work is
-/// in passes over the data: exact for steps; for solvers and parts what is usual, and an upper
-/// bound beside it.
+/// Each row is what training with these settings would choose, by the same search for noise,
+/// distance and steps; claims are those of its release. Only sizes are used: those of DATA, or
+/// `--n` and `--d`. Predicted excess risk is an upper bound on its expectation. Work is in passes
+/// over the data: exact for steps; for solvers and parts a typical value and an upper bound.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

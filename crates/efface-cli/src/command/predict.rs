@@ -32,7 +32,10 @@ impl Predict {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         interrupt::listen()?;
         if efface::status(&self.vault)?.records == 0 {
-            output.notice("the model has no records: its predictions are noise (`ridge`: the middle of the range)");
+            output.notice(
+                "the model has no records: its predictions are only noise (`ridge`: the \
+                middle of the range)",
+            );
         }
         let mut first = true;
         let mut unwritten: Option<Failure> = None;

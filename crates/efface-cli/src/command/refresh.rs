@@ -8,10 +8,10 @@ use crate::arguments::{ForceArgument, KeyArgument, RequestArguments, WaitArgumen
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Publish a fresh model from the records as they are, and certify it
+/// Publish a fresh model from the current records, and certify it
 ///
-/// In `secret` state it ends a run of counted releases: caches are erased, and the count starts
-/// again.
+/// In `secret` state it ends a sequence of counted releases: caches are erased, and the count
+/// restarts.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -10,7 +10,7 @@ use crate::failure::{Outcome, Result};
 use crate::input;
 use crate::output::Output;
 
-/// Write a vault's history and promises as one self-contained HTML page
+/// Write a vault's history and guarantees as a self-contained HTML page
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -22,8 +22,8 @@ pub(crate) struct Report {
     #[arg(value_name = "VAULT")]
     vault: PathBuf,
 
-    /// Show the result of an audit of this vault beside its claims; may be given several times. The
-    /// page is then as private as the records
+    /// Show the result of an audit of this vault next to its claims; may be given several times.
+    /// The page is then as private as the records
     #[arg(long, value_name = "FILE")]
     audit: Vec<PathBuf>,
 

@@ -18,13 +18,13 @@ use crate::output::Output;
 use crate::progress::Bar;
 use crate::surroundings;
 
-/// Repeat published experiments, and hold the papers' numbers against what comes out
+/// Repeat published experiments, and compare the papers' numbers with the results
 ///
 /// Each experiment writes CSV and SVG files and a page (`index.html`) that sets what the paper
 /// prints beside what is computed or measured here, says which agree, and explains what differs.
-/// Everything drawn has a declared seed: nothing made here may be released. The page shows the
-/// experiments of the run that wrote it. A folder with results of these experiments is refused without
-/// `--force`; other files in it stay as they are.
+/// All randomness has a declared seed: no model from here may be released. The page shows only the
+/// experiments of its run. A folder with results of these experiments is refused without `--force`;
+/// other files in it stay as they are.
 ///
 /// Exit code 0: every experiment was run, also where a claim differs (the line says so, and why); 2:
 /// one could not be run, or Ctrl-C. Experiments that were complete by then are in the folder.

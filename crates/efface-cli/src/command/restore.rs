@@ -9,9 +9,9 @@ use crate::failure::{Outcome, Result};
 use crate::output::Output;
 use crate::surroundings;
 
-/// Put a backup in place, once every page and the whole ledger of it have been checked
+/// Restore a backup after checking all its pages and its whole ledger
 ///
-/// Deletions that were served after the backup are undone by this: ask for them again. The
+/// Deletions served after the backup are undone: repeat them. The
 /// certificates of a restored vault say that releases made from other copies are not counted.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -19,15 +19,15 @@ Examples:
   efface restore /backups/model-2026-11-22.efface model.efface
   efface restore old.efface model.efface --force --head 9a1b...")]
 pub(crate) struct Restore {
-    /// The backup; it stays as it is
+    /// The backup; it is not changed
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
 
-    /// The vault to make
+    /// The vault to create
     #[arg(value_name = "DEST")]
     destination: PathBuf,
 
-    /// Overwrite a vault of that name
+    /// Overwrite an existing vault
     #[arg(long)]
     force: bool,
 

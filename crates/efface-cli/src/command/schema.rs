@@ -9,13 +9,13 @@ use crate::arguments::{ColumnArguments, ForceArgument, TableArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Draft a schema.toml for a table, to be read and corrected by a human
+/// Draft a schema.toml for a table, for you to review and correct
 ///
-/// A schema says how each column becomes numbers. Whatever the draft takes from the data (ranges,
-/// categories) is marked so; certificates list it as an assumption until someone replaces it by
-/// public knowledge. Columns that are hardly meant as they look (dates, nearly unique values, numbers
-/// with commas or percent signs) are left out, each with a comment `decide:` that says what to do.
-/// Every key of a schema.toml is explained in docs/schema.md.
+/// A schema says how each column becomes numbers. What the draft takes from the data (ranges,
+/// categories) is marked; certificates list it as an assumption until you replace it by public
+/// knowledge. Columns that probably need another form (dates, nearly unique values, numbers with
+/// commas or percent signs) are left out, each with a comment `decide:` that says what to do. Every
+/// key of a schema.toml is explained in docs/schema.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -56,15 +56,15 @@ impl Schema {
                     output.value(&json!({ "written": path, "undecided": undecided }))?;
                 } else {
                     output.text(&format!(
-                        "drafted {}: read it, and replace what came from the data by what is \
-                         public knowledge",
+                        "drafted {}: review it, and replace values taken from the data by public \
+                         knowledge",
                         path.display()
                     ))?;
                     if !undecided.is_empty() {
                         let names: Vec<String> =
                             undecided.iter().map(|name| format!("`{name}`")).collect();
                         output.text(&format!(
-                            "look for `decide:` in it; decisions are needed about {}",
+                            "look for `decide:` in it; decisions are needed on {}",
                             names.join(", ")
                         ))?;
                     }

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Show what a vault holds, what was spent, and what can still be promised
+/// Show a vault's contents, the budget spent, and what can still be promised
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

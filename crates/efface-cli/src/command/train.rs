@@ -16,11 +16,11 @@ use crate::surroundings;
 
 /// Train a model that can forget, and certify it
 ///
-/// Every constant below is fixed for the life of the model and listed in its certificates, with
-/// where it came from: given by you as public knowledge, a default, or taken from the data.
-/// Choose lambda and noise without looking at the private data: from public knowledge, or by
-/// training on public rows and comparing with `efface evaluate` on a public holdout file. Each
-/// model tried on the private data is a release of its own that no certificate covers.
+/// Every constant below is fixed for the life of the model and listed in its certificates with its
+/// origin: given by you as public knowledge, a default, or taken from the data. Choose lambda and
+/// noise without looking at the private data: from public knowledge, or by training on public rows
+/// and comparing with `efface evaluate` on a public holdout file. Each model tried on the private
+/// data is a release of its own that no certificate covers.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -33,7 +33,7 @@ Examples:
   efface train people.csv --label y --mechanism noisy-gd --noise 0.03 -o model.efface
   efface train people.csv --label y --plan plan.json --choice solve -o model.efface")]
 pub(crate) struct Train {
-    /// The vault to make, by custom NAME.efface; must not exist yet
+    /// The vault to create, by custom NAME.efface; must not exist yet
     #[arg(short, long, value_name = "VAULT")]
     output: PathBuf,
 

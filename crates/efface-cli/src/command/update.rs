@@ -8,7 +8,7 @@ use crate::arguments::{RequestArguments, TableArguments};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Replace records by new contents, and certify the new model
+/// Update records with new contents, and certify the new model
 ///
 /// Each row names its record in the id column. The old contents are erased as by `efface delete`.
 #[derive(Debug, Args)]

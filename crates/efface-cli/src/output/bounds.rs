@@ -1,6 +1,6 @@
 //! Accountants side by side.
 
-use efface::EventBound;
+use efface::{EventBound, rounded_up};
 
 use super::{Output, paragraph, to_value};
 use crate::failure::Result;
@@ -23,7 +23,7 @@ impl Output {
             let known: Vec<String> = group
                 .iter()
                 .filter_map(|bound| Some((bound.accountant.name(), bound.epsilon?)))
-                .map(|(name, epsilon)| format!("  {name:<15} epsilon {epsilon}"))
+                .map(|(name, epsilon)| format!("  {name:<15} epsilon {}", rounded_up(epsilon.0)))
                 .collect();
             if !known.is_empty() {
                 self.text(&format!("{title}\n{}", known.join("\n")))?;
@@ -36,6 +36,6 @@ impl Output {
                 &format!("no bound: {}", reason.unwrap_or("none applies")),
             ))?;
         }
-        self.text("accountants without a bound are left out; `--json` has their reasons")
+        self.text("accountants without a bound are left out; `--json` gives the reasons")
     }
 }

@@ -15,7 +15,7 @@ impl Output {
         let mut lines = vec![format!("on {}", counted(evaluation.rows, "row"))];
         if evaluation.unknown > 0 {
             lines.push(format!(
-                "{} of a class that the model does not know, counted as wrong",
+                "{} of unknown classes, counted as wrong",
                 counted(evaluation.unknown, "row")
             ));
         }

@@ -144,7 +144,7 @@ fn promises(claims: &[Claim]) -> impl Iterator<Item = String> {
 /// How records are named, in words.
 fn naming(ids: Ids) -> &'static str {
     match ids {
-        Ids::Column => "by the ids that the table gave them",
+        Ids::Column => "by the ids of the table",
         Ids::Position => "by position: `row:0` is the first row of the first table",
     }
 }

@@ -197,7 +197,7 @@ fn risk(value: f64, within: bool) -> String {
 fn details(choice: &Choice) -> Vec<String> {
     let lasts = match choice.lasts {
         Lasts::Always => "unlimited requests".to_owned(),
-        Lasts::AtLeast { requests } => format!("tried for {requests} requests, all served"),
+        Lasts::AtLeast { requests } => format!("simulated {requests} requests, all served"),
         Lasts::Until { requests, months, refresh } => format!(
             "{requests} requests ({months:.1} months) until {}",
             if refresh { "a refresh" } else { "a new model" }
@@ -210,7 +210,7 @@ fn details(choice: &Choice) -> Vec<String> {
                 None => "the fewest a request that meet the target".to_owned(),
             };
             let over = match choice.settings.radius {
-                Some(_) => "; risk is over the best weights of the ball",
+                Some(_) => "; risk is relative to the best weights in the ball",
                 None => "",
             };
             format!("; eta {:.3}, {learning} steps of training, {each}{over}", step.0)
@@ -243,7 +243,7 @@ fn details(choice: &Choice) -> Vec<String> {
     let excess = if choice.accurate {
         String::new()
     } else {
-        format!("; predicted excess risk {:.1e} is above what is allowed", choice.excess_risk)
+        format!("; predicted excess risk {:.1e} is above the limit", choice.excess_risk)
     };
     let title = format!("{} {}: {}", choice.rank, choice.name, choice.says);
     let mut lines = vec![paragraph(&title, &format!("{state} state; {lasts}{steps}{excess}"))];
@@ -265,7 +265,7 @@ fn is_level(steps: &[u64]) -> bool {
 fn foreseen(choice: &Choice) -> String {
     match choice.without_pass {
         None => String::new(),
-        Some(0) => "; when a pass is due cannot be foreseen from public constants".to_owned(),
+        Some(0) => "; when a pass is needed cannot be predicted from public constants".to_owned(),
         Some(records) => format!(
             "; no pass until more than {} changed since training or a refresh",
             counted(records, "record")

@@ -44,7 +44,7 @@ fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
     }
     lines.push(paragraph("not covered", &not_covered(&served.certificate)));
     if served.kind != "erase" {
-        lines.push(format!("    `efface certificate show {vault}` says all"));
+        lines.push(format!("    see `efface certificate show {vault}`"));
     }
     lines.push(String::new());
     if let Some(path) = written {
@@ -76,8 +76,8 @@ fn headline(vault: &str, served: &Served) -> String {
         "add" => format!("{vault}: added {records}; {now}"),
         "update" => format!("{vault}: updated {records}; {now}"),
         "erase" => format!(
-            "{vault}: erased {records}, {} remain; the model is withdrawn: `efface refresh` trains one \
-             on the remaining records",
+            "{vault}: erased {records}, {} remain; the model is withdrawn: `efface refresh` \
+             trains a new one on the remaining records",
             served.remaining
         ),
         other => format!("{vault}: {other} done; {now}"),

@@ -61,7 +61,7 @@ fn in_text(path: &Path, status: &Status) -> String {
     }
     if let Some(residual) = &status.residual {
         lines.push(format!(
-            "residual   {:.3e} of {:.3e} spent, then the model is trained anew",
+            "residual   {:.3e} of {:.3e} spent; then the model is retrained",
             residual.bound, residual.budget
         ));
     }

@@ -121,7 +121,7 @@ fn malformed_cases_are_refused_by_name() {
     for (line, part) in [
         ("gdp-delta --input mu=1", "`epsilon` is missing"),
         ("gdp-delta --input mu=1 --input epsilon=-1", "`epsilon` must be"),
-        ("gdp-delta --input mu=1 --input epsilon=1 --input delta=1", "`delta` is no input"),
+        ("gdp-delta --input mu=1 --input epsilon=1 --input delta=1", "`delta` is not an input"),
         ("gdp-delta --input mu=1 --input mu=1 --input epsilon=1", "`mu` is given twice"),
         ("gdp-delta --input mu", "NAME=VALUE"),
         ("gdp-gamma", "gdp-gamma"),

@@ -86,7 +86,7 @@ fn what_was_audited_is_said_and_nobody_named() {
 
     let planted = w.efface("audit m.efface --runs 60 --rows 20 --canary --json").done().json();
     assert_eq!(planted["deleted"]["positions"], Value::Array(Vec::new()));
-    assert!(planted["notes"].to_string().contains("planted"), "{planted:#}");
+    assert!(planted["notes"].to_string().contains("added by the audit"), "{planted:#}");
 }
 
 #[test]

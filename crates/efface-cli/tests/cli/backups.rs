@@ -26,10 +26,10 @@ fn a_backup_is_made_checked_and_put_back() {
 
     w.efface("restore b.efface m.efface").fails(2, &["already exists"]);
     let line = format!("restore b.efface m.efface --force --head {later}");
-    w.efface(&line).fails(1, &["not put in place", "head"]);
+    w.efface(&line).fails(1, &["was not restored", "head"]);
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 55);
     let shown = w.efface(&format!("restore b.efface m.efface --force --head {head}")).done().stdout;
-    assert!(shown.contains("deletions that were served later are undone"), "{shown}");
+    assert!(shown.contains("deletions served later are undone"), "{shown}");
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 60);
     // The deletion is asked for again, and its certificate tells of the other copy.
     let again = w.efface("delete m.efface --subject u3").done();

@@ -72,7 +72,7 @@ fn tables_that_are_refused() {
         &["[5, 9]", "declared range"],
     );
     refused_table(rows(&good), "--loss squared", 2, &["--target-range"]);
-    refused_table(rows(&good), "--row-map refuse", 2, &["bound is 1"]);
+    refused_table(rows(&good), "--row-map refuse", 2, &["exceeds the bound 1"]);
     refused_table(rows(&good), "--ignore x1,x2,x3,x4", 2, &["no feature columns"]);
     refused_table(rows(&good), "--schema data.csv", 2, &["schema: line 1"]);
 }

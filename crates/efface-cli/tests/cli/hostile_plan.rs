@@ -169,7 +169,7 @@ fn steps_and_features_without_bound_are_named() {
         let mut plan = owner.plan.clone();
         *plan.pointer_mut(at).unwrap() = value.clone();
         owner.sign(plan).unwrap();
-        let said = ["the vault's plan cannot be used", name, &value.to_string(), "backup"];
+        let said = ["the vault's plan is invalid", name, &value.to_string(), "backup"];
         owner.w.efface("status h.efface").fails(2, &said);
         owner.w.efface("predict h.efface rows.csv").fails(2, &said);
         // With the owner's keys, the seal on the rows is noticed to be another first.

@@ -114,7 +114,8 @@ fn request_ids_clash_with_whole_names_only() {
     w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
     w.efface("delete m.efface --record 11 --request-id 2026-11-leavers").done();
     let clash = "delete m.efface --record 12 --request-id 12";
-    w.efface(clash).fails(2, &["`12` is the id or subject of a record", "ticket or date"]);
+    w.efface(clash)
+        .fails(2, &["`12` is the id or subject of a record", "a ticket number or a date"]);
     w.efface("delete m.efface --subject u4 --request-id 13").fails(2, &["`13`"]);
     let named = "delete m.efface --subject u10 --request-id bye-u10";
     w.efface(named).fails(2, &["contains `u10`"]);

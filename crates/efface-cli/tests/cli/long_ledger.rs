@@ -67,7 +67,7 @@ fn heads_are_taken_as_they_are_printed() {
         |head: &str| w.run(&["ledger", "verify", "m.efface", "--key", &key, "--head", head]);
     for head in [printed, hash, &hash.to_uppercase(), &format!("{index} {}", hash.to_uppercase())] {
         let ran = verify(head).done();
-        assert!(ran.stdout.contains(&format!("the remembered head is entry {index}")), "{ran:#?}");
+        assert!(ran.stdout.contains(&format!("the given head is entry {index}")), "{ran:#?}");
     }
     for head in [&hash[..40], &printed[..20], "af6b", "nonsense", "", "1 2 3"] {
         verify(head)

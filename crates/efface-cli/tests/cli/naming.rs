@@ -104,7 +104,7 @@ fn ids_of_the_user_are_never_positions() {
     w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
     assert_eq!(w.efface("status m.efface --json").done().json()["named_by"], "column");
     let ran = w.efface("delete m.efface --record row:4");
-    ran.fails(1, &["`row:4`", "positions name none"]);
+    ran.fails(1, &["`row:4`", "not by position"]);
     w.efface("delete m.efface --record 4").fails(1, &["`4`"]);
     for id in ["row:2", "3"] {
         let line = format!("delete m.efface --record {id} --dry-run --json");

@@ -112,7 +112,7 @@ fn trainings_follow_plans_of_their_data() {
     train("--plan plan.json --choice magic").fails(1, &["no choice `magic`", "solve"]);
     train("--choice solve").exits(2);
     train("--plan none.json").fails(2, &["cannot read `none.json`"]);
-    train("--plan data.csv").fails(2, &["no JSON"]);
+    train("--plan data.csv").fails(2, &["not JSON"]);
     w.write("more.csv", table(Label::Two, 0, 61));
     let other = roles.replace("data.csv", "more.csv");
     w.efface(&format!("train {other} --plan plan.json -o x.efface"))
@@ -128,8 +128,8 @@ fn wrong_plans_are_usage_or_input_errors() {
     }
     for (more, part) in [
         ("--group 0", "--group"),
-        ("--group 30000", "more than all 20000"),
-        ("--seed 3", "no seed"),
+        ("--group 30000", "exceeds all 20000"),
+        ("--seed 3", "cannot have a seed"),
         ("--classes one", "got `one`"),
         ("--epsilon -1", "`epsilon`"),
         ("--deletions-per-month 0", "`deletions-per-month`"),

@@ -86,7 +86,7 @@ fn ids_from_a_list_and_from_standard_input() {
     let ran = w.run_with(&["delete", "m.efface", "--subjects", "-", "--json"], b"u5\nu6\n");
     assert_eq!(ran.done().json()["records"], 10);
     w.write("empty.txt", "\n");
-    w.efface("delete m.efface --ids empty.txt").fails(2, &["`empty.txt` names nothing"]);
+    w.efface("delete m.efface --ids empty.txt").fails(2, &["`empty.txt` has no names"]);
     w.efface("delete m.efface --ids missing.txt").fails(2, &["cannot read `missing.txt`"]);
 }
 

@@ -115,7 +115,7 @@ fn settings_that_do_not_fit_are_refused() {
         ("--delta 1e-5", "`--delta`"),
         ("--noise 0.1", "draws no noise"),
         ("--excess-risk 0.1", "draws no noise"),
-        ("--seed 1", "draws nothing"),
+        ("--seed 1", "draws no random numbers"),
         ("--clip 1", "`--clip`"),
         ("--state secret", "`--state secret`"),
         ("--solver newton", "`--solver`"),
@@ -124,7 +124,7 @@ fn settings_that_do_not_fit_are_refused() {
         ("--max-group 3", "`--max-group`"),
         ("--notion differential-privacy", "exact-removal"),
         ("--accountant gdp", "exact"),
-        ("--extractor-privacy 1,1e-6,1", "not undone exactly"),
+        ("--extractor-privacy 1,1e-6,1", "not removed exactly"),
         ("--lambda 1e-30", "`lambda` must be between"),
     ] {
         w.efface(&format!("{TRAIN} {more}")).fails(1, &[part]);

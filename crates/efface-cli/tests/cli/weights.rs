@@ -82,7 +82,7 @@ fn what_breaks_a_rule_is_refused() {
     let ridge = "--mechanism ridge --loss squared --target-range 0,1";
     w.efface(&format!("{TRAIN} {ridge}")).fails(1, &["`ridge` with weights", "--weight"]);
     let private = "--notion differential-privacy --releases 3";
-    w.efface(&format!("{TRAIN} {private}")).fails(1, &["tell of single records", "--public-n"]);
+    w.efface(&format!("{TRAIN} {private}")).fails(1, &["depend on single records", "--public-n"]);
     let declared = format!("{TRAIN} {private} --public-n 300 --capacity 400 --classes 0,1");
     w.efface(&format!("{declared} --max-group 5 --certificate c.json")).done();
     both_hold(&w, "c.json", "m.efface", &w.public_key());
@@ -90,7 +90,8 @@ fn what_breaks_a_rule_is_refused() {
     w.write("heavy.csv", weighted(300, 3, |_| "3.5".into()));
     w.efface("add m.efface heavy.csv").fails(1, &["a record has weight 3.5", "`max-weight` is 3"]);
     w.write("none.csv", table(Label::Two, 300, 3));
-    w.efface("add m.efface none.csv").fails(1, &["records have weights", "names none", "--weight"]);
+    w.efface("add m.efface none.csv")
+        .fails(1, &["records have weights", "no weight column", "--weight"]);
     w.efface("add m.efface none.csv --weight w")
         .fails(2, &["column `w` (named with `--weight`) is missing"]);
 
@@ -108,7 +109,7 @@ fn a_schema_with_weights_wants_them() {
     w.efface("schema data.csv --label y --id id --subject user --weight w -o schema.toml").done();
     w.write("plain.csv", table(Label::Two, 0, 200));
     w.efface("train plain.csv --schema schema.toml -o m.efface")
-        .fails(1, &["the schema names a column of weights", "add the column"]);
+        .fails(1, &["the schema has a weight column", "add the column"]);
     w.efface("train data.csv --schema schema.toml -o m.efface").done();
 }
 

@@ -90,7 +90,7 @@ impl Findings {
     fn kind(&mut self) -> (Kind, Option<String>) {
         let values = self.numbers + self.words;
         if values == 0 {
-            return (Kind::Ignored, Some("no row has a value here; it is left out".to_owned()));
+            return (Kind::Ignored, Some("the column has no values; it is left out".to_owned()));
         }
         if let Some(note) = self.doubt(values) {
             return (Kind::Ignored, Some(note));
@@ -101,8 +101,8 @@ impl Findings {
         let note = (self.words > 0).then(|| {
             let words: Vec<String> = self.odd.iter().map(|w| format!("`{}`", quoted(w))).collect();
             format!(
-                "{} of {values} values are no numbers ({}); they are listed as missing here: \
-                 correct them in the file if they are not",
+                "{} of {values} values are not numbers ({}) and are listed as missing; if they \
+                 are mistakes, correct them in the file",
                 self.words,
                 words.join(", ")
             )
@@ -137,14 +137,14 @@ impl Findings {
         if self.words == 0 && values >= ENOUGH && self.calendar == values {
             return Some(
                 "the numbers look like dates, YYYYMMDD, and are left out; write days since a fixed \
-                 day instead, or declare them numeric if they are no dates"
+                 day instead, or declare them numeric if they are not dates"
                     .to_owned(),
             );
         }
         if let Some(example) = alike(look::Look::Comma) {
             return Some(format!(
                 "numbers with commas such as `{example}` are left out; write them with a decimal \
-                 point and nothing between thousands, then declare the column numeric"
+                 point and without thousands separators, then declare the column numeric"
             ));
         }
         if let Some(example) = alike(look::Look::Percent) {
@@ -156,8 +156,9 @@ impl Findings {
         if self.words > 0 && mostly(self.numbers, values) {
             return (self.odd.len() > MOST_ODD || self.is_long).then(|| {
                 format!(
-                    "{} of {values} values are no numbers, too many different or too long ones; \
-                     the column is left out until the file is corrected or you declare it",
+                    "{} of {values} values are not numbers, and they are too many or too long to \
+                     list as missing; the column is left out until you correct the file or \
+                     declare it",
                     self.words
                 )
             });
@@ -167,16 +168,17 @@ impl Findings {
         let example = self.distinct.first().map(|text| quoted(text)).unwrap_or_default();
         if unique && self.words > 0 {
             return Some(format!(
-                "nearly every value is another (such as `{example}`), as in names and ids, and the \
-                 column is left out; kind = \"id\" if it names the record, \"subject\" if it names \
-                 a person, \"hashed\" if it is a feature"
+                "nearly all values are different (such as `{example}`), as in names and ids, so \
+                 the column is left out; use kind = \"id\" if it identifies the record, \
+                 \"subject\" if it identifies a person, \"hashed\" if it is a feature"
             ));
         }
         let (low, high) = self.range?;
         let consecutive = high - low < 10.0 * values as f64;
         (unique && distinct == self.counted && self.integers == values && consecutive).then(|| {
-            "every value is another whole number, as in row numbers and ids, and the column is left \
-             out; kind = \"id\" if it names the record, \"numeric\" if it is a feature"
+            "all values are different whole numbers, as in row numbers and ids, so the column is \
+             left out; use kind = \"id\" if it identifies the record, \"numeric\" if it is a \
+             feature"
                 .to_owned()
         })
     }

@@ -25,7 +25,7 @@ const SPARSE_FROM: u32 = 1024;
 /// A schema drafted from data, with what a human must decide about single columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The schema.
+    /// The drafted schema, values from the data marked.
     pub schema: Schema,
     notes: Notes,
 }
@@ -172,8 +172,8 @@ pub(crate) fn draft_table(
             (Some(kind), _) => (Column::new(name, kind, Origin::User), None),
             (None, Some(kind)) => {
                 let note = format!(
-                    "columns of type {kind} are not read; this one is left out until the file \
-                     holds it as a number, a boolean or text"
+                    "columns of type {kind} are not supported; this one is left out until the \
+                     file stores it as numbers, booleans or text"
                 );
                 (Column::new(name, Kind::Ignored, Origin::Data), Some(note))
             }

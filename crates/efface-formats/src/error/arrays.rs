@@ -5,33 +5,33 @@
 #[non_exhaustive]
 pub enum ArrayFault {
     /// The data end early.
-    #[error("the data end in row {row} of {rows}")]
+    #[error("the file ends within row:{row}, and its header declares {rows} rows")]
     Truncated {
-        /// The row, counted from 1.
+        /// The row read last, counted from 0.
         row: u64,
         /// The rows the header states.
         rows: u64,
     },
     /// The data go on.
-    #[error("there are further bytes after the {rows} rows of the header")]
+    #[error("the file has extra bytes after the {rows} rows that its header declares")]
     TrailingBytes {
         /// The rows the header states.
         rows: u64,
     },
     /// More elements than can be counted.
-    #[error("the shape has more elements than can be counted")]
+    #[error("the shape has more than 2^64 elements")]
     Overflow,
     /// Text where numbers are needed.
-    #[error("the elements are text, features must be numbers")]
+    #[error("the elements are text, but features must be numbers")]
     TextFeatures,
     /// The wrong number of axes for features.
-    #[error("features need 2 axes, rows and columns, got {got}")]
+    #[error("features must have 2 axes (rows, columns), got {got}")]
     FeatureAxes {
         /// Axes of the array.
         got: usize,
     },
     /// The wrong number of axes for labels and keys.
-    #[error("labels, ids, subjects and weights need one value per row, got shape {shape}")]
+    #[error("labels, ids, subjects and weights must have one value per row, got shape {shape}")]
     ColumnAxes {
         /// The shape, as in NumPy.
         shape: String,

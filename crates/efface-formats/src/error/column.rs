@@ -36,7 +36,7 @@ pub enum OptionFault {
     #[error("`classes` has an empty name")]
     EmptyClass,
     /// Classes for a regression.
-    #[error("`classes` belongs to classification, but the task is regression")]
+    #[error("`classes` is for classification, and the task is regression")]
     ClassesForRegression,
     /// A width of zero.
     #[error("`width` must be at least 1, got 0")]
@@ -56,7 +56,7 @@ pub enum OptionFault {
         option: &'static str,
     },
     /// One column in two roles.
-    #[error("column `{column}` is named as {first} and as {second}")]
+    #[error("column `{column}` has two roles: {first} and {second}")]
     TwoRoles {
         /// The column.
         column: String,
@@ -107,13 +107,13 @@ pub enum ColumnFault {
         column: String,
     },
     /// A column that the schema does not declare.
-    #[error("column `{column}` is not in the schema; declare it, if only as `ignored`")]
+    #[error("column `{column}` is not in the schema; declare it, at least as `ignored`")]
     Undeclared {
         /// The column.
         column: String,
     },
     /// Schema and options disagree on a column's role.
-    #[error("the schema declares column `{column}` as {declared}, but it is named as {asked}")]
+    #[error("column `{column}` is {declared} in the schema, but {asked} in the options")]
     Disagree {
         /// The column.
         column: String,
@@ -123,7 +123,7 @@ pub enum ColumnFault {
         asked: &'static str,
     },
     /// No label column although labels are needed.
-    #[error("no label column is named; name one of {present} with `--label`")]
+    #[error("no label column given; name one of {present} with `--label`")]
     NoLabel {
         /// The columns there are, shortened.
         present: String,
@@ -149,7 +149,7 @@ pub enum ColumnFault {
         file: &'static str,
     },
     /// The array has another width than declared.
-    #[error("rows have {got} features, {expected} are declared")]
+    #[error("rows have {got} features, but {expected} are declared")]
     Width {
         /// Width of the file.
         got: u64,

@@ -12,8 +12,8 @@ pub enum ColumnarFault {
     },
     /// A type that is neither number nor text.
     #[error(
-        "columns of type {kind} are not read; leave this one out with `--ignore {column}`, or \
-         store it as a number, a boolean or text"
+        "columns of type {kind} are not supported; leave this one out with `--ignore {column}`, \
+         or store it as numbers, booleans or text"
     )]
     Type {
         /// The type.

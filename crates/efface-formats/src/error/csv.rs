@@ -35,7 +35,7 @@ pub enum CsvFault {
         field: usize,
     },
     /// A row of another length.
-    #[error("the row has {got} fields, the header {expected}")]
+    #[error("the row has {got} fields, but the header has {expected}")]
     Ragged {
         /// Fields in this row.
         got: usize,
@@ -53,8 +53,9 @@ pub enum CsvFault {
     },
     /// A header that looks like a row.
     #[error(
-        "column {column} of the header is the number `{value}`; a schema can say whether the first \
-         line names the columns (`[csv] header`): run `efface schema {file} -o schema.toml`"
+        "column {column} of the header is the number `{value}`; if the first line does not name \
+         the columns, say so in a schema (`[csv] header`): run `efface schema {file} -o \
+         schema.toml`"
     )]
     NumberInHeader {
         /// The column, counted from 1.
@@ -76,7 +77,7 @@ pub enum CsvFault {
         second: char,
     },
     /// A schema without as many columns as a file without header.
-    #[error("the file has no header and {got} columns, the schema declares {expected}")]
+    #[error("the file has no header and {got} columns, but the schema declares {expected}")]
     Count {
         /// Columns in the file.
         got: usize,

@@ -14,7 +14,7 @@ pub enum IdxFault {
         code: u8,
     },
     /// No axis at all.
-    #[error("the file has no axes")]
+    #[error("the file declares no axes")]
     NoAxes,
     /// The file ends inside the header.
     #[error("the file ends inside its header")]

@@ -14,7 +14,7 @@ pub enum LibsvmFault {
         token: String,
     },
     /// A query id.
-    #[error("query ids (`qid`) belong to ranking, which is not supported")]
+    #[error("query ids (`qid`) are for ranking, which is not supported")]
     QueryId,
     /// Not `index:value`.
     #[error("`{token}` is not `index:value`")]
@@ -24,18 +24,18 @@ pub enum LibsvmFault {
     },
     /// An index of 0.
     #[error(
-        "index 0, but LIBSVM files count from 1 unless told otherwise; if this one counts from 0, \
-         say `--zero-based`"
+        "index 0, but LIBSVM indices start at 1; if those of this file start at 0, give \
+         `--zero-based`"
     )]
     ZeroIndex,
     /// An index that no table can have.
-    #[error("index {token} is too large; at most {} is read", u32::MAX)]
+    #[error("index {token} is too large; the largest supported is {}", u32::MAX)]
     IndexTooLarge {
         /// The index.
         token: String,
     },
     /// An index out of order.
-    #[error("indices must ascend, got {got} after {before}")]
+    #[error("indices must increase, got {got} after {before}")]
     Order {
         /// The index.
         got: u32,
@@ -44,7 +44,7 @@ pub enum LibsvmFault {
     },
     /// An index beyond the width.
     #[error(
-        "index {got}, but the largest is {largest}: the model or `--width` has {width} features"
+        "index {got}, but the largest is {largest}: the model, or `--width`, has {width} features"
     )]
     BeyondWidth {
         /// The index.
@@ -63,7 +63,10 @@ pub enum LibsvmFault {
         value: f64,
     },
     /// Beyond single precision.
-    #[error("index {index}: numbers must be at most 3.4e38 in size after encoding, got {value:e}")]
+    #[error(
+        "index {index}: numbers must be at most 3.4e38 in magnitude after encoding, got \
+        {value:e}"
+    )]
     TooLarge {
         /// The index.
         index: u32,

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum MemoryFault {
     /// Numbers that do not make whole rows.
-    #[error("{numbers} numbers do not make rows of {width}")]
+    #[error("{numbers} numbers cannot be split into rows of {width}")]
     Ragged {
         /// How many there are.
         numbers: usize,
@@ -13,7 +13,10 @@ pub enum MemoryFault {
         width: u32,
     },
     /// Row limits of a sparse table that do not divide its entries.
-    #[error("the starts of sparse rows must ascend from 0 to at most the {entries} entries")]
+    #[error(
+        "the row starts (`indptr`) must increase from 0 to at most {entries}, the number of \
+        entries"
+    )]
     Starts {
         /// How many entries there are.
         entries: usize,
@@ -27,7 +30,7 @@ pub enum MemoryFault {
         entries: usize,
     },
     /// A column that is not there, or columns out of order.
-    #[error("column indices of a sparse row must ascend from 0 and stay below {width}, got {got}")]
+    #[error("the column indices of a sparse row must increase and be below {width}, got {got}")]
     Index {
         /// The index.
         got: i32,
@@ -43,7 +46,7 @@ pub enum MemoryFault {
         width: u32,
     },
     /// Columns other than the schema's, or in another order.
-    #[error("column {position} is named `{got}`, the schema has `{expected}` there")]
+    #[error("column {position} is `{got}`, but `{expected}` in the schema")]
     OtherName {
         /// Counted from 1.
         position: usize,

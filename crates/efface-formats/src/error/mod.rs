@@ -60,7 +60,7 @@ pub enum ReadError {
         file: String,
     },
     /// The format is known, but this build cannot read it.
-    #[error("{file}: {format} needs a build with the `parquet` feature")]
+    #[error("{file}: this build does not read {format} files: it lacks the `parquet` feature")]
     NotBuilt {
         /// The file as the user named it.
         file: String,
@@ -76,7 +76,7 @@ pub enum ReadError {
     /// The sink took no more rows.
     #[error("{}{source}", before(*position))]
     Sink {
-        /// The input position of the row, 0 before the first one.
+        /// How many rows were read by then, the one that stopped it included.
         position: u64,
         /// The sink's reason.
         source: SinkError,
@@ -87,7 +87,7 @@ pub enum ReadError {
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct Malformed {
-    /// Where.
+    /// Place in the input where the rule was broken.
     pub place: Place,
     /// Which rule, and what was found instead.
     pub fault: Fault,
@@ -150,14 +150,14 @@ pub enum Fault {
 pub struct LimitFault {
     /// What there is too much of, in the plural.
     pub what: &'static str,
-    /// The limit.
+    /// Largest value allowed, in the unit of `what`.
     pub limit: u64,
 }
 
 /// The table takes more memory than allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpansionFault {
-    /// Bytes allowed.
+    /// Most bytes of memory the table may take.
     pub limit: u64,
     /// The multiple of the file's size that is allowed, where that is what binds.
     pub times: Option<u64>,
@@ -173,14 +173,14 @@ impl fmt::Display for ExpansionFault {
         match self.times {
             None => write!(
                 out,
-                "the table takes more than {limit} of memory, the limit; allow more with \
+                "the table needs more than {limit} of memory, the limit; raise it with \
                  `--max-decoded`, for example `--max-decoded {more}`"
             ),
             Some(times) => write!(
                 out,
-                "unpacked, the table takes more than {limit} of memory; allowed are {times} times \
-                 the size of the file, or {} where that is more; if you trust the file, allow more \
-                 with `--max-decoded`, for example `--max-decoded {more}`",
+                "decompressed, the table needs more than {limit} of memory; the limit is {times} \
+                 times the file size, and at least {}; if you trust the file, raise it with \
+                 `--max-decoded`, for example `--max-decoded {more}`",
                 size(self.free)
             ),
         }
@@ -198,7 +198,7 @@ fn size(bytes: u64) -> String {
 
 /// The row a sink stopped at; none before the first.
 fn before(position: u64) -> String {
-    if position == 0 { String::new() } else { format!("row {position}: ") }
+    if position == 0 { String::new() } else { format!("row:{}: ", position - 1) }
 }
 
 impl LimitFault {

@@ -5,10 +5,10 @@
 #[non_exhaustive]
 pub enum NpyFault {
     /// Another file.
-    #[error("the file does not start as NPY files do")]
+    #[error("the file does not start with the magic bytes of NPY")]
     Magic,
     /// A version that does not exist yet.
-    #[error("NPY versions 1 to 3 are read, got {major}.{minor}")]
+    #[error("NPY versions 1 to 3 are supported, got {major}.{minor}")]
     Version {
         /// Its first number.
         major: u8,
@@ -29,14 +29,18 @@ pub enum NpyFault {
         byte: usize,
     },
     /// A record type.
-    #[error("structured arrays are not read; save the columns as one array of numbers")]
+    #[error("structured arrays are not supported; save the columns as one array of numbers")]
     Structured,
     /// A pickle inside.
-    #[error("object arrays hold pickled code and are never read; save numbers or strings instead")]
+    #[error(
+        "object arrays contain pickled code and are never loaded; save numbers or strings \
+        instead"
+    )]
     Object,
     /// An element type that is no number this crate knows.
     #[error(
-        "elements of type `{descr}` are not read; use f2, f4, f8, i1 to i8, u1 to u8, bool, or strings for labels and ids"
+        "elements of type `{descr}` are not supported; use f2, f4, f8, i1 to i8, u1 to u8, bool, \
+         or strings for labels and ids"
     )]
     Element {
         /// The type as NumPy writes it.

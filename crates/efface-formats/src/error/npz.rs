@@ -12,8 +12,8 @@ pub enum NpzFault {
     },
     /// An array is not there.
     #[error(
-        "no array `{name}` in the archive; its arrays are {present}; name the array of features with \
-         `--features`, that of labels with `--label`"
+        "no array `{name}` in the archive; its arrays are {present}; name the feature array with \
+         `--features`, the label array with `--label`"
     )]
     Absent {
         /// The array.
@@ -31,7 +31,7 @@ pub enum NpzFault {
         present: String,
     },
     /// An entry cannot be unpacked.
-    #[error("entry `{name}` cannot be unpacked: {message}")]
+    #[error("entry `{name}` cannot be decompressed: {message}")]
     Entry {
         /// The entry.
         name: String,

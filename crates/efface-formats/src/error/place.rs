@@ -7,20 +7,20 @@ use std::fmt;
 pub struct Place {
     /// The file as the user named it.
     pub file: String,
-    /// The place inside.
+    /// Line, row, or the file as a whole.
     pub spot: Spot,
     /// The column or feature, if the fault is in one.
     pub column: Option<String>,
 }
 
-/// A place inside a file, counted from 1.
+/// A place inside a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
     /// The file as a whole.
     File,
-    /// A line of text.
+    /// A line of a text file, counted from 1 as editors do.
     Line(u64),
-    /// A row of a binary table.
+    /// A row of a table without lines, counted from 0 and shown as `row:K`.
     Row(u64),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Place {
         match self.spot {
             Spot::File => {}
             Spot::Line(line) => write!(out, ", line {line}")?,
-            Spot::Row(row) => write!(out, ", row {row}")?,
+            Spot::Row(row) => write!(out, ", row:{row}")?,
         }
         match &self.column {
             Some(column) => write!(out, ", column `{}`", crate::cell::quoted(column)),

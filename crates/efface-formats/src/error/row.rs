@@ -6,9 +6,9 @@
 pub enum CellFault {
     /// A column of numbers holds a word, and no schema says what it means.
     #[error(
-        "`{value}` is not a number; if the column names records or persons, say `--id {column}` or \
-         `--subject {column}`; leave it out with `--ignore {column}`; as a feature, a column of words \
-         needs a schema: run `efface schema {file} -o schema.toml`"
+        "`{value}` is not a number; if the column identifies records or people, give `--id \
+         {column}` or `--subject {column}`; to leave it out, `--ignore {column}`; text as a \
+         feature needs a schema: run `efface schema {file} -o schema.toml`"
     )]
     WordWithoutSchema {
         /// The value.
@@ -41,7 +41,7 @@ pub enum CellFault {
     },
     /// A value is missing, and no schema says how to encode it.
     #[error(
-        "`{value}` is a missing value; only a schema can say how it is encoded: run `efface \
+        "`{value}` is a missing value, and only a schema can say how to encode it: run `efface \
          schema {file} -o schema.toml`"
     )]
     MissingWithoutSchema {
@@ -71,7 +71,7 @@ pub enum CellFault {
         value: f64,
     },
     /// A finite number that single precision cannot hold.
-    #[error("numbers must be at most 3.4e38 in size after encoding, got {value:e}")]
+    #[error("numbers must be at most 3.4e38 in magnitude after encoding, got {value:e}")]
     TooLarge {
         /// The encoded value.
         value: f64,
@@ -97,7 +97,7 @@ pub enum CellFault {
         value: String,
     },
     /// The row has another number of values than the encoder has columns.
-    #[error("the row has {got} values, the schema {expected} feature columns")]
+    #[error("the row has {got} values, but the schema has {expected} feature columns")]
     Count {
         /// Values given.
         got: usize,
@@ -126,7 +126,7 @@ pub enum LabelFault {
         value: f64,
     },
     /// Regression: outside the declared range.
-    #[error("the label must be in [{low}, {high}], the declared range, got {value}")]
+    #[error("the label must be in the declared range [{low}, {high}], got {value}")]
     OutOfRange {
         /// The value.
         value: f64,
@@ -137,7 +137,7 @@ pub enum LabelFault {
     },
     /// Classification: more classes than a classification has.
     #[error(
-        "more than {limit} classes; for a number as target, use `--loss squared --target-range \
+        "more than {limit} classes; for a numeric target, use `--loss squared --target-range \
          LOW,HIGH`"
     )]
     TooManyClasses {
@@ -152,8 +152,9 @@ pub enum LabelFault {
 pub enum RowFault {
     /// Longer than the bound, under `refuse`.
     #[error(
-        "the row has norm {norm}, the bound is {bound}: declare a larger one before training, or \
-         let longer rows be clipped"
+        "the row's norm {norm} exceeds the bound {bound}; declare a larger bound when training, \
+         or let longer rows be \
+         clipped (`--row-map clip`)"
     )]
     TooLong {
         /// The length, rounded up.

@@ -27,7 +27,7 @@ pub enum SchemaError {
         expected: u32,
     },
     /// Neither columns nor a matrix, or both.
-    #[error("schema: either `column` tables or one `matrix` table must be given")]
+    #[error("schema: give either `column` tables or one `matrix` table")]
     Body,
     /// A column's name twice.
     #[error("schema: column `{column}` is declared twice")]
@@ -92,6 +92,6 @@ pub enum SchemaError {
     #[error("schema: no column is numeric, categorical or hashed")]
     NoFeatures,
     /// More features than can be counted.
-    #[error("schema: the columns become more than {} features", u32::MAX)]
+    #[error("schema: the columns encode to more than {} features", u32::MAX)]
     TooWide,
 }

@@ -210,9 +210,9 @@ impl<'r> ArrayRows<'r> {
         Ok(true)
     }
 
-    /// The row, counted from 1.
+    /// The row read last, counted from 0.
     pub(crate) fn spot(&self) -> Spot {
-        Spot::Row(self.row)
+        Spot::Row(self.row.saturating_sub(1))
     }
 
     /// The numbers of the row.
@@ -270,7 +270,7 @@ impl<'r> ArrayRows<'r> {
             Err(error) => return Err(ReadError::io(&self.file, error)),
         }
         let row_bytes = (self.width as u64 * self.element.size()).max(1);
-        let row = if wanted > row_bytes { self.rows } else { self.row + 1 };
+        let row = if wanted > row_bytes { self.rows.saturating_sub(1) } else { self.row };
         let fault = ArrayFault::Truncated { row, rows: self.rows };
         Err(ReadError::at(Place::file(&self.file), fault))
     }

@@ -9,7 +9,7 @@ use super::Origin;
 pub struct Column {
     /// The name, unique in the schema.
     pub name: String,
-    /// What the column is.
+    /// Role and encoding of the column.
     pub kind: Kind,
     /// Values that mean "no value", compared without regard to case; `""` is the empty field and
     /// the null of columnar files. Where there are any, the column gets a further feature,
@@ -22,7 +22,7 @@ pub struct Column {
     pub origin: Origin,
 }
 
-/// What a column is.
+/// Role and encoding of a column in the schema.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A number, one feature.

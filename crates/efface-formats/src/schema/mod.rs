@@ -118,7 +118,7 @@ pub enum Storage {
     Sparse,
 }
 
-/// What a schema describes.
+/// Named columns, or an array without names.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// Named columns: CSV, Parquet, Arrow.
@@ -168,7 +168,7 @@ impl Schema {
         self.csv
     }
 
-    /// What the schema describes.
+    /// Named columns, or an array without names.
     pub fn body(&self) -> &Body {
         &self.body
     }

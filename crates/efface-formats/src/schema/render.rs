@@ -97,7 +97,12 @@ fn write_csv(out: &mut String, csv: CsvShape, comments: Comments) {
 
 fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
     out.push_str("\n[matrix]\n");
-    let hint = note(comments, matrix.origin, "the largest index found; is a larger one possible?");
+    let hint = note(
+        comments,
+        matrix.origin,
+        "the largest index in the data; could there be a \
+        larger one?",
+    );
     line(out, "width", &matrix.width.to_string(), hint);
     line(out, "origin", &quote(matrix.origin.name()), "");
     line(out, "first", &matrix.first.to_string(), "");
@@ -116,7 +121,15 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
         }
         Kind::Numeric(Scaling::Range { low, high, onto }) => {
             let range = format!("[{}, {}]", number(*low), number(*high));
-            line(out, "range", &range, note("least and greatest value found; what is possible?"));
+            line(
+                out,
+                "range",
+                &range,
+                note(
+                    "smallest and largest value in the data; what range \
+                is possible?",
+                ),
+            );
             let name = match onto {
                 Onto::Symmetric => "symmetric",
                 Onto::Unit => "unit",
@@ -124,7 +137,15 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
             line(out, "onto", &quote(name), "");
         }
         Kind::Categorical { categories, other } => {
-            line(out, "categories", &list(categories), note("those found; which are possible?"));
+            line(
+                out,
+                "categories",
+                &list(categories),
+                note(
+                    "found in the data; which others are \
+                possible?",
+                ),
+            );
             let name = match other {
                 Other::Refuse => "refuse",
                 Other::Zero => "zero",
@@ -132,12 +153,20 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
             line(out, "other", &quote(name), "");
         }
         Kind::Hashed { width } => {
-            line(out, "width", &width.to_string(), note("too many words for a list"));
+            line(out, "width", &width.to_string(), note("too many distinct values for a list"));
         }
         Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {}
     }
     if !column.missing.is_empty() {
-        line(out, "missing", &list(&column.missing), note("found; what else means no value?"));
+        line(
+            out,
+            "missing",
+            &list(&column.missing),
+            note(
+                "found in the data; what else marks a \
+            missing value?",
+            ),
+        );
     }
     if column.fill != 0.0 {
         line(out, "fill", &number(column.fill), "");

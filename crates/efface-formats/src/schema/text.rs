@@ -245,7 +245,7 @@ fn check_csv(csv: CsvShape) -> Result<(), SchemaError> {
         (Some(delimiter), Some(comment)) if delimiter == comment => Err(SchemaError::Value {
             place: "`csv`".to_owned(),
             key: "comment",
-            rule: "another character than `delimiter`",
+            rule: "a character other than `delimiter`",
             got: format!("{comment:?}"),
         }),
         _ => Ok(()),

@@ -144,12 +144,12 @@ fn many_batches() {
     let mut options = plain();
     options.limits.memory_bytes = 1 << 18;
     let message = refused(Format::Parquet, &bytes, &options);
-    assert!(message.contains("takes more than 256KiB of memory, the limit"), "{message}");
+    assert!(message.contains("needs more than 256KiB of memory, the limit"), "{message}");
     assert!(message.ends_with("for example `--max-decoded 1MiB`"), "{message}");
     let mut options = plain();
     options.limits.memory_bytes = 10;
     let message = refused(Format::Parquet, &bytes, &options);
-    assert!(message.contains("takes more than 10B of memory, the limit"), "{message}");
+    assert!(message.contains("needs more than 10B of memory, the limit"), "{message}");
 }
 
 /// Texts whose lengths are stored as differences, over many pages, some of them missing.
@@ -203,7 +203,7 @@ fn drafts_name_columns_of_types_that_are_not_read() {
     for bytes in [parquet(&batch, Compression::SNAPPY), ipc_file(&batch)] {
         let draft = draft_from("t", bytes.as_slice(), None, &unlabelled()).unwrap();
         assert_eq!(draft.undecided().collect::<Vec<_>>(), ["d"]);
-        assert!(draft.to_toml().contains("# decide: columns of type Date32 are not read"));
+        assert!(draft.to_toml().contains("# decide: columns of type Date32 are not supported"));
         assert_eq!(draft.schema.columns()[0].kind, Kind::Ignored);
     }
 }
@@ -214,11 +214,11 @@ fn nulls_and_words_without_schema() {
     let ignore = ["s", "v", "none", "w"].map(str::to_owned).to_vec();
     let message = refused(Format::Parquet, &bytes, &ReadOptions { ignore, ..plain() });
     assert!(
-        message.starts_with("data.parquet, row 2, column `n`: `` is a missing value"),
+        message.starts_with("data.parquet, row:1, column `n`: `` is a missing value"),
         "{message}"
     );
     let message = refused(Format::Parquet, &bytes, &plain());
-    assert!(message.starts_with("data.parquet, row 1, column `w`: `u` is not a number"));
+    assert!(message.starts_with("data.parquet, row:0, column `w`: `u` is not a number"));
 }
 
 #[test]
@@ -233,8 +233,7 @@ fn types_that_are_not_read() {
     let message = refused(Format::Parquet, &bytes, &unlabelled());
     assert_eq!(
         message,
-        "data.parquet, column `l`: columns of type List are not read; leave this one out with \
-         `--ignore l`, or store it as a number, a boolean or text"
+        "data.parquet, column `l`: columns of type List are not supported; leave this one out with `--ignore l`, or store it as numbers, booleans or text"
     );
     let options = ReadOptions { ignore: vec!["l".into()], ..unlabelled() };
     assert!(refused(Format::Parquet, &bytes, &options).contains("type Date32"));
@@ -291,7 +290,7 @@ fn compressed_batches_state_their_size() {
         let mut bomb = bytes;
         bomb[place..place + 8].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         let message = refused(Format::ArrowIpc, &bomb, &plain());
-        assert!(message.contains("unpacked, the table takes more than"), "{message}");
+        assert!(message.contains("decompressed, the table needs more than"), "{message}");
     }
 }
 

@@ -121,7 +121,7 @@ fn text_after_quote() {
 
 #[test]
 fn line_of_a_tab_is_no_empty_line() {
-    assert_eq!(error("a,y\n\t\n"), "data.csv, line 2: the row has 1 fields, the header 2");
+    assert_eq!(error("a,y\n\t\n"), "data.csv, line 2: the row has 1 fields, but the header has 2");
 }
 
 #[test]
@@ -135,8 +135,11 @@ fn lone_carriage_return() {
 
 #[test]
 fn ragged_rows() {
-    assert_eq!(error("a,y\n1,n,3\n"), "data.csv, line 2: the row has 3 fields, the header 2");
-    assert_eq!(error("a,y\n\n1\n"), "data.csv, line 3: the row has 1 fields, the header 2");
+    assert_eq!(
+        error("a,y\n1,n,3\n"),
+        "data.csv, line 2: the row has 3 fields, but the header has 2"
+    );
+    assert_eq!(error("a,y\n\n1\n"), "data.csv, line 3: the row has 1 fields, but the header has 2");
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn no_label_and_no_features() {
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Csv, b"a,b\n", &options),
-        "data.csv: no label column is named; name one of `a`, `b` with `--label`"
+        "data.csv: no label column given; name one of `a`, `b` with `--label`"
     );
     assert_eq!(error("y\n1\n"), "data.csv: no feature columns are left");
 }
@@ -265,9 +268,7 @@ fn text_of_two_bytes_for_a_character() {
 fn word_without_schema() {
     assert_eq!(
         error("a,y\nblue,n\n"),
-        "data.csv, line 2, column `a`: `blue` is not a number; if the column names records or \
-         persons, say `--id a` or `--subject a`; leave it out with `--ignore a`; as a feature, a \
-         column of words needs a schema: run `efface schema data.csv -o schema.toml`"
+        "data.csv, line 2, column `a`: `blue` is not a number; if the column identifies records or people, give `--id a` or `--subject a`; to leave it out, `--ignore a`; text as a feature needs a schema: run `efface schema data.csv -o schema.toml`"
     );
 }
 

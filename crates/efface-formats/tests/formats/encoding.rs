@@ -113,7 +113,7 @@ fn numbers_are_checked() {
 fn rows_must_have_every_column() {
     let mut row = Row::Dense(Vec::new());
     let fault = column("kind = \"numeric\"").encode(&[], &mut row).unwrap_err();
-    assert_eq!(fault.1.to_string(), "the row has 0 values, the schema 1 feature columns");
+    assert_eq!(fault.1.to_string(), "the row has 0 values, but the schema has 1 feature columns");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn files_without_header_go_by_position() {
     assert_eq!(collect(Format::Csv, b"k,1,n\n", &options).unwrap().0.rows, [[1.0]]);
     assert_eq!(
         refused(Format::Csv, b"k,1\n", &options),
-        "data.csv, line 1: the file has no header and 2 columns, the schema declares 3"
+        "data.csv, line 1: the file has no header and 2 columns, but the schema declares 3"
     );
     let later = ReadOptions { label_required: false, ..options };
     for table in ["k,1,n\n", "k,1\n", "1\n"] {
@@ -214,7 +214,7 @@ fn arrays_take_column_schemas_by_position() {
     let bytes = super::npy::npy(&[2, 2], npyz::Order::C, &[4.0_f64, 2.0, 0.0, 3.0]);
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
-        "data.npy, row 2, column `w`: `3` is not one of the 2 declared categories, and `other` is \
+        "data.npy, row:1, column `w`: `3` is not one of the 2 declared categories, and `other` is \
          `refuse`"
     );
     let bytes = super::npy::npy(&[1, 2], npyz::Order::C, &[4.0_f64, 2.0]);
@@ -222,7 +222,7 @@ fn arrays_take_column_schemas_by_position() {
     let bytes = super::npy::npy(&[1, 1], npyz::Order::C, &[4.0_f64]);
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
-        "data.npy: rows have 1 features, 2 are declared"
+        "data.npy: rows have 1 features, but 2 are declared"
     );
     assert_eq!(
         refused(Format::Libsvm, b"1:1\n", &options),

@@ -71,8 +71,8 @@ fn unknown_element() {
 
 #[test]
 fn no_axes() {
-    assert_eq!(error(&[0, 0, 8, 0]), "data.idx: the file has no axes");
-    assert!(error(&idx(8, &[1], &[1])).ends_with("rows and columns, got 1"));
+    assert_eq!(error(&[0, 0, 8, 0]), "data.idx: the file declares no axes");
+    assert!(error(&idx(8, &[1], &[1])).ends_with("(rows, columns), got 1"));
 }
 
 #[test]
@@ -82,8 +82,11 @@ fn truncated_header() {
 
 #[test]
 fn truncated_and_trailing_data() {
-    assert_eq!(error(&idx(8, &[2, 2], &[1; 3])), "data.idx: the data end in row 2 of 2");
-    assert!(error(&idx(8, &[2, 2], &[1; 5])).contains("further bytes after the 2 rows"));
+    assert_eq!(
+        error(&idx(8, &[2, 2], &[1; 3])),
+        "data.idx: the file ends within row:1, and its header declares 2 rows"
+    );
+    assert!(error(&idx(8, &[2, 2], &[1; 5])).contains("extra bytes after the 2 rows"));
 }
 
 #[test]
@@ -91,5 +94,5 @@ fn shapes_beyond_the_limits() {
     let message = error(&idx(8, &[1, u32::MAX, u32::MAX], &[]));
     assert_eq!(message, "data.idx: more than 16777216 columns, the limit");
     let message = error(&idx(8, &[1, u32::MAX, u32::MAX, u32::MAX], &[]));
-    assert_eq!(message, "data.idx: the shape has more elements than can be counted");
+    assert_eq!(message, "data.idx: the shape has more than 2^64 elements");
 }

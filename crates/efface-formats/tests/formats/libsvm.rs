@@ -43,7 +43,7 @@ fn width_from_the_data_is_marked() {
     assert_eq!(collect(Format::Libsvm, b"1 7:1\n", &again).unwrap().1.width, 7);
     assert_eq!(
         refused(Format::Libsvm, b"1 8:1\n", &again),
-        "data.libsvm, line 1: index 8, but the largest is 7: the model or `--width` has 7 features"
+        "data.libsvm, line 1: index 8, but the largest is 7: the model, or `--width`, has 7 features"
     );
 
     fs::write(&path, "1\n2\n").unwrap();
@@ -60,7 +60,7 @@ fn indices_from_zero() {
     assert_eq!(read.rows, [[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]);
     let message = refused(Format::Libsvm, b"1 3:1\n", &zero);
     assert!(
-        message.ends_with("index 3, but the largest is 2: the model or `--width` has 3 features")
+        message.ends_with("index 3, but the largest is 2: the model, or `--width`, has 3 features")
     );
 
     // The model's columns are counted from 0; those of a later file may not be.
@@ -103,20 +103,23 @@ fn stdin_needs_a_width() {
 fn malformed_lines() {
     for (text, what) in [
         ("1:1\n", "line 1: the line must start with a label, got `1:1`"),
-        ("1 qid:3 1:1\n", "line 1: query ids (`qid`) belong to ranking"),
+        ("1 qid:3 1:1\n", "line 1: query ids (`qid`) are for ranking"),
         ("1 1:1\n1 2\n", "line 2: `2` is not `index:value`"),
         ("1 a:1\n", "`a:1` is not `index:value`"),
         ("1 +1:1\n", "`+1:1` is not `index:value`"),
         ("1 1:x\n", "`1:x` is not `index:value`"),
-        ("1 99999999999:1\n", "index 99999999999 is too large; at most 4294967295 is read"),
+        (
+            "1 99999999999:1\n",
+            "index 99999999999 is too large; the largest supported is 4294967295",
+        ),
         ("1 :1\n", "`:1` is not `index:value`"),
-        ("1 0:1\n", "if this one counts from 0, say `--zero-based`"),
-        ("1 3:1 3:1\n", "indices must ascend, got 3 after 3"),
-        ("1 3:1 2:1\n", "indices must ascend, got 2 after 3"),
+        ("1 0:1\n", "if those of this file start at 0, give `--zero-based`"),
+        ("1 3:1 3:1\n", "indices must increase, got 3 after 3"),
+        ("1 3:1 2:1\n", "indices must increase, got 2 after 3"),
         ("1 10:1\n", "index 10, but the largest is 9"),
         ("1 2:nan\n", "index 2: numbers must be finite, got NaN"),
         ("1 2:-inf\n", "index 2: numbers must be finite, got -inf"),
-        ("1 2:1e39\n", "at most 3.4e38 in size after encoding, got 1e39"),
+        ("1 2:1e39\n", "at most 3.4e38 in magnitude after encoding, got 1e39"),
     ] {
         let message = error(text);
         assert!(message.starts_with("data.libsvm, line "), "{message}");

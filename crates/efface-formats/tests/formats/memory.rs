@@ -134,15 +134,16 @@ fn rows_of_other_classes_are_left_out() {
 #[test]
 fn numbers_that_are_not_finite_are_refused() {
     let row = |value| refused(&dense(&[0.0, 1.0, 2.0, value], 2), &unlabelled());
-    assert_eq!(row(f64::NAN), "X, row 2, column `x1`: numbers must be finite, got NaN");
-    assert_eq!(row(f64::INFINITY), "X, row 2, column `x1`: numbers must be finite, got inf");
+    assert_eq!(row(f64::NAN), "X, row:1, column `x1`: numbers must be finite, got NaN");
+    assert_eq!(row(f64::INFINITY), "X, row:1, column `x1`: numbers must be finite, got inf");
     assert_eq!(
         row(1e300),
-        "X, row 2, column `x1`: numbers must be at most 3.4e38 in size after encoding, got 1e300"
+        "X, row:1, column `x1`: numbers must be at most 3.4e38 in magnitude after encoding, got \
+         1e300"
     );
     assert_eq!(
         refused(&sparse(&[0, 1], &[2], &[f64::NAN]), &unlabelled()),
-        "X, row 1, column `x2`: numbers must be finite, got NaN"
+        "X, row:0, column `x2`: numbers must be finite, got NaN"
     );
 }
 
@@ -151,13 +152,13 @@ fn labels_are_judged_as_those_of_files() {
     let table = |labels| MemoryTable { labels: Some(labels), ..dense(&[1.0, 2.0], 1) };
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, f64::NAN])), &labelled()),
-        "X, row 2, column `y`: the label must be finite, got NaN"
+        "X, row:1, column `y`: the label must be finite, got NaN"
     );
     let task = Task::Regression { range: Some((0.0, 1.0)) };
     let options = ReadOptions { task, ..labelled() };
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, 2.0])), &options),
-        "X, row 2, column `y`: the label must be in [0, 1], the declared range, got 2"
+        "X, row:1, column `y`: the label must be in the declared range [0, 1], got 2"
     );
     assert_eq!(
         refused(&dense(&[1.0], 1), &labelled()),
@@ -184,16 +185,17 @@ fn parts_of_other_lengths_are_refused() {
     let empty = owned(&["", "b"]);
     assert_eq!(
         refused(&MemoryTable { ids: Some(Values::Texts(&empty)), ..two }, &unlabelled()),
-        "X, row 1: the id is empty"
+        "X, row:0: the id is empty"
     );
 }
 
 #[test]
 fn layouts_that_do_not_fit_are_refused() {
     let bad = |table: &MemoryTable<'_>| refused(table, &unlabelled());
-    assert_eq!(bad(&dense(&[1.0, 2.0, 3.0], 2)), "X: 3 numbers do not make rows of 2");
+    assert_eq!(bad(&dense(&[1.0, 2.0, 3.0], 2)), "X: 3 numbers cannot be split into rows of 2");
     assert_eq!(bad(&dense(&[], 0)), "X: no feature columns are left");
-    let starts = "X: the starts of sparse rows must ascend from 0 to at most the 1 entries";
+    let starts =
+        "X: the row starts (`indptr`) must increase from 0 to at most 1, the number of entries";
     for wrong in [&[][..], &[1, 1], &[0, 1, 0], &[0, 2], &[-1, 1], &[0, i64::MAX]] {
         assert_eq!(bad(&sparse(wrong, &[0], &[1.0])), starts, "{wrong:?}");
     }
@@ -202,7 +204,7 @@ fn layouts_that_do_not_fit_are_refused() {
         assert_eq!(
             bad(&sparse(&[0, 2], &indices, &[1.0, 2.0])),
             format!(
-                "X, row 1: column indices of a sparse row must ascend from 0 and stay below 3, \
+                "X, row:0: the column indices of a sparse row must increase and be below 3, \
                  got {got}"
             )
         );
@@ -217,11 +219,11 @@ fn names_must_be_those_of_the_schema() {
     let options = ReadOptions { schema: Some(schema), ..unlabelled() };
     assert_eq!(
         refused(&MemoryTable { names: Some(&turned), ..named }, &options),
-        "X: column 1 is named `b`, the schema has `a` there"
+        "X: column 1 is `b`, but `a` in the schema"
     );
     assert_eq!(
         refused(&dense(&[1.0, 2.0, 3.0], 3), &options),
-        "X: rows have 3 features, 2 are declared"
+        "X: rows have 3 features, but 2 are declared"
     );
     assert_eq!(
         refused(&MemoryTable { names: Some(&names[..1]), ..named }, &unlabelled()),
@@ -259,7 +261,7 @@ fn options_for_files_are_refused() {
 fn limits_hold() {
     let mut options = unlabelled();
     options.limits.rows = 1;
-    assert_eq!(refused(&dense(&[1.0, 2.0], 1), &options), "X, row 2: more than 1 rows, the limit");
+    assert_eq!(refused(&dense(&[1.0, 2.0], 1), &options), "X, row:1: more than 1 rows, the limit");
     let mut options = unlabelled();
     options.limits.columns = 1;
     assert_eq!(refused(&dense(&[1.0, 2.0], 2), &options), "X: more than 1 features, the limit");
@@ -311,7 +313,7 @@ fn a_schema_encodes_numbers_from_memory_as_from_a_file() {
     assert_eq!(from_memory.rows, [[-0.5, 0.0, 1.0, 0.5, 0.0], [1.0, 1.0, 0.0, 0.0, 1.0]]);
     assert_eq!(
         refused(&dense(&[25.0, 3.0, 1.0], 3), &options),
-        "X, row 1, column `kind`: `3` is not one of the 2 declared categories, and `other` is \
+        "X, row:0, column `kind`: `3` is not one of the 2 declared categories, and `other` is \
          `refuse`"
     );
 }

@@ -13,14 +13,14 @@ use super::collect::{collect, plain, refused};
 #[test]
 fn bombs_are_refused_with_a_reason() {
     for (name, reason) in [
-        ("snappy_page.parquet", "unpacked, the table takes more than 192MiB of memory"),
-        ("gzip_page.parquet", "a page unpacks to more than it states"),
-        ("dictionary.parquet", "a dictionary states more values than it has bytes"),
-        ("lengths.parquet", "a page holds more lengths than it states values"),
-        ("row_groups.parquet", "states more elements than it has bytes"),
-        ("nested.parquet", "groups of columns nested too deep"),
-        ("columns.csv.gz", "unpacked, the table takes more than 192MiB of memory"),
-        ("column_major.npy.gz", "unpacked, the table takes more than"),
+        ("snappy_page.parquet", "decompressed, the table needs more than 192MiB of memory"),
+        ("gzip_page.parquet", "a page decompresses to more than its declared size"),
+        ("dictionary.parquet", "a dictionary declares more values than it has bytes"),
+        ("lengths.parquet", "a page has more lengths than declared values"),
+        ("row_groups.parquet", "declares more elements than it has bytes"),
+        ("nested.parquet", "column groups nested too deeply"),
+        ("columns.csv.gz", "decompressed, the table needs more than 192MiB of memory"),
+        ("column_major.npy.gz", "decompressed, the table needs more than"),
     ] {
         let (_, bytes) = bombs::all().into_iter().find(|(bomb, _)| *bomb == name).unwrap();
         let format = match name.split('.').nth(1) {
@@ -40,11 +40,10 @@ fn rows_that_cost_nothing_in_the_file_are_counted() {
     options.limits.memory_bytes = 1 << 20;
     let message = refused(Format::Parquet, &bombs::rows(), &options);
     let (place, limit) = message.split_once(": ").unwrap();
-    assert!(place.starts_with("data.parquet, row "), "{message}");
+    assert!(place.starts_with("data.parquet, row:"), "{message}");
     assert_eq!(
         limit,
-        "the table takes more than 1MiB of memory, the limit; allow more with `--max-decoded`, for \
-         example `--max-decoded 4MiB`"
+        "the table needs more than 1MiB of memory, the limit; raise it with `--max-decoded`, for example `--max-decoded 4MiB`"
     );
 }
 
@@ -76,7 +75,7 @@ fn packed_tables_may_be_a_hundred_times_their_file() {
     assert_eq!(collect(Format::Csv, &bytes, &options).unwrap().0.rows.len(), 20_000);
     options.limits.memory_bytes = 4 << 20;
     let message = refused(Format::Csv, &bytes, &options);
-    assert!(message.contains("takes more than 4MiB of memory, the limit"), "{message}");
+    assert!(message.contains("needs more than 4MiB of memory, the limit"), "{message}");
     // Stated alone, a limit does not look at the file.
     options.limits.expansion = None;
     options.limits.memory_bytes = 16 << 20;

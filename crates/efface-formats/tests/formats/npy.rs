@@ -117,7 +117,7 @@ fn labels_in_a_file_of_their_own() {
 
     fs::write(&y, npy(&[3, 2], npyz::Order::C, &[0_i64; 6])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
-    assert!(message.ends_with("need one value per row, got shape (3, 2)"), "{message}");
+    assert!(message.ends_with("must have one value per row, got shape (3, 2)"), "{message}");
 
     let mut long = npy(&[3], npyz::Order::C, &[7_i64, -7, 7]);
     long.push(0);
@@ -138,15 +138,15 @@ fn labels_are_needed_in_a_file() {
 
 #[test]
 fn another_file() {
-    assert_eq!(error(b"hello"), "data.npy: the file does not start as NPY files do");
-    assert_eq!(error(b""), "data.npy: the file does not start as NPY files do");
+    assert_eq!(error(b"hello"), "data.npy: the file does not start with the magic bytes of NPY");
+    assert_eq!(error(b""), "data.npy: the file does not start with the magic bytes of NPY");
 }
 
 #[test]
 fn unknown_version() {
     assert_eq!(
         error(b"\x93NUMPY\x04\x00\x00\x00"),
-        "data.npy: NPY versions 1 to 3 are read, got 4.0"
+        "data.npy: NPY versions 1 to 3 are supported, got 4.0"
     );
 }
 
@@ -167,18 +167,18 @@ fn header_beyond_the_limit() {
 fn broken_dictionaries() {
     for (dictionary, what) in [
         ("", "no `{` at byte 0"),
-        ("{", "no quoted word"),
+        ("{", "no quoted string"),
         ("{'descr' '<f8'}", "no `:`"),
         ("{'descr", "a quote that is never closed"),
-        ("{'de\\scr': 1}", "a word of other than plain characters"),
+        ("{'de\\scr': 1}", "a string with special characters"),
         ("{'other': 1}", "an unknown key"),
         ("{'fortran_order': Maybe}", "neither `True` nor `False`"),
-        ("{'fortran_order': True, 'fortran_order': True}", "a key twice"),
+        ("{'fortran_order': True, 'fortran_order': True}", "a repeated key"),
         ("{'shape': 3}", "no `(`"),
         ("{'shape': (-1,)}", "no whole number"),
         ("{'shape': (1 2)}", "neither `,` nor `)`"),
         ("{'shape': (99999999999999999999,)}", "a number beyond 64 bits"),
-        ("{'shape': (1,) 'descr': 1}", "neither `,` nor `}`"),
+        ("{'shape': (1,) 'descr': 1}", "neither a `,` nor a `}`"),
         ("{'shape': (1,)} more", "text after the `}`"),
         ("{'shape': (1,)}", "a missing key"),
     ] {
@@ -196,16 +196,18 @@ fn described(descr: &str, shape: &str) -> Vec<u8> {
 #[test]
 fn element_types_that_are_not_read() {
     assert!(error(&described("[('a', '<f8')]", "(1, 1)")).contains("structured arrays"));
-    assert!(error(&described("'|O'", "(1, 1)")).contains("object arrays hold pickled code"));
-    assert!(error(&described("'<c16'", "(1, 1)")).contains("elements of type `<c16` are not read"));
+    assert!(error(&described("'|O'", "(1, 1)")).contains("object arrays contain pickled code"));
+    assert!(
+        error(&described("'<c16'", "(1, 1)")).contains("elements of type `<c16` are not supported")
+    );
     assert!(error(&described("'<f3'", "(1, 1)")).contains("`<f3`"));
     assert!(error(&described("'<U5'", "(1, 1)")).contains("the elements are text"));
 }
 
 #[test]
 fn wrong_axes() {
-    assert!(error(&described("'<f8'", "(4,)")).ends_with("rows and columns, got 1"));
-    assert!(error(&described("'<f8'", "(4, 2, 2)")).ends_with("rows and columns, got 3"));
+    assert!(error(&described("'<f8'", "(4,)")).ends_with("(rows, columns), got 1"));
+    assert!(error(&described("'<f8'", "(4, 2, 2)")).ends_with("(rows, columns), got 3"));
     assert_eq!(error(&described("'<f8'", "(4, 0)")), "data.npy: no feature columns are left");
 }
 
@@ -219,26 +221,32 @@ fn shapes_beyond_the_limits() {
     options.limits.rows = u64::MAX;
     let huge = described("'<f8'", "(18446744073709551615, 3)");
     let message = refused(Format::Npy, &huge, &options);
-    assert_eq!(message, "data.npy: the shape has more elements than can be counted");
+    assert_eq!(message, "data.npy: the shape has more than 2^64 elements");
     let dictionary = "{'descr': '<f8', 'fortran_order': True, 'shape': (4000000000, 1000)}";
     let message = error(&raw(dictionary, &[]));
     // Memory grows with what arrives, which is nothing.
-    assert!(message.contains("the data end in row"), "{message}");
+    assert!(message.contains("the file ends within row:"), "{message}");
 }
 
 #[test]
 fn truncated_and_trailing_data() {
     let mut bytes = npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0]);
     bytes.push(0);
-    assert_eq!(error(&bytes), "data.npy: there are further bytes after the 2 rows of the header");
+    assert_eq!(
+        error(&bytes),
+        "data.npy: the file has extra bytes after the 2 rows that its header declares"
+    );
     bytes.truncate(bytes.len() - 2);
-    assert_eq!(error(&bytes), "data.npy: the data end in row 2 of 2");
+    assert_eq!(
+        error(&bytes),
+        "data.npy: the file ends within row:1, and its header declares 2 rows"
+    );
 }
 
 #[test]
 fn not_a_finite_number() {
     let bytes = npy(&[2, 2], npyz::Order::C, &[1.0_f64, 2.0, 3.0, f64::NAN]);
-    assert_eq!(error(&bytes), "data.npy, row 2, column `x1`: numbers must be finite, got NaN");
+    assert_eq!(error(&bytes), "data.npy, row:1, column `x1`: numbers must be finite, got NaN");
     let bytes = npy(&[1, 1], npyz::Order::C, &[-1e39_f64]);
     assert!(error(&bytes).ends_with("got -1e39"));
 }

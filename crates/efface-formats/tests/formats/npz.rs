@@ -89,8 +89,8 @@ fn absent_arrays() {
     let archive = npz(&[("X.npy", features()), ("a.npy", features())], CompressionMethod::Stored);
     assert_eq!(
         refused(Format::Npz, &archive, &options()),
-        "data.npz: no array `y` in the archive; its arrays are `X`, `a`; name the array of features \
-         with `--features`, that of labels with `--label`"
+        "data.npz: no array `y` in the archive; its arrays are `X`, `a`; name the feature array \
+         with `--features`, the label array with `--label`"
     );
     let archive = npz(&[("y.npy", features())], CompressionMethod::Stored);
     assert!(refused(Format::Npz, &archive, &options()).contains("no array `X`"));
@@ -131,7 +131,7 @@ fn strings_that_are_not_unicode() {
     let archive = npz(&[("X.npy", features()), ("y.npy", bad)], CompressionMethod::Stored);
     assert_eq!(
         refused(Format::Npz, &archive, &options()),
-        "data.npz, array `y`, row 1: the string is not valid Unicode"
+        "data.npz, array `y`, row:0: the string is not valid Unicode"
     );
 }
 

@@ -27,7 +27,7 @@ fn row_norms_and_widths() {
 #[test]
 fn roles_exclude_each_other() {
     let options = ReadOptions { subject: Some("y".into()), ..plain() };
-    assert_eq!(error(&options), "column `y` is named as label and as subject");
+    assert_eq!(error(&options), "column `y` has two roles: label and subject");
     let options = ReadOptions { ignore: vec!["b".into(), "b".into()], ..plain() };
     assert_eq!(collect(Format::Csv, b"a,b,y\n1,word,n\n", &options).unwrap().0.rows, [[1.0]]);
 }
@@ -39,7 +39,7 @@ fn classes_belong_to_classification() {
         task: Task::Regression { range: None },
         ..plain()
     };
-    assert_eq!(error(&options), "`classes` belongs to classification, but the task is regression");
+    assert_eq!(error(&options), "`classes` is for classification, and the task is regression");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn row_maps_are_applied_and_counted() {
     assert!((read.rows[0][0] - 0.6).abs() < 1e-6);
     assert_eq!(read.rows[1], [0.0, 1.0]);
     let message = refused(Format::Csv, table, &with(RowMapMode::Refuse));
-    assert!(message.starts_with("data.csv, line 2: the row has norm 5, the bound is 1: "));
+    assert!(message.starts_with("data.csv, line 2: the row's norm 5 exceeds the bound 1; "));
 }
 
 #[test]
@@ -98,7 +98,10 @@ fn formats_of_other_builds_are_named() {
         return;
     }
     let message = refused(Format::Parquet, b"PAR1", &unlabelled());
-    assert_eq!(message, "data.parquet: parquet needs a build with the `parquet` feature");
+    assert_eq!(
+        message,
+        "data.parquet: this build does not read parquet files: it lacks the `parquet` feature"
+    );
 }
 
 struct Full;
@@ -117,7 +120,7 @@ impl Sink for Full {
 fn sinks_stop_the_reading() {
     let text = b"a,y\n1,n\n2,n\nnot read\n";
     let message = read_from("t.csv", text.as_slice(), None, &plain(), &mut Full).unwrap_err();
-    assert_eq!(message.to_string(), "row 2: no room");
+    assert_eq!(message.to_string(), "row:1: no room");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn matrix_round_trips() {
     let schema = Schema::from_toml(text).unwrap();
     assert_eq!(Schema::from_toml(&schema.to_toml()).unwrap(), schema);
     assert_eq!(schema.feature_names().name(2).unwrap(), "x3");
-    assert!(schema.to_toml().contains("# the largest index found"));
+    assert!(schema.to_toml().contains("# the largest index in the data"));
     assert!(!schema.canonical().contains('#'));
 }
 
@@ -114,13 +114,13 @@ fn syntax() {
     let message = refuse("version = 1\n[csv]\ndelimiter = \"ab\"\n");
     assert!(message.starts_with("schema: line 3: "), "{message}");
     let message = refuse(&"x".repeat((1 << 24) + 1));
-    assert_eq!(message, "schema: the text has 16777217 bytes, at most 16777216 are read");
+    assert_eq!(message, "schema: the text must have at most 16777216 bytes, got 16777217");
 }
 
 #[test]
 fn version_and_body() {
     assert_eq!(refuse("version = 2"), "schema: `version` must be 1, got 2");
-    let neither = "schema: either `column` tables or one `matrix` table must be given";
+    let neither = "schema: give either `column` tables or one `matrix` table";
     assert_eq!(refuse("version = 1"), neither);
     let both = format!("{}[matrix]\nwidth = 2\n", column("kind = \"numeric\""));
     assert_eq!(refuse(&both), neither);
@@ -206,7 +206,7 @@ fn names_and_roles() {
     let wide = "[[column]]\nname = \"b\"\nkind = \"hashed\"\nwidth = 4294967295\n";
     assert_eq!(
         refuse(&format!("{}{wide}", column("kind = \"numeric\""))),
-        "schema: the columns become more than 4294967295 features"
+        "schema: the columns encode to more than 4294967295 features"
     );
 }
 
@@ -217,7 +217,7 @@ fn csv_signs() {
     assert!(with("comment = \"\\n\"").contains("`comment` must be one ASCII character"));
     assert_eq!(
         with("comment = \";\"\ndelimiter = \";\""),
-        "schema: `csv`: `comment` must be another character than `delimiter`, got ';'"
+        "schema: `csv`: `comment` must be a character other than `delimiter`, got ';'"
     );
 }
 
@@ -252,19 +252,19 @@ origin = "data"
 [[column]]
 name = "age"
 kind = "numeric"
-range = [17.0, 90.5]  # least and greatest value found; what is possible?
+range = [17.0, 90.5]  # smallest and largest value in the data; what range is possible?
 onto = "symmetric"
-missing = ["?"]  # found; what else means no value?
+missing = ["?"]  # found in the data; what else marks a missing value?
 origin = "data"
 
 [[column]]
 name = "work"
 kind = "categorical"
-categories = ["private", "state"]  # those found; which are possible?
+categories = ["private", "state"]  # found in the data; which others are possible?
 other = "refuse"
 origin = "data"
 
-# decide: no row has a value here; it is left out
+# decide: the column has no values; it is left out
 [[column]]
 name = "empty"
 kind = "ignored"
@@ -307,7 +307,7 @@ fn drafts_hash_many_words() {
     let table = format!("word,y\n{rows}");
     let draft = draft_from("t.csv", table.as_bytes(), None, &plain()).unwrap();
     assert_eq!(draft.schema.columns()[0].kind, Kind::Hashed { width: 256 });
-    assert!(draft.to_toml().contains("# too many words for a list"));
+    assert!(draft.to_toml().contains("# too many distinct values for a list"));
 }
 
 #[test]
@@ -334,16 +334,16 @@ fn schema_and_options_must_agree() {
     assert_eq!(summary.schema.columns()[1].kind, Kind::Label);
     assert_eq!(
         refused(Format::Csv, b"y,a,b\nn,1,2\n", &options),
-        "data.csv: column `b` is not in the schema; declare it, if only as `ignored`"
+        "data.csv: column `b` is not in the schema; declare it, at least as `ignored`"
     );
     let wrong = ReadOptions { label: Some("a".into()), ..options.clone() };
     assert_eq!(
         refused(Format::Csv, b"y,a\nn,1\n", &wrong),
-        "data.csv: the schema declares column `a` as numeric, but it is named as label"
+        "data.csv: column `a` is numeric in the schema, but label in the options"
     );
     assert_eq!(
         refused(Format::Csv, b"y,b\nn,1\n", &options),
-        "data.csv: column `b` is not in the schema; declare it, if only as `ignored`"
+        "data.csv: column `b` is not in the schema; declare it, at least as `ignored`"
     );
     assert_eq!(
         refused(Format::Csv, b"y\nn\n", &options),

@@ -49,11 +49,11 @@ fn numbers_but_for_a_few_words() {
     let (kind, note) = drafted(values.clone());
     assert!(matches!(kind, Kind::Numeric(_)), "{kind:?}");
     let note = note.unwrap();
-    assert!(note.starts_with("3 of 200 values are no numbers (`>100`, `unknown`)"), "{note}");
+    assert!(note.starts_with("3 of 200 values are not numbers (`>100`, `unknown`)"), "{note}");
     let column = draft(values).schema.columns()[0].clone();
     assert_eq!(column.missing, [">100", "unknown"]);
     let many = (0..400).map(|at| if at < 30 { format!("w{at}") } else { format!("{}", at % 60) });
-    left_out(many, &["30 of 400 values are no numbers", "too many different"]);
+    left_out(many, &["30 of 400 values are not numbers", "too many or too long"]);
 }
 
 /// An infinite number has no range: it is listed as missing, and the draft reads the table.
@@ -104,7 +104,7 @@ fn decimal_commas_and_percentages() {
 
 #[test]
 fn names_and_ids() {
-    left_out((0..500).map(|at| format!("user-{at}")), &["nearly every value", "kind = \"id\""]);
+    left_out((0..500).map(|at| format!("user-{at}")), &["nearly all values", "kind = \"id\""]);
     left_out((0..500).map(|at| 10_000 + at), &["whole number", "kind = \"id\""]);
     // Numbers that only happen to differ are features.
     let (kind, note) = drafted((0..500).map(|at| f64::from(at) * 1.37));

@@ -37,7 +37,7 @@ pub struct Attack {
     pub reason: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Runs it.
+    /// Runs the attack; one outcome per target.
     pub run: fn(&Setup) -> Result<Vec<Outcome>, Failure>,
 }
 

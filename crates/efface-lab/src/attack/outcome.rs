@@ -26,13 +26,13 @@ pub enum Promise {
 /// One line of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// What was attacked.
+    /// The mechanism that was attacked, in words.
     pub against: String,
-    /// What is measured.
+    /// Name of the measured quantity, such as `advantage`.
     pub measure: String,
     /// Independent trials; 1 where nothing is random.
     pub trials: u64,
-    /// The estimate.
+    /// Point estimate of the measured quantity.
     pub measured: f64,
     /// A number that the true value is below with probability at most 1e-8 (Clopper-Pearson). None
     /// for counts, means and largest values: they have no interval, and stand for themselves.
@@ -41,7 +41,7 @@ pub struct Outcome {
     pub allowed: Option<f64>,
     /// Where that number comes from.
     pub promise: String,
-    /// What must come out.
+    /// Whether the promise must break or hold.
     pub expected: Promise,
 }
 

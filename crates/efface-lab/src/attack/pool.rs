@@ -33,7 +33,7 @@ impl Pool {
         let unfit = |what: String| Failure::of(format!("`{}`: {what}", path.display()));
         read(&input, &ReadOptions::default(), &mut pool).map_err(Failure::of)?;
         if pool.labels.iter().any(|class| *class > 1.0) {
-            return Err(unfit("two classes are needed, got more; give a9a as it is".into()));
+            return Err(unfit("two classes are needed, got more; give a9a unchanged".into()));
         }
         let rows = pool.rows.len();
         if rows < needed {

@@ -22,7 +22,7 @@ pub fn plant(
             rows + count
         );
         return Err(Error::refused("capacity", message)
-            .hint("audit fewer rows with `--rows`, or a record that is there"));
+            .hint("audit fewer rows with `--rows`, or an existing record"));
     }
     let features = plan.rows.features as usize;
     let mut squares = vec![0.0; features];

@@ -20,7 +20,7 @@ const MOST_NUMBERS: usize = 1 << 27;
 pub struct Candidate {
     /// Positions, ascending.
     pub positions: Vec<usize>,
-    /// In words.
+    /// How the candidate was found, in words.
     pub found: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Candidate {
 pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Candidate> {
     if count == 0 || count >= data.rows() {
         let message =
-            format!("a deletion of {count} of {} records leaves none to learn from", data.rows());
+            format!("deleting {count} of {} records leaves none to learn from", data.rows());
         return Err(Error::refused("records", message));
     }
     let Some(at) = optimum(constants, data, None)? else {

@@ -20,7 +20,7 @@ impl Fault {
     pub const ALL: [Self; 5] =
         [Self::HalfNoise, Self::StepFewer, Self::HalfShift, Self::Divisor, Self::QuietReference];
 
-    /// In words.
+    /// The planted fault described in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -26,15 +26,15 @@ use super::worlds::{BatchWorlds, Chains, Design, Noise, Phase, Seeds, Steps};
 /// The attaining instance with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Instance {
-    /// T.
+    /// T: steps of learning before the request.
     pub learning: u64,
-    /// K.
+    /// K: steps after the request.
     pub removal: u64,
     /// eta, at most 2/(L + m).
     pub step: f64,
     /// sigma; one step draws sqrt(2 eta) of it.
     pub sigma: f64,
-    /// lambda.
+    /// lambda: L2 regularisation of the objective.
     pub lambda: f64,
     /// S: records deleted together.
     pub group: u64,
@@ -47,7 +47,7 @@ pub struct Instance {
 /// What was certified of an instance and what its runs show.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measured {
-    /// The certified mu.
+    /// mu that the accountant certifies for the instance.
     pub mu: f64,
     /// The mu that the counts look like.
     pub estimate: f64,
@@ -55,7 +55,7 @@ pub struct Measured {
     pub lower: f64,
     /// Runs of each world that were counted.
     pub counted: u64,
-    /// What an audit says.
+    /// Whether the audit refutes the claim.
     pub verdict: Verdict,
 }
 

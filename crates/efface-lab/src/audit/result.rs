@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::statistics::{ERROR, Errors, Shown};
 
-/// The form of [`AuditResult`].
+/// Name and version of the form of [`AuditResult`].
 pub const SCHEMA: &str = "efface.audit/1";
 
 /// The outcome of one audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditResult {
-    /// [`SCHEMA`].
+    /// Name and version of the form, always [`SCHEMA`].
     pub schema: String,
     /// Identifier of the vault.
     pub vault: String,
@@ -21,9 +21,9 @@ pub struct AuditResult {
     pub certificate: String,
     /// Head of its ledger.
     pub head: Head,
-    /// The mechanism.
+    /// Name of the mechanism under audit.
     pub mechanism: String,
-    /// The notion tested.
+    /// Name of the privacy notion tested.
     pub notion: String,
     /// The world that a deletion was compared with.
     pub reference: String,
@@ -52,21 +52,21 @@ pub struct AuditResult {
     pub certified: Vec<Certified>,
     /// The probability with which all bounds hold together.
     pub confidence: f64,
-    /// How long it took.
+    /// Wall time of the audit in seconds.
     pub seconds: f64,
-    /// The outcome.
+    /// Whether the tests refute the certified bound.
     pub verdict: Verdict,
     /// What else a reader must know.
     pub notes: Vec<String>,
 }
 
-/// A ledger's head.
+/// The last entry of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// Index of the entry.
+    /// Index of the entry, counted from 0.
     pub index: u64,
-    /// Its hash.
+    /// Hash of the entry, 64 hexadecimal digits.
     pub hash: String,
 }
 
@@ -84,7 +84,7 @@ pub struct Records {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deleted {
-    /// How many, together.
+    /// Number of records deleted in one request.
     pub count: u64,
     /// How they were found.
     pub found: String,
@@ -98,9 +98,9 @@ pub struct Deleted {
 pub struct Split {
     /// To find the direction of the means.
     pub direction: u64,
-    /// To choose thresholds.
+    /// Runs used to choose the thresholds.
     pub threshold: u64,
-    /// Counted.
+    /// Runs counted in the bounds.
     pub counted: u64,
 }
 
@@ -118,7 +118,7 @@ pub struct Test {
     pub errors: Errors,
     /// The mu the counts look like: no bound.
     pub mu_estimate: Option<f64>,
-    /// What they show.
+    /// Lower bounds that the counts prove.
     pub shown: Shown,
 }
 
@@ -126,13 +126,13 @@ pub struct Test {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certified {
-    /// Who computed it.
+    /// Name of the accountant behind the bound.
     pub accountant: String,
     /// mu, where the bound is one of Gaussian DP.
     pub mu: Option<Decimal>,
-    /// epsilon.
+    /// epsilon of (epsilon, delta), rounded up.
     pub epsilon: Decimal,
-    /// delta.
+    /// delta of (epsilon, delta), in (0, 1).
     pub delta: Decimal,
 }
 
@@ -149,7 +149,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word for it.
+    /// The verdict as one word for tables.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -228,15 +228,18 @@ impl AuditResult {
         let (mu, epsilon) = (down(self.mu_lower), down(self.epsilon_lower));
         match self.verdict {
             Verdict::Consistent if self.mu_lower <= 0.0 && self.epsilon_lower <= 0.0 => format!(
-                "on so many runs no test could be shown to tell {told} any better than guessing; a \
+                "over this many runs no test could be shown to distinguish {told} better than \
+                 guessing; a \
                  certificate of this deletion would say {would}"
             ),
             Verdict::Consistent => format!(
-                "the tests tell {told} by at least mu {mu}, epsilon {epsilon}, {confidence}; a \
+                "the tests distinguish {told} by at least mu {mu}, epsilon {epsilon}, \
+                 {confidence}; a \
                  certificate of this deletion would say {would}"
             ),
             Verdict::Refuted => format!(
-                "a test tells {told} by at least mu {mu}, epsilon {epsilon}, {confidence}; a \
+                "a test distinguishes {told} by at least mu {mu}, epsilon {epsilon}, \
+                 {confidence}; a \
                  certificate of this deletion would say {would}, which is false"
             ),
             Verdict::Undecided => format!(

@@ -18,7 +18,7 @@ use super::{canary, candidate, chains};
 pub struct Options {
     /// Audit a fresh model of that many of the vault's records, under the same plan.
     pub rows: Option<u64>,
-    /// Delete these records together, by their ids, instead of the one that is searched for.
+    /// Delete these records together, by their ids, instead of searching for one.
     pub records: Vec<String>,
     /// Plant a worst-case record and delete it.
     pub canary: bool,
@@ -42,7 +42,8 @@ pub fn audit(
     let in_vault = specimen.records.rows() as u64;
     let (data, origins) = subset(specimen.records, options.rows, &specimen.named)?;
     let mut notes = vec![
-        "a fresh model and one deletion were rehearsed; what the ledger lists was not repeated"
+        "a fresh model and one deletion were simulated; the requests in the ledger were not \
+         repeated"
             .into(),
     ];
     if plan.target.notion != Notion::IndistinguishableFromRetraining {
@@ -71,8 +72,8 @@ pub fn audit(
     let group = plan.setting.group as usize;
     let (data, positions, found) = if options.canary {
         notes.push(
-            "the deleted record was planted: this audits the mechanism at this plan, not a record \
-             of the vault"
+            "the deleted record was added by the audit: this tests the mechanism under this plan, \
+             not a record of the vault"
                 .into(),
         );
         let (data, planted) = canary::plant(plan, &constants, data, group)?;
@@ -118,8 +119,8 @@ pub fn audit(
         return Err(Error::refused(
             "audit",
             format!(
-                "entry {} ({}) took records away while the audit ran, and its numbers would outlive \
-                 them",
+                "entry {} ({}) deleted records while the audit ran, so its numbers would remain \
+                 after them",
                 entry.index, entry.kind
             ),
         )
@@ -166,18 +167,22 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
                 "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
                  statistics",
             )
-            .hint("`efface ledger verify` holds the sums against the rows"));
+            .hint("`efface ledger verify` checks the sums against the rows"));
         }
         MechanismName::ObjectivePerturbation => {
             return refused(
-                "`objective-perturbation` earns no certificate that could be audited; `efface audit lab perturbation` \
+                "`objective-perturbation` has no valid certificate to audit; `efface audit lab \
+                 perturbation` \
                  breaks its theorem",
             );
         }
         _ => {}
     }
     if plan.given.is_some() {
-        return refused("the model builds on something given, which the audit cannot run again");
+        return refused(
+            "the model builds on a given start or extractor, which the audit cannot \
+            rerun",
+        );
     }
     if options.canary && !options.records.is_empty() {
         return refused("either records are named or one is planted, got both");

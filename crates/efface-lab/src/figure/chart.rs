@@ -38,7 +38,7 @@ impl Figure {
         Self { size: (width, height), ..self }
     }
 
-    /// What is shown.
+    /// Title of the figure, one line.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title

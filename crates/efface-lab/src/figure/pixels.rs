@@ -14,7 +14,7 @@ use super::{Result, failed};
 /// A square picture with a text under it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
-    /// What stands under it.
+    /// Text shown under the picture.
     pub caption: String,
     /// Brightness of each pixel, row after row; the brightest is drawn black.
     pub pixels: Vec<f32>,

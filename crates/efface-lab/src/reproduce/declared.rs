@@ -9,14 +9,14 @@ use super::data::DataSet;
 use super::outcome::{Line, Measured, Shown};
 use super::runner::Runner;
 
-/// One experiment.
+/// One declared experiment with its claims.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Experiment {
     /// What users type; the name of its file.
     #[serde(skip)]
     pub name: String,
-    /// What it shows.
+    /// One line on what the experiment shows.
     pub title: String,
     /// Paper, and its table or figure; `ours` where there is none.
     pub paper: String,
@@ -153,7 +153,7 @@ impl Experiment {
 impl Claim {
     fn against(&self, experiment: &str, measured: &Measured) -> Result<Line> {
         let Some(&ours) = measured.get(self.measured.as_str()) else {
-            let message = format!("`{experiment}` measures no `{}`", self.measured);
+            let message = format!("`{experiment}` does not measure `{}`", self.measured);
             return Err(Error::input("experiment", message));
         };
         let near = self.near.is_none_or(|near| (ours - near).abs() <= self.within.unwrap_or(0.0));

@@ -144,8 +144,8 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     }
     outcome.sheets.push(sheet);
     let title = format!(
-        "What a deletion costs, and what the model is worth: every mechanism at epsilon = {}, \
-         delta = 1/n; points of a line differ in noise",
+        "Cost of a deletion against quality of the model: every mechanism at epsilon = {}, delta \
+         = 1/n; points of a line differ in noise",
         grid.epsilon
     );
     outcome.draw("", &Figure::new(title, panels).in_columns(2).sized(420, 320))?;

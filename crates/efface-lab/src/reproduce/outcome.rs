@@ -28,11 +28,11 @@ pub(super) struct Outcome {
 /// The paper beside us, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What it is about.
+    /// The statement that is compared, in words.
     pub says: String,
     /// The paper's number or word.
     pub paper: String,
-    /// Ours.
+    /// The value computed or measured here.
     pub ours: String,
     /// Whether they agree within the declared tolerance.
     pub agrees: bool,

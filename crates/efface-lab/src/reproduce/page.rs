@@ -37,8 +37,8 @@ pub(super) fn head<'a>(experiments: impl Iterator<Item = &'a Experiment>, quick:
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          {TITLE}<style>{STYLE}</style></head><body>\n\
-         <h1>Published results, repeated</h1>\n<p>What papers print and state, beside what this \
-         program computes and measures. A difference is explained in its line.{}</p>\n<ul>\n",
+         <h1>Published results, repeated</h1>\n<p>What papers print and state, next to what this \
+         program computes and measures. Each difference is explained in its row.{}</p>\n<ul>\n",
         if quick {
             " This is the quick variant: fewer rows, seeds and settings, to see that everything \
              runs; its numbers are not the result."
@@ -113,7 +113,7 @@ fn table(html: &mut String, lines: &[Line]) {
     }
     html.push_str(
         "<table><thead><tr><th>statement</th><th>paper</th><th>here</th><th></th>\
-         <th>why, or what to know</th></tr></thead><tbody>\n",
+         <th>explanation</th></tr></thead><tbody>\n",
     );
     for line in lines {
         let (class, word) = verdict(line);
@@ -135,9 +135,8 @@ fn verdict(line: &Line) -> (&'static str, &'static str) {
 
 /// The claims of one experiment in Markdown, for pages that are kept.
 pub(super) fn markdown(lines: &[Line]) -> String {
-    let mut text = String::from(
-        "| statement | paper | here | | why, or what to know |\n|---|---|---|---|---|\n",
-    );
+    let mut text =
+        String::from("| statement | paper | here | | explanation |\n|---|---|---|---|---|\n");
     for line in lines {
         let cells = [&line.says, &line.paper, &line.ours, &verdict(line).1.to_owned(), &line.why];
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();

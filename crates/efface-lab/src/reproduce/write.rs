@@ -34,7 +34,7 @@ pub struct Options {
 /// One experiment that was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
-    /// Its name.
+    /// Name of the experiment, also of its files.
     pub name: String,
     /// The declared claims beside what was measured.
     pub lines: Vec<Line>,

@@ -33,7 +33,7 @@ pub enum GridError {
     Reach {
         /// Public bound on |w|.
         reach: f64,
-        /// g.
+        /// g: distance of neighbouring grid points.
         spacing: f64,
     },
 }
@@ -58,7 +58,7 @@ impl Grid {
         Ok(Self { spacing, noise, sampler })
     }
 
-    /// g.
+    /// g: distance of neighbouring grid points.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         self.spacing

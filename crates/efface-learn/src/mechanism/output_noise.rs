@@ -66,7 +66,7 @@ pub enum OutputNoiseError {
     #[error(transparent)]
     Newton(NewtonError),
     /// A memory in `perfect` state.
-    #[error("Newton steps from a memory need `secret` state, the plan says `perfect`")]
+    #[error("Newton steps from a memory need `secret` state, but the plan has `perfect`")]
     MemoryInPerfect,
     /// Weights that are not known to be near enough.
     #[error("the weights are within {distance:e} of the optimum, `distance` (tau) is {limit:e}")]
@@ -77,11 +77,12 @@ pub enum OutputNoiseError {
         limit: f64,
     },
     /// A kept state although the plan says `perfect`.
-    #[error("`perfect` state starts from the published model alone, got a kept state")]
+    #[error("`perfect` state starts from the published model only, got a kept state")]
     KeptInPerfect,
     /// All jointly covered releases are made.
     #[error(
-        "{spent} of {limit} releases since the last refresh are made, one more was asked for; \
+        "{spent} of {limit} releases since the last refresh are used up, and this request needs \
+         one more; \
          refresh: start again from the published model without the kept state"
     )]
     Releases {

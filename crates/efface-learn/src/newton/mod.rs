@@ -51,7 +51,7 @@ pub struct Memory {
 pub enum NewtonError {
     /// A loss without a bound on how its second derivative changes.
     #[error(
-        "Newton removal needs a loss whose second derivative changes slowly everywhere: `logistic`, \
+        "Newton removal needs a loss whose second derivative is Lipschitz: `logistic`, \
          or `squared` without a clip; got {0}; choose another solver"
     )]
     Loss(String),
@@ -61,7 +61,7 @@ pub enum NewtonError {
     )]
     Large(usize),
     /// Another number of records than the memory accounts for.
-    #[error("the memory is about {expected} records, got {got}")]
+    #[error("the memory is of {expected} records, got {got}")]
     Records {
         /// Records by the memory.
         expected: u64,
@@ -84,7 +84,7 @@ pub enum NewtonError {
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,
     /// A memory of another model.
-    #[error("the memory is about {got} parameters, the model has {expected}")]
+    #[error("the memory is of {got} parameters, but the model has {expected}")]
     Parameters {
         /// P of the model.
         expected: usize,

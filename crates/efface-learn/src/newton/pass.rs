@@ -22,7 +22,7 @@ pub(super) const TRIES: u64 = 2;
 /// Hessians in one correction before a full solve takes over.
 pub(super) const HESSIANS: u64 = 3;
 
-/// What a correction took.
+/// Passes and Hessians that a correction took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Effort {
     /// Gradient passes over all rows.

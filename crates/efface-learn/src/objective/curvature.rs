@@ -47,7 +47,7 @@ impl Objective<'_> {
     /// The Hessian of F, lower triangle filled, P x P.
     ///
     /// # Errors
-    /// When the curvature is not that of these records, or the matrix does not fit in memory.
+    /// When the curvature is not of these records, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &Bend) -> Result<Mat<f64>, SumError> {
         let mut hessian = match (self.records, curvature) {
             (Records::Whole(data), Bend::Here(curvature)) => data.hessian(curvature)?,

@@ -51,7 +51,7 @@ enum Records<'a> {
 /// F and its gradient at one point, with how far the gradient may be off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// F(w), as computed.
+    /// F(w) as computed in float64, without a bound.
     pub value: f64,
     /// The gradient as computed.
     pub gradient: Vec<f64>,
@@ -74,10 +74,13 @@ pub enum SumError {
     #[error("{0}")]
     Part(String),
     /// Rows are asked for, and the records are in parts.
-    #[error("this needs the rows themselves, and the records are in parts that tell sums only")]
+    #[error(
+        "this needs the rows themselves, but the records are in partitions that return only \
+        sums"
+    )]
     InParts,
     /// The curvature of other records.
-    #[error("the curvature is not that of these records")]
+    #[error("the curvature is not of these records")]
     Mixed,
 }
 
@@ -95,7 +98,7 @@ pub enum ObjectiveError {
     /// More records than the capacity under `fixed`.
     #[error(
         "the data set must have at most `capacity` = {capacity} records, got {got}; a larger \
-         capacity is a new model"
+         capacity needs a new model"
     )]
     Capacity {
         /// The capacity.

@@ -191,7 +191,7 @@ impl Seen {
         if got != expected && self.wrong.is_none() {
             let part = self.parts;
             self.wrong = Some(SumError::Part(format!(
-                "part {part} told {got} numbers in place of {expected}"
+                "partition {part} returned {got} numbers instead of {expected}"
             )));
         }
         got == expected
@@ -201,9 +201,10 @@ impl Seen {
         match self.wrong {
             Some(error) => Err(error),
             None if self.parts == expected => Ok(()),
-            None => {
-                Err(SumError::Part(format!("{} of {expected} parts told their sums", self.parts)))
-            }
+            None => Err(SumError::Part(format!(
+                "{} of {expected} partitions returned their sums",
+                self.parts
+            ))),
         }
     }
 }

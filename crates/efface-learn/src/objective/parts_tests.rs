@@ -176,8 +176,8 @@ fn parts_that_tell_nonsense_or_nothing_are_refused() {
     let says = |error: &Option<SumError>, text: &str| {
         assert!(matches!(error, Some(SumError::Part(told)) if told.contains(text)), "{error:?}");
     };
-    says(&ask(vec![Ok(3), Ok(2)])[0], "part 2 told 2 numbers in place of 3");
-    says(&ask(vec![Ok(3), Ok(2)])[1], "part 2 told 3 numbers in place of 6");
+    says(&ask(vec![Ok(3), Ok(2)])[0], "partition 2 returned 2 numbers instead of 3");
+    says(&ask(vec![Ok(3), Ok(2)])[1], "partition 2 returned 3 numbers instead of 6");
     says(&ask(vec![Ok(3)])[1], "1 of 2 parts");
     says(&ask(vec![Ok(3); 3])[0], "3 of 2 parts");
     says(&ask(vec![Ok(3), Err(SumError::Part("gone".into()))])[0], "gone");

@@ -6,7 +6,7 @@ use crate::constants::Constants;
 /// The ball, and what requests do in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ball {
-    /// R.
+    /// R: radius of the ball around 0.
     pub radius: f64,
     /// How much a request can change the gradient of F.
     pub gradient_shift: f64,

@@ -16,8 +16,8 @@ const STEPS: Kind = Kind {
     summary: "ln delta after noisy steps that are the same in both runs, inside a bounded domain",
     source: "Asoodeh, Diaz and Calmon (2020), Theorem 3",
     soundness: Soundness::Tight,
-    notes: "Whatever the runs did before: the start is taken as bad as can be (delta = 1). Any \
-            loss, convex or not.",
+    notes: "Valid whatever the runs did before: the start is the worst possible (delta = 1). Any \
+        loss, convex or not.",
     inputs: &[
         EPSILON,
         Input::new(

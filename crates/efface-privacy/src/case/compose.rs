@@ -16,7 +16,7 @@ pub(super) const KINDS: &[Kind] = &[
         summary: "What khi2024 asks of one record for a group target",
         source: "Khi (2024), 2.2.2",
         soundness: Soundness::Published,
-        notes: "Sound and needlessly strict; `group-privacy` gives what is enough.",
+        notes: "Sound but stricter than needed; `group-privacy` gives what is enough.",
         inputs: &[EPSILON, DELTA, K],
         results: &[
             Answer::new("epsilon", "nats", "epsilon of one record"),

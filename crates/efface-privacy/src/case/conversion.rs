@@ -39,7 +39,7 @@ pub(super) const KINDS: &[Kind] = &[
         summary: "The largest mu whose pairs are (epsilon, delta)-indistinguishable",
         source: GAUSSIAN,
         soundness: Soundness::Tight,
-        notes: "A mechanism of this mu or less earns (epsilon, delta).",
+        notes: "A mechanism with at most this mu is (epsilon, delta)-private.",
         inputs: &[EPSILON, DELTA],
         results: &[Answer::new("mu", "", "the mu where delta(epsilon; mu) = delta")],
         compute: gdp_mu,
@@ -66,12 +66,12 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "advantage",
-        summary: "The largest advantage of an attacker who tells two worlds apart",
+        summary: "The largest advantage of an attacker who distinguishes two worlds",
         source: "Chourasia and Shah (2023), Theorem 4.1; Kairouz, Oh and Viswanath (2015); Dong, \
                  Roth and Su (2022)",
         soundness: Soundness::Tight,
-        notes: "The advantage is the rate of true alarms less that of false ones, for the best \
-                test. Each result is about another guarantee.",
+        notes: "The advantage is the true positive rate minus the false positive rate of the best \
+            test. Each result is for a different guarantee.",
         inputs: &[
             Input::new("q", Form::AboveOne, "", "order of the deletion privacy"),
             Input::new("epsilon", Form::Nonnegative, "nats", "epsilon, used by two results"),
@@ -87,7 +87,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "group-privacy",
-        summary: "A group's (epsilon, delta) from one record's, and the one record's to ask for",
+        summary: "(epsilon, delta) of a group from that of one record, and the reverse",
         source: "Vadhan (2017), Lemma 2.2, with the geometric sum kept exact",
         soundness: Soundness::Tight,
         notes: "Sharp for (epsilon, delta) alone; a mechanism with a known mu has k mu for \

@@ -68,7 +68,7 @@ pub(super) const KINDS: &[Kind] = &[
                 .or("0"),
         ],
         results: &[
-            Answer::new("epsilon_dd", "nats", "deletion privacy, requests that look at nothing"),
+            Answer::new("epsilon_dd", "nats", "deletion privacy, non-adaptive requests"),
             Answer::new("epsilon_dd_adaptive", "nats", "the same after p releases were seen"),
             Answer::new("epsilon_dp", "nats", "differential privacy of one release (G.9)"),
             Answer::new("epsilon_dp_composed", "nats", "the same for any loss (G.7)"),

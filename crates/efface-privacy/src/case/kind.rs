@@ -18,7 +18,7 @@ pub struct Kind {
     pub notes: &'static str,
     /// Everything the computation reads; anything else is refused.
     pub inputs: &'static [Input],
-    /// Everything it answers.
+    /// The results that the kind computes.
     pub results: &'static [Answer],
     pub(super) compute: fn(&Inputs<'_>) -> Result,
 }
@@ -51,11 +51,11 @@ impl Soundness {
 pub struct Input {
     /// The name, as batches spell it.
     pub name: &'static str,
-    /// Which values it takes.
+    /// The form and range of allowed values.
     pub form: Form,
     /// Its unit; empty for a pure number or a word.
     pub unit: &'static str,
-    /// What it stands for.
+    /// Meaning of the input in words, with its unit.
     pub meaning: &'static str,
     /// Whether it must be given.
     pub presence: Presence,
@@ -100,7 +100,7 @@ pub struct Answer {
     pub name: &'static str,
     /// Its unit; empty for a pure number.
     pub unit: &'static str,
-    /// What it is.
+    /// Meaning of the result in words.
     pub meaning: &'static str,
     /// What it is written as.
     pub figure: Figure,

@@ -41,8 +41,7 @@ const NOTES: &str = "Counts replaced records. Learning to stationarity, strongly
                      conversion, minimised over all orders. The kind `noisy-gd-gdp` gives far \
                      smaller numbers for the same steps.";
 const BOUNDED_NOTES: &str = "Counts replaced records, against a run of as many steps. Usually \
-                             vacuous: the constants grow with exp(4 R^2/(eta sigma^2)), and \
-                             infinity says that a number left the floats. The kind \
+                             vacuous: the constants grow with exp(4 R^2/(eta sigma^2)), and infinity means overflow. The kind \
                              `bounded-domain-gd` bounds the same steps without such constants.";
 const BOUNDED_INPUTS: &[Input] = &[
     RECORDS,

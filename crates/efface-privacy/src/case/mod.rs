@@ -60,7 +60,7 @@ pub enum Problem {
     #[error("`kind` must be one of {}", names(kinds().map(|kind| kind.name)))]
     UnknownKind,
     /// An input that the kind does not have.
-    #[error("`{name}` is no input of this kind, which takes {}", names.join(", "))]
+    #[error("`{name}` is not an input of this kind, whose inputs are {}", names.join(", "))]
     UnknownInput {
         /// The name given.
         name: String,

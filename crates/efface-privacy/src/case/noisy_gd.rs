@@ -90,7 +90,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "noisy-gd-gdp-schedule",
-        summary: "mu of two runs of noisy steps that are given one by one",
+        summary: "mu of two runs of noisy steps given step by step",
         source: SOURCE,
         soundness: Soundness::Tight,
         notes: "The lists are of equal length, one entry per step.",

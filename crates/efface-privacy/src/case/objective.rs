@@ -26,7 +26,13 @@ pub(super) const KINDS: &[Kind] = &[
             Input::new("n", Form::Count(2), "records", "records before the removal"),
             Input::new("removed", Form::Count(1), "records", "records removed at once").or("1"),
             Input::new("perturbation", Form::Nonnegative, "loss/weight", "|b| + |u|").or("0"),
-            Input::new("spectral", Form::Nonnegative, "", "upper bound of |X|_2 of the rest"),
+            Input::new(
+                "spectral",
+                Form::Nonnegative,
+                "",
+                "upper bound on |X|_2 of the remaining \
+                rows",
+            ),
             Input::new("step", Form::Nonnegative, "weight", "|v|"),
             Input::new("moved_margins", Form::Nonnegative, "", "|X v|"),
         ],
@@ -51,7 +57,7 @@ pub(super) const KINDS: &[Kind] = &[
             DELTA,
         ],
         results: &[
-            Answer::new("budget", "loss/weight", "sum of residuals at which to train anew"),
+            Answer::new("budget", "loss/weight", "sum of residuals at which to retrain"),
             Answer::new("sigma_for_residual", "loss/weight", "sigma asked for `residual`"),
             Answer::new("claimed_delta", "probability", "delta claimed at epsilon"),
             Answer::new("pure_scale", "loss/weight", "scale of |b| ~ Gamma(d) for delta = 0"),

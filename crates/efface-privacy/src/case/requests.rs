@@ -11,8 +11,8 @@ use super::{Form, Input, Problem};
 /// What one request holds.
 const REQUEST: &[Input] = &[
     Input::new("steps", Form::Count(0), "steps", "steps after the request"),
-    Input::new("delete", Form::Ids, "", "ids of the records that go").unless_given("none"),
-    Input::new("add", Form::Ids, "", "ids of the records that come").unless_given("none"),
+    Input::new("delete", Form::Ids, "", "ids of the deleted records").unless_given("none"),
+    Input::new("add", Form::Ids, "", "ids of the added records").unless_given("none"),
 ];
 
 /// How a phase's data set differs from the latest.
@@ -54,12 +54,12 @@ pub(super) fn read(
         let (deleted, added) = (ids(&inputs, "delete")?, ids(&inputs, "add")?);
         let size = sizes[index]
             .checked_sub(deleted.len() as u64)
-            .ok_or_else(|| malformed("delete", "ids of records that are there", request))?;
+            .ok_or_else(|| malformed("delete", "ids of present records", request))?;
         sizes.push(size + added.len() as u64);
         for id in deleted {
             let life = lives.entry(id.clone()).or_insert(Life { from: 0, until: None });
             if life.until.is_some() {
-                return Err(malformed("delete", "ids of records that are there", &id.into()));
+                return Err(malformed("delete", "ids of present records", &id.into()));
             }
             life.until = Some(phase);
         }

@@ -146,7 +146,7 @@ fn undocumented_inputs_are_refused() {
     }
     let inputs = json!({"mu": "1", "epsilon": "1", "delta": "0.1"});
     let refused = compute("gdp-delta", inputs.as_object().unwrap()).unwrap_err().to_string();
-    assert_eq!(refused, "`delta` is no input of this kind, which takes mu, epsilon");
+    assert_eq!(refused, "`delta` is not an input of this kind, whose inputs are mu, epsilon");
 }
 
 #[test]

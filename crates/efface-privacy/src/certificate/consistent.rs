@@ -10,13 +10,13 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     let releases = certificate.event.releases();
     if releases != certificate.model.version {
         return Err(format!(
-            "the event counts {releases} releases, the model is at version {}",
+            "the event counts {releases} releases, but the model is at version {}",
             certificate.model.version
         ));
     }
     let first = certificate.chain.index == 0;
     if first != (certificate.chain.previous == GENESIS) {
-        return Err("only the first entry follows none".into());
+        return Err("only the first entry has no predecessor".into());
     }
     if first != (certificate.request.kind == RequestKind::Train) {
         return Err("only the first entry is a training".into());
@@ -26,14 +26,16 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
     }
     // Canonical JSON writes integers as floats; beyond 2^53 two of them look the same.
     if certificate.chain.index > MOST || certificate.model.version > MOST {
-        return Err("a count is beyond 2^53".into());
+        return Err("a count exceeds 2^53".into());
     }
     if phases(certificate.event.core()).is_some_and(<[Phase]>::is_empty) {
-        return Err("the event has no phase, not even of learning".into());
+        return Err("the event has no phase, not even training".into());
     }
     request_fits(certificate)?;
     sizes_fit(certificate)?;
-    Ok("version, releases, position and request agree; how many records there were is the signer's word".into())
+    Ok("version, releases, index and request agree; the number of records cannot be checked \
+        here"
+        .into())
 }
 
 /// Whether it is of a refresh after the model before was withdrawn.
@@ -46,9 +48,7 @@ fn from_nothing(certificate: &Certificate) -> bool {
 fn request_fits(certificate: &Certificate) -> Result<(), String> {
     let stated = certificate.request.records;
     if stated.is_none() && certificate.event.account().states_counts()? {
-        return Err(
-            "the request hides how many records it touched, and the event counts them".into()
-        );
+        return Err("the request hides its number of records, but the event states it".into());
     }
     let (deletes, adds) = match certificate.request.kind {
         RequestKind::Delete => (true, false),
@@ -59,14 +59,14 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
     };
     let least = stated.unwrap_or(1);
     if least == 0 {
-        return Err("a request that is no refresh touches one record at least".into());
+        return Err("every request but a refresh affects at least one record".into());
     }
     if let Event::Composed(event) = &certificate.event
         && deletes
         && let Some(removed) = event.removed.filter(|removed| *removed < least)
     {
         return Err(format!(
-            "the request deleted {least} records or more, `removed` counts {removed} in all"
+            "the request deleted at least {least} records, but `removed` counts {removed} in all"
         ));
     }
     let core = certificate.event.core();
@@ -81,8 +81,8 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
     {
         if did && count < least {
             return Err(format!(
-                "the request touched {least} records or more, `{name}` of the phase before it is \
-                 {count}"
+                "the request affected at least {least} records, but `{name}` of the phase before \
+                 it is {count}"
             ));
         }
     }
@@ -91,7 +91,7 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
         && list.last().is_none_or(|last| *last < least)
     {
         return Err(format!(
-            "the request touched {least} records or more, `replaced` ends in less"
+            "the request affected at least {least} records, but the last `replaced` is less"
         ));
     }
     Ok(())
@@ -102,22 +102,22 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
     match stated {
         Some(0) => {}
         Some(touched) => {
-            return Err(format!("a refresh touches no record, this one states {touched}"));
+            return Err(format!("a refresh affects no record, but this one states {touched}"));
         }
-        None => return Err("a refresh touches no record, this one does not say so".into()),
+        None => return Err("a refresh affects no record, but this one does not state 0".into()),
     }
     if certificate.event.state() == State::Perfect {
         if !from_nothing(certificate) {
-            return Err("in `perfect` state nothing is kept that a refresh would drop".into());
+            return Err("in `perfect` state there is no kept state for a refresh to drop".into());
         }
         // Their histories tell how far what was released before reaches.
         if phases(certificate.event.core()).is_some() {
-            return Err("a history of steps does not begin anew in `perfect` state".into());
+            return Err("a sequence of steps does not restart in `perfect` state".into());
         }
     }
     match phases(certificate.event.core()) {
         Some(phases) if phases.len() != 1 => Err(format!(
-            "a refresh begins a new history, and the event has {} phases",
+            "a refresh starts a new sequence of steps, but the event has {} phases",
             phases.len()
         )),
         _ => Ok(()),

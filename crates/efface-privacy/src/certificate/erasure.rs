@@ -12,20 +12,21 @@ pub const ERASURE_SCHEMA: &str = "efface.erasure/0.3";
 /// What an erasure says is done.
 const COVERS: [&str; 2] = [
     "the rows of the request are erased from every file of the vault's folder, and with them the \
-     model, whatever was kept beside it, and everything else that was computed from them",
-    "until `efface refresh` the vault publishes no model; the next one is trained on the remaining \
-     records from a start that no record determined",
+     model, the kept state and everything else computed from them",
+    "until `efface refresh` the vault publishes no model; the next one is trained on the \
+     remaining records from a start that depends on no record",
 ];
 
 /// What it does not say, for every erasure.
 const DOES_NOT_COVER: [&str; 6] = [
-    "models released before, their copies, and what was predicted with them: nothing is claimed about \
-     how much they tell of the erased records",
+    "models released before, their copies and their predictions: nothing is claimed about how \
+     much they reveal about the erased records",
     "backups and copies of the vault or of its rows, and logs",
     "feature extractors, preprocessing fitted outside, and other models trained on the same data",
     "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-    "names of classes and schema values read from the data, which outlive their records",
-    "what the file system and the disk keep below the files",
+    "names of classes and schema values read from the data, which remain after their records are \
+     deleted",
+    "old contents of blocks that the file system or the disk keeps",
 ];
 
 /// Rows were erased by a request, and the model was withdrawn: nothing is claimed about any model.
@@ -173,7 +174,7 @@ impl Erasure {
         if self.scope.covers != least.covers
             || !holds(&self.scope.does_not_cover, &least.does_not_cover)
         {
-            return Err("the scope says more, or warns of less, than an erasure may".into());
+            return Err("the scope claims more, or excludes less, than an erasure may".into());
         }
         let counted = |count: Option<u64>, thing: &str| match count {
             None => format!("{thing}s"),

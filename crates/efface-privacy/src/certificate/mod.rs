@@ -35,13 +35,13 @@ pub const MAX_BYTES: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// [`SCHEMA`].
+    /// Name and version of the form, always [`SCHEMA`].
     pub schema: String,
     /// Identifier: vault and position in its ledger.
     pub id: String,
     /// Identifier of the vault.
     pub vault: String,
-    /// UTC time, RFC 3339.
+    /// UTC time in the form of RFC 3339.
     pub issued_at: String,
     /// True when the noise came from a user-given seed: a test, never to be relied on.
     pub not_for_release: bool,
@@ -49,13 +49,13 @@ pub struct Certificate {
     pub request: Request,
     /// The model before and after.
     pub model: ModelRef,
-    /// What was earned.
+    /// The claims that the event supports.
     pub claims: Vec<Claim>,
-    /// What was released.
+    /// What was released, as data for accountants.
     pub event: Event,
     /// Every public constant and where it came from.
     pub constants: Vec<Constant>,
-    /// What the claims rest on beyond mathematics.
+    /// Assumptions of the claims beyond mathematics.
     pub assumptions: Vec<Assumption>,
     /// How the noise was drawn.
     pub noise: Noise,
@@ -67,7 +67,7 @@ pub struct Certificate {
     pub signature: Signature,
 }
 
-/// What was asked for.
+/// The request that the certificate answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -80,7 +80,7 @@ pub struct Request {
     pub records: Option<u64>,
     /// Keyed HMACs of the subjects, hexadecimal, joined by commas, if the request named some.
     pub subject: Option<String>,
-    /// UTC time, RFC 3339.
+    /// UTC time in the form of RFC 3339.
     pub received_at: String,
 }
 
@@ -142,15 +142,15 @@ pub enum Origin {
     Data,
 }
 
-/// A public constant.
+/// A public constant with value and origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
     /// Name as users type it.
     pub name: String,
-    /// Value as a string.
+    /// Value in its one exact spelling.
     pub value: String,
-    /// Where it came from.
+    /// Whether it was given, a default, or computed from the data.
     pub origin: Origin,
 }
 
@@ -172,11 +172,11 @@ pub enum Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
-    /// What is assumed.
+    /// Short name of the assumption, such as `rows`.
     pub name: String,
-    /// In words.
+    /// The assumption in words.
     pub value: String,
-    /// How sure it is.
+    /// Whether it was enforced, measured, declared or assumed.
     pub evidence: Evidence,
 }
 
@@ -197,7 +197,7 @@ pub struct Noise {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// What it covers.
+    /// Sentences on what the claims cover.
     pub covers: Vec<String>,
     /// What it does not cover; never empty.
     pub does_not_cover: Vec<String>,

@@ -47,10 +47,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         // The least is computed to within a few units in the last place.
         let holds = stated.0 >= least * (1.0 - 1e-12);
         if !holds {
-            return Err(format!(
-                "`{name}` is {stated}, and the loss and the rows allow {}",
-                Decimal(least)
-            ));
+            return Err(format!("`{name}` is {stated}, but loss and rows give {}", Decimal(least)));
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())

@@ -30,11 +30,11 @@ pub enum Standing {
 /// One line of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was checked.
+    /// Short name of the check, such as `hash`.
     pub name: String,
-    /// How it came out.
+    /// Whether it holds, fails or is undecided.
     pub standing: Standing,
-    /// Why.
+    /// Why it holds or not, in words.
     pub reason: String,
 }
 
@@ -69,7 +69,7 @@ impl Verdict {
         let mut key = [0u8; 32];
         let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
         if !decoded || key_id(&key) != stated.key_id {
-            self.push("signature", Standing::Fails, "the key and its id do not belong together");
+            self.push("signature", Standing::Fails, "the key id does not match the key");
         } else if !signature_holds(&key, hash, &stated.value) {
             self.push("signature", Standing::Fails, "the signature is not by the stated key");
         } else {
@@ -85,7 +85,10 @@ impl Verdict {
                 None => self.push(
                     "signature",
                     Standing::Undecided,
-                    format!("signed by key {}; give the key you trust to decide", stated.key_id),
+                    format!(
+                        "signed by key {}; give the key you trust to check this",
+                        stated.key_id
+                    ),
                 ),
             }
         }
@@ -94,7 +97,7 @@ impl Verdict {
     /// Checks the hash that an entry states.
     pub(super) fn hashed(&mut self, document: &Value, stated: &str) {
         let result = match document_hash(document) {
-            Ok(hash) if hash == stated => Ok("the body is what was hashed".into()),
+            Ok(hash) if hash == stated => Ok("the hash matches the body".into()),
             Ok(hash) => Err(format!("the body was changed: it hashes to {hash}, not {stated}")),
             Err(error) => Err(error.to_string()),
         };
@@ -132,7 +135,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     verdict.check("consistency", consistent(&certificate));
     verdict.check("scope", covered(&certificate));
     if certificate.claims.is_empty() {
-        verdict.push("claims", Standing::Fails, "the certificate claims nothing");
+        verdict.push("claims", Standing::Fails, "the certificate has no claim");
     }
     for (number, claim) in certificate.claims.iter().enumerate() {
         let name = format!("claim {}: {}", number + 1, claim.notion.name());
@@ -145,7 +148,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
 
 fn release(certificate: &Certificate, verdict: &mut Verdict) {
     if certificate.not_for_release {
-        verdict.push("release", Standing::Fails, "made with a user-given seed: a test, no promise");
+        verdict.push("release", Standing::Fails, "made with a user-given seed: for tests only");
     }
 }
 
@@ -164,7 +167,7 @@ fn noise(certificate: &Certificate) -> Result<String, String> {
     if noise.grid != grid {
         let shown = |grid: Option<Decimal>| grid.map_or("none".to_owned(), |g| g.to_string());
         return Err(format!(
-            "the grid is {} here and {} in the event",
+            "the grid is {} here but {} in the event",
             shown(noise.grid),
             shown(grid)
         ));
@@ -181,7 +184,7 @@ fn constants(certificate: &Certificate) -> Result<String, String> {
     for (name, value) in &expected {
         let stated = listed(certificate, name)?;
         if stated != value {
-            return Err(format!("`{name}` is {stated} here and {value} in the event"));
+            return Err(format!("`{name}` is {stated} here but {value} in the event"));
         }
     }
     Ok(format!("all {} constants of the event are listed with their origin", expected.len()))
@@ -216,8 +219,7 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
     let normalizer = &certificate.event.setting().normalizer;
     if private && let Some(constant) = read_off(&certificate.constants, normalizer).next() {
         return Err(format!(
-            "`{}` was read off the records, and one of those that the claim protects could have \
-             moved it",
+            "`{}` was computed from the records, and one protected record could have changed it",
             constant.name
         ));
     }
@@ -226,8 +228,7 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
         && let Some(constant) = certificate.constants.iter().find(|c| c.origin == Origin::Data)
     {
         return Err(format!(
-            "`{}` was computed from the data, so nothing can be claimed where the row count is \
-             private",
+            "`{}` was computed from the data, so nothing can be claimed with a private row count",
             constant.name
         ));
     }
@@ -263,10 +264,10 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
 fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
     let request = &certificate.request;
     if request.kind != RequestKind::Refresh && request.records.is_some() {
-        return Err("it states a number of records, which the claim takes to be private".into());
+        return Err("it states a number of records, which the claim assumes to be private".into());
     }
     if certificate.event.account().states_counts()? {
-        return Err("its event states counts that the claim takes to be private".into());
+        return Err("its event states counts that the claim assumes to be private".into());
     }
     Ok(())
 }
@@ -319,7 +320,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         |c: &&Constant| c.origin == Origin::Data && !may_follow_data(certificate, &c.name);
     if let Some(constant) = certificate.constants.iter().find(forbidden) {
         return Err(format!(
-            "`{}` is said to follow from the data, and must not: it is a choice",
+            "`{}` is marked as computed from the data, but must be a choice",
             constant.name
         ));
     }
@@ -360,14 +361,14 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     pairs.extend(claim.mu.zip(fresh.mu).map(|(stated, exact)| ("mu", stated, exact)));
     for (name, stated, exact) in pairs {
         if !above(stated, exact) {
-            return Err(format!("`{name}` is {stated}, but the event only supports {exact}"));
+            return Err(format!("`{name}` is {stated}, but the event supports only {exact}"));
         }
     }
     if claim.mu.is_some() != fresh.mu.is_some() {
-        return Err("`mu` must be stated exactly where the accountant has one".into());
+        return Err("`mu` must be stated if and only if the accountant has one".into());
     }
     if claim.words != in_words(claim) {
-        return Err("the sentence does not say what the numbers say".into());
+        return Err("the sentence does not match the numbers".into());
     }
     let same = Claim {
         epsilon: claim.epsilon,
@@ -377,10 +378,10 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
         ..fresh.clone()
     };
     if same != *claim {
-        return Err("group, state, reference, releases or theorem are not the event's".into());
+        return Err("group, state, reference, releases or theorem do not match the event".into());
     }
     if fresh.epsilon.0 == f64::INFINITY {
-        return Ok("epsilon is infinite: nothing is promised".into());
+        return Ok("epsilon is infinite: no guarantee".into());
     }
     Ok(format!("epsilon {} recomputed from the event", fresh.epsilon))
 }

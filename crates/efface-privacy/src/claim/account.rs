@@ -135,7 +135,7 @@ pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     }
     Err(ClaimError::Unavailable {
         notion: Notion::DeletionPrivacy.name(),
-        reason: "it needs `perfect` state, and this model keeps `secret` state",
+        reason: "it needs `perfect` state, but this model keeps `secret` state",
     })
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn adaptive(
     let epsilon = match requests {
         Requests::NonAdaptive => at_rest,
         Requests::PAdaptive(p) if p.saturating_add(1) < event.facts().releases => {
-            return Err(unavailable("more releases than `p-adaptive` counts were out before it"));
+            return Err(unavailable("more releases were made before it than `p-adaptive` allows"));
         }
         Requests::PAdaptive(p) => (at_rest + p as f64 * one_release()?) * (1.0 + 1e-15),
         Requests::Any => {

@@ -8,8 +8,8 @@ use crate::event::{Adjacency, Composed, Event, Stated, What};
 use crate::quantity::{Decimal, Delta, Epsilon, Mu, RenyiOrder};
 use crate::{advantage, outward, rdp};
 
-const THEOREM: &str = "two-fold adaptive composition with what was given, after group privacy; the rest as the \
-     accountant has it";
+const THEOREM: &str = "adaptive composition with the given start or extractor, after group \
+    privacy; otherwise by the accountant";
 
 impl Account for Composed {
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -39,15 +39,16 @@ impl Account for Composed {
                 })?
             }
             Question::Deletion { requests: Requests::PAdaptive(_), .. } => {
-                let reason = "what was given depends on the records, so requests must be \
-                              `non-adaptive`";
+                let reason = "the given start or extractor depends on the records, so requests \
+                    must be `non-adaptive`";
                 return Err(unavailable(question, reason));
             }
             Question::Deletion { adjacency, .. } | Question::Differential { adjacency, .. } => {
                 protected(adjacency)
             }
             Question::Exact => {
-                let reason = "what was given saw the records, and is as private as declared only";
+                let reason = "the given start or extractor saw the records and is only as private \
+                    as declared";
                 return Err(unavailable(question, reason));
             }
         };
@@ -67,14 +68,14 @@ impl Account for Composed {
         let (group, reference, requests) = match question {
             Question::Differential { .. } => (
                 self.facts().setting.group.to_string(),
-                "the same releases, and what was given, from data that differ in the protected \
-                 records",
+                "the same releases, with the given start or extractor, from data that differ in \
+                 the protected records",
                 whole.requests,
             ),
             Question::Deletion { .. } => (
                 self.facts().setting.group.to_string(),
-                "what was given and the model, both made without records of one person among the \
-                 request's, at most the stated group",
+                "the given start or extractor and the model, both made without records of one \
+                 person among the request's, at most the stated group",
                 whole.requests,
             ),
             _ => (
@@ -82,11 +83,11 @@ impl Account for Composed {
                 match self.given.what {
                     What::Extractor => {
                         "a feature extractor made without the deleted records, and the model \
-                         retrained on its features of the data as they are after the request"
+                         retrained on its features of the data after the request"
                     }
                     What::Start => {
                         "a start made without the deleted records, and all steps of learning and \
-                         of every request from it, on the data as they are after the request"
+                         of every request from it, on the data after the request"
                     }
                 },
                 Requests::NonAdaptive,
@@ -131,7 +132,7 @@ impl Composed {
         };
         let gone = phases.iter().map(|phase| phase.only_then).max().unwrap_or(0);
         if let Some(removed) = self.removed.filter(|removed| *removed < gone) {
-            let rule = "at least the deleted records that any phase saw";
+            let rule = "at least the number of deleted records that any phase saw";
             return malformed("removed", rule, removed.to_string());
         }
         let finite = |x: Decimal| x.0 >= 0.0 && x.0.is_finite();
@@ -163,16 +164,16 @@ impl Composed {
         let delta = match *question {
             Question::Indistinguishable { delta } | Question::Differential { delta, .. } => delta,
             _ => {
-                let reason = "Rényi notions need the mu of what was given, and an accountant with a \
-                              mu; (epsilon, delta) composes with (epsilon, delta) only";
+                let reason = "Rényi notions need the mu of the given start or extractor, and an \
+                    accountant with a mu; (epsilon, delta) composes only with (epsilon, delta)";
                 return Err(unavailable(question, reason));
             }
         };
         let (epsilon, spent) = self.of_groups(mu, groups, Delta::new(delta)?)?;
         let left = (delta - spent).next_down();
         if left.is_nan() || left <= 0.0 {
-            let reason = "the delta of what was given leaves nothing of the delta asked for; give a \
-                          larger `delta`, or delete fewer records";
+            let reason = "the delta of the given start or extractor uses up the whole delta; give \
+                a larger `delta`, or delete fewer records";
             return Err(unavailable(question, reason));
         }
         let rest = match *question {
@@ -318,7 +319,7 @@ mod tests {
             refused(&composed(MU, Some(1)), Question::Deletion { order: 2.0, adjacency, requests });
         assert!(text.contains("non-adaptive"), "{text}");
         let text = refused(&pair, Question::Indistinguishable { delta: 1e-8 });
-        assert!(text.contains("leaves nothing"), "{text}");
+        assert!(text.contains("uses up the whole delta"), "{text}");
         let text = refused(&composed(PAIR, None), Question::Indistinguishable { delta: 1e-5 });
         assert!(text.contains("private"), "{text}");
         assert!(

@@ -8,10 +8,10 @@ use crate::advantage;
 use crate::event::{Adjacency, Descent, Phase, State, Variant};
 use crate::quantity::{Delta, Epsilon};
 
-const RETRAINED: &str = "the steps of learning from weights 0 on the data as they are after the \
-                         request, published with the same noise and grid";
-const REPEATED: &str = "the same schedule of steps and noises from the same start, on the data as \
-                        they are after the request";
+const RETRAINED: &str = "the steps of learning from weights 0 on the data after the request, \
+    published with the same noise and grid";
+const REPEATED: &str = "the same schedule of steps and noises from the same start, on the data \
+    after the request";
 
 impl Account for Descent {
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -33,7 +33,7 @@ impl Account for Descent {
         match accountant {
             Accountant::Gdp => self.tight(question),
             Accountant::Descent => self.published(question),
-            other => Err(unaccounted(other, "descent-to-delete has `gdp` and `descent`")),
+            other => Err(unaccounted(other, "only `gdp` and `descent` apply to descent-to-delete")),
         }
     }
 
@@ -51,8 +51,8 @@ impl Account for Descent {
             return Ok(());
         }
         Err(format!(
-            "`iterations` is `{listed}`, which the event's steps do not follow: a number that \
-             follows the request tells its size"
+            "`iterations` is `{listed}`, which the event's steps do not follow: a number chosen \
+             by the request reveals its size"
         ))
     }
 }
@@ -73,7 +73,8 @@ impl Descent {
             question
             && *adjacency == Adjacency::Remove
         {
-            let reason = "the steps of a request follow its size, so the row count must be public \
+            let reason = "the steps of a request depend on its size, so the row count must be \
+                public \
                           (adjacency `replace`)";
             return Err(ClaimError::Unavailable { notion, reason });
         }
@@ -85,8 +86,8 @@ impl Descent {
             }
             Question::Deletion { .. } => {
                 if !self.one_update_each() {
-                    let reason = "a request of more than `max-group` records tells its size by its \
-                                  steps";
+                    let reason = "a request of more than `max-group` records reveals its size by \
+                        its steps";
                     return Err(ClaimError::Unavailable { notion, reason });
                 }
                 (

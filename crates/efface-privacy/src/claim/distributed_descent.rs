@@ -24,7 +24,7 @@ impl Account for DistributedDescent {
         let terms = Terms {
             requests: Requests::NonAdaptive,
             group: "any".to_owned(),
-            reference: "the same mechanism trained on the data as they are after the request, with \
+            reference: "the same mechanism trained on the data after the request, with \
                         a sample of its own, then served the same later requests",
             theorem: "Gaussian mechanism around averages of parts, given the same uniform sample",
         };
@@ -40,9 +40,13 @@ impl Account for DistributedDescent {
             }
             (Accountant::Descent, _) => Err(unaccounted(
                 accountant,
-                "the published theorem is about (epsilon, delta)-indistinguishability only",
+                "the published theorem covers (epsilon, delta)-indistinguishability only",
             )),
-            _ => Err(unaccounted(accountant, "averages of parts have `gdp` and `descent` only")),
+            _ => Err(unaccounted(
+                accountant,
+                "only `gdp` and `descent` apply to averages of \
+                parts",
+            )),
         }
     }
 
@@ -54,6 +58,6 @@ impl Account for DistributedDescent {
         &self,
         _: &dyn Fn(&'static str) -> Result<String, String>,
     ) -> Result<(), String> {
-        Err("the parts that are optimised follow the sample and the request".into())
+        Err("which parts are optimised depends on the sample and the request".into())
     }
 }

@@ -18,14 +18,14 @@ impl Account for ExactRemoval {
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         if accountant != Accountant::Exact {
-            return Err(unaccounted(accountant, "a model without noise has `exact` only"));
+            return Err(unaccounted(accountant, "only `exact` applies to a model without noise"));
         }
         let reason = match question {
             Question::Exact => None,
             Question::Differential { .. } => {
                 Some("nothing hides the remaining records: no noise is drawn")
             }
-            _ => Some("removal is exact here, which `exact-removal` says"),
+            _ => Some("removal is exact here: see `exact-removal`"),
         };
         if let Some(reason) = reason {
             return Err(ClaimError::Unavailable { notion: Notion::of(question).name(), reason });
@@ -38,10 +38,10 @@ impl Account for ExactRemoval {
             requests: Requests::Any,
             releases: 1,
             group: "any".to_owned(),
-            reference: "learning from the records as they are after the request alone, with the same \
+            reference: "learning from the records after the request alone, with the same \
                         public constants",
-            theorem: "whole-number sums of rounded records, solved in a fixed order: a function of \
-                      the records at hand",
+            theorem: "whole-number sums of rounded records, solved in a fixed order: a function \
+                of the current records only",
         })
     }
 

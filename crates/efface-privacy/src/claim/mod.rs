@@ -140,7 +140,7 @@ impl Question {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What is claimed.
+    /// The privacy notion of the claim.
     pub notion: Notion,
     /// The bound, in nats; `inf` says that nothing is promised.
     pub epsilon: Decimal,
@@ -160,7 +160,7 @@ pub struct Claim {
     pub reference: String,
     /// How requests may depend on releases.
     pub requests: Requests,
-    /// What is kept.
+    /// Whether the kept state is `perfect` or `secret`.
     pub state: State,
     /// Releases covered jointly.
     pub releases: u64,

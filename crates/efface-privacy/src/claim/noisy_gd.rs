@@ -28,8 +28,8 @@ impl Account for NoisyGd {
             Accountant::DeletionRdp => self.deletion_rdp(question),
             Accountant::Descent | Accountant::Objective | Accountant::Exact => Err(unaccounted(
                 accountant,
-                "it knows nothing of noisy gradient descent; `gdp`, `bounded-domain`, `langevin` \
-                 and `deletion-rdp` do",
+                "it does not cover noisy gradient descent; use `gdp`, `bounded-domain`, \
+                 `langevin` or `deletion-rdp`",
             )),
         }
     }
@@ -57,8 +57,8 @@ impl Account for NoisyGd {
             return Ok(());
         }
         Err(format!(
-            "`removal-steps` is `{listed}`, which the event's steps do not follow: a number that \
-             follows the request tells its size"
+            "`removal-steps` is `{listed}`, which the event's steps do not follow: a number \
+             chosen by the request reveals its size"
         ))
     }
 }
@@ -80,7 +80,7 @@ impl NoisyGd {
         let Question::Indistinguishable { delta } = *question else {
             return Err(unaccounted(
                 Accountant::BoundedDomain,
-                "it bounds closeness to retraining only; `gdp` uses the ball for the others",
+                "it bounds closeness to retraining only; `gdp` uses the ball for other notions",
             ));
         };
         let ball = Ball::new(self)?;
@@ -176,8 +176,8 @@ impl NoisyGd {
             ),
             _ => (
                 self.differing().to_string(),
-                "all steps of learning and of every request from the same start, on the data as \
-                 they are after the request",
+                "all steps of learning and of every request from the same start, on the data \
+                 after the request",
             ),
         }
     }

@@ -18,7 +18,11 @@ impl Account for ObjectivePerturbation {
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         if accountant != Accountant::Objective {
-            return Err(unaccounted(accountant, "objective perturbation has `objective` only"));
+            return Err(unaccounted(
+                accountant,
+                "only `objective` applies to objective \
+                perturbation",
+            ));
         }
         let Question::Indistinguishable { delta } = *question else {
             return Err(ClaimError::Unavailable {
@@ -35,7 +39,7 @@ impl Account for ObjectivePerturbation {
             requests: Requests::NonAdaptive,
             releases: 1,
             group: "any".to_owned(),
-            reference: "the exact minimiser on the data as they are after the request, with its own \
+            reference: "the exact minimiser on the data after the request, with its own \
                         perturbation",
             theorem: "Theorem 3 of Guo et al. (ICML 2020): NOT SOUND",
         })

@@ -16,7 +16,11 @@ impl Account for OutputNoise {
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         if accountant != Accountant::Gdp {
-            return Err(unaccounted(accountant, "an optimum published with noise has `gdp` only"));
+            return Err(unaccounted(
+                accountant,
+                "only `gdp` applies to an optimum published with \
+                noise",
+            ));
         }
         let (any, group) = ("any".to_owned(), self.setting.group.to_string());
         let (group, reference) = match question {
@@ -29,7 +33,7 @@ impl Account for OutputNoise {
             ),
             _ => (
                 any,
-                "`retrain` on the data as they are after the request, with the same distance, noise \
+                "`retrain` on the data after the request, with the same distance, noise \
                  and grid",
             ),
         };

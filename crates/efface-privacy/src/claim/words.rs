@@ -52,12 +52,12 @@ fn statement(claim: &Claim) -> String {
             };
             format!(
                 "what is kept is within Rényi divergence {epsilon} (order {order}) of what would be \
-                 kept had the deleted records{person} never been there: {}",
+                 kept without the deleted records{person}: {}",
                 success(claim, "what is kept")
             )
         }
         Notion::ExactRemoval => "the published model and what is kept are bit for bit what they \
-             would be had the deleted records never been seen, given the same public constants"
+            would be without the deleted records, given the same public constants"
             .to_owned(),
         Notion::DifferentialPrivacy => {
             let releases = match claim.releases {
@@ -104,9 +104,9 @@ const UNHIDDEN: [&str; 2] = [
 
 /// What certificates of models whose records have weights do not cover.
 pub const WEIGHTS: &str = "weights computed from the data as a whole, such as class balance: each \
-                           record's weight is taken as a fact about that record or as public \
-                           knowledge; the largest weight and the sum of weights, where they were \
-                           read off the data, which outlive their records";
+    record's weight is assumed to be a fact about that record or public knowledge; the largest \
+    weight and the sum of weights, where they were computed from the data, which remain after \
+    their records are deleted";
 
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
@@ -118,13 +118,13 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
             "everything kept after the request: weights, remaining rows, public constants".into(),
         ),
         State::Secret => covers.push(
-            "later releases up to the stated number; not the kept unperturbed state itself".into(),
+            "later releases up to the stated number, but not the kept state without noise".into(),
         ),
     }
     let exact = event.core().grid().is_none();
     if exact {
         covers.push(
-            "the kept sums, which follow from the remaining rows and public constants".into(),
+            "the kept sums, which depend on the remaining rows and public constants only".into(),
         );
     }
     let mut does_not = vec![
@@ -132,22 +132,26 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "releases made from other copies of the vault",
         "models exported or published earlier, and comparing an earlier model with a later one",
         "logs, shell histories and screens that showed the records",
-        "what the file system or the disk keeps of overwritten blocks",
+        "old contents of overwritten blocks that the file system or the disk keeps",
         "feature extractors, scalers, encoders and cleaning fitted on private data",
         "choosing settings, thresholds or models by looking at results on private data",
         "other records about the same person, and copies of a record under another id",
         "other models trained on the same data",
         "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-        "names of classes and schema values read from the data, which outlive their records",
-        "what was printed while a request was served (passes, distance, seconds), which follows \
-         from the model before it",
-        "the size of the vault's file and the places of rows in it, which tell how much room deleted \
-         records took",
-        "time taken (the file's own times too), failures and refusals, which may depend on the data",
+        "names of classes and schema values read from the data, which remain after their records \
+         are deleted",
+        "what was printed while a request was served (passes, distance, seconds), which depends \
+         on the previous model",
+        "the size of the vault's file and the positions of rows in it, which show how much space \
+         deleted records took",
+        "running times and file times, failures and refusals, which may depend on the data",
     ];
     if let Event::Composed(_) = event {
-        does_not.push("whether what was given is as private as declared");
-        does_not.push("records that only what was given saw, and other models made from it");
+        does_not.push("whether the given start or extractor is as private as declared");
+        does_not.push(
+            "records that only the given start or extractor saw, and other models made \
+            from it",
+        );
     }
     if exact {
         does_not.extend(UNHIDDEN);

@@ -23,7 +23,7 @@ pub struct Composed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Given {
-    /// What it is.
+    /// Whether it is an extractor or a start.
     pub what: What,
     /// (epsilon, delta)-DP in the remove sense, for `group` records together: epsilon.
     pub epsilon: Option<Decimal>,
@@ -35,7 +35,7 @@ pub struct Given {
     pub group: u64,
 }
 
-/// What is given.
+/// A given feature extractor or start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {

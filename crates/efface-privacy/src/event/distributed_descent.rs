@@ -10,7 +10,7 @@ use crate::quantity::Decimal;
 ///
 /// The sample follows the data by reservoir sampling, so that after every request it is uniform on
 /// the records then. Of several independent copies, all are noised before one of them is chosen by
-/// its noisy weights and the records at hand.
+/// its noisy weights and the current records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DistributedDescent {

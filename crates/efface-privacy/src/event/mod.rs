@@ -126,7 +126,7 @@ pub(crate) struct Facts<'a> {
 pub struct Setting {
     /// Number of parameters P, the intercept and all classes included.
     pub parameters: u64,
-    /// What N is.
+    /// Whether N is public or the current number of records.
     pub normalizer: Normalizer,
     /// G: bound on the norm of one record's loss gradient.
     pub lipschitz: Decimal,

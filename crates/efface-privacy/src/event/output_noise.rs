@@ -33,7 +33,7 @@ pub struct OutputNoise {
     pub noise: Decimal,
     /// g: spacing of the grid of released values.
     pub grid: Decimal,
-    /// What is kept.
+    /// Whether the mechanism keeps `perfect` or `secret` state.
     pub state: State,
     /// R: releases covered jointly since learning or the last refresh (1 in `perfect` state).
     pub joint_releases: u64,

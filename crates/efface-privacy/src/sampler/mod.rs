@@ -19,7 +19,7 @@ pub const MOST_SCALE: u64 = 1 << 45;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`scale` must be in 1..=2^45, got {0}")]
 pub struct ScaleError(
-    /// The scale given.
+    /// The scale that was given.
     pub u64,
 );
 
@@ -41,7 +41,7 @@ impl RoundedNormal {
         if (1..=MOST_SCALE).contains(&scale) { Ok(Self { scale }) } else { Err(ScaleError(scale)) }
     }
 
-    /// s.
+    /// s: the scale, in 1..=2^45.
     #[must_use]
     pub fn scale(self) -> u64 {
         self.scale

@@ -21,7 +21,7 @@ pub struct Names {
     pub rows: usize,
     /// Their ids; none where records are named by their position.
     pub ids: Option<Vec<Box<str>>>,
-    /// Whom each belongs to.
+    /// The subject of each row, if named.
     pub subjects: Option<Vec<Box<str>>>,
 }
 
@@ -130,7 +130,10 @@ impl Part {
         };
         let table = read_as_planned(source, &plan, &mut tell)?;
         if table.left_out > 0 {
-            let message = format!("{} rows are of none of the model's classes", table.left_out);
+            let message = format!(
+                "{} rows have labels that are not among the model's classes",
+                table.left_out
+            );
             return Err(Error::input("classes", message));
         }
         check_records(&constants, &table.data).map_err(refused)?;
@@ -213,10 +216,10 @@ impl Part {
         match fingerprint {
             Some(expected) if expected != self.print => Err(Error::storage(
                 "parts",
-                "a part that was made again holds other rows than before: what it is made from \
-                 gives other rows, or another order, each time",
+                "a recomputed partition has different rows than before: its source gives other \
+                 rows, or another order, each time",
             )
-            .hint("make the collections deterministic, or store them, and train anew")),
+            .hint("make the collections deterministic, or persist them, and train a new model")),
             _ => Ok(()),
         }
     }

@@ -26,6 +26,6 @@ impl Place {
             let row = u64::from_le_bytes(row.try_into().ok()?);
             Some(Self { part: u32::from_le_bytes(*part), row })
         });
-        whole.ok_or_else(|| Error::storage("damaged", "the vault holds a place that is none"))
+        whole.ok_or_else(|| Error::storage("damaged", "the vault has an invalid position"))
     }
 }

@@ -13,7 +13,7 @@ use crate::source::Source;
 pub struct Shape {
     /// Records of all parts.
     pub records: u64,
-    /// Parts.
+    /// Number of parts, from 1 to 2^32.
     pub parts: u64,
     /// Columns of every part.
     pub features: u32,

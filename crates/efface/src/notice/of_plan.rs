@@ -46,7 +46,7 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
     }
     let message = format!(
         "the noise outweighs the data: its predicted excess risk is {}, and a model that ignores \
-         its input loses {} at most; more records, a larger `--lambda` or `--epsilon`, or a notion \
+         its input loses at most {}; more records, a larger `--lambda` or `--epsilon`, or a notion \
          that needs less noise help (`efface plan` compares)",
         rounded(cost),
         rounded(trivial)
@@ -86,8 +86,8 @@ fn delta(plan: &Plan, records: u64) -> Option<Notice> {
         return None;
     }
     let message = format!(
-        "`--delta` {delta} is above 1/{n}, one over the number of records: a mechanism that \
-         publishes single records whole could claim it; give a `--delta` far below that"
+        "`--delta` {delta} is above 1/{n}, one over the number of records: even publishing some \
+         records in full would satisfy it; give a much smaller `--delta`"
     );
     Some(Notice::new(NoticeCode::LargeDelta, message))
 }
@@ -106,9 +106,9 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
         return None;
     }
     let way = if ratio > 1.0 {
-        "each record counts for less beside `--lambda` than it could"
+        "each record counts for less against `--lambda` than it could"
     } else {
-        "each record moves the model further than it need, which costs noise or steps"
+        "each record moves the model further than necessary, which costs noise or steps"
     };
     let message =
         format!("`--public-n` {n} is far from the {} {what} of these data: {way}", rounded(actual));
@@ -121,8 +121,8 @@ fn no_request_covered(plan: &Plan) -> Option<Notice> {
     if plan.releases > 1 || plan.target.notion != Notion::DifferentialPrivacy {
         return None;
     }
-    let message = "`--releases` is 1, and training made that release: every later request will be \
-                   refused; give as many `--releases` as there will be requests, and one";
+    let message = "`--releases` is 1, and training used it: every later request will be refused; \
+        give the number of expected requests plus 1";
     Some(Notice::new(NoticeCode::NoRequestCovered, message))
 }
 

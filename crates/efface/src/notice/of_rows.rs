@@ -45,8 +45,8 @@ pub(crate) fn of_clipped(plan: &Plan, clipped: &Clipped) -> Option<Notice> {
     };
     let better = fitting.map_or_else(String::new, |norm| {
         format!(
-            "; a bound of {norm} would clip at most 1 % (read off these rows, shown here and stored \
-             nowhere: choose one that is public knowledge)"
+            "; a bound of {norm} would clip at most 1 % (computed from these rows and not stored: \
+             choose one that is public knowledge)"
         )
     });
     let message =

@@ -41,8 +41,8 @@ impl Plan {
             return Ok(());
         }
         let message = format!(
-            "`{}` accounts all releases of a model as one history of steps, and the withdrawn model, where \
-             the next step would begin, is gone",
+            "`{}` counts all releases of a model as one sequence of steps, and the withdrawn \
+             model, from which the next step would start, is gone",
             self.mechanism.name()
         );
         Err(Error::refused("withdrawn", message).hint(self.no_way_on()))
@@ -50,7 +50,7 @@ impl Plan {
 
     fn no_way_on(&self) -> String {
         format!(
-            "train a new model on the remaining records: `{}` cannot go on",
+            "train a new model on the remaining records: `{}` cannot continue",
             self.mechanism.name()
         )
     }

@@ -28,32 +28,32 @@ pub(super) fn assumptions(
     if exact {
         list.push(assumption(
             "stored-rows",
-            "a deleted row leaves the sums as it entered them: rows in the vault are as they were \
-             stored (`efface ledger verify` builds the sums anew and compares)",
+            "deleting a row subtracts exactly what it added to the sums: rows in the vault are \
+             unchanged (`efface ledger verify` recomputes the sums and compares)",
             Evidence::Assumed,
         ));
     } else {
         list.push(assumption(
             "randomness",
             if choices.settings.seed.is_some() {
-                "noise comes from a seed that the user knows: a test"
+                "the noise comes from a user-given seed: for tests only"
             } else {
-                "noise comes from the operating system's generator and is never seen or reused"
+                "the noise comes from the operating system's generator and is never seen or reused"
             },
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ));
     }
     if let Some(most) = constants.iter().find(|c| c.name == "max-weight") {
         let value = format!(
-            "every stored weight is at least 0 and at most {}, checked on the stored numbers; each is \
-             a fact about its own record, or public knowledge",
+            "every stored weight is between 0 and {}, checked on the stored numbers; each is a \
+             fact about its own record, or public knowledge",
             most.value
         );
         list.push(assumption("weights", value, Evidence::Declared));
         if most.origin == Origin::Data {
             list.push(assumption(
                 "max-weight",
-                "the largest weight was read off the data and is taken to be public",
+                "the largest weight was computed from the data and is assumed to be public",
                 Evidence::Assumed,
             ));
         }
@@ -70,8 +70,8 @@ pub(super) fn assumptions(
         let number =
             if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
         let value = format!(
-            "rows are held in {number} parts outside the vault; whoever holds one checks, sums and \
-             erases its rows as this release of efface does"
+            "rows are stored in {number} partitions outside the vault; whoever stores one checks, \
+             sums and erases its rows as this version of efface does"
         );
         list.push(assumption("parts", value, Evidence::Assumed));
     }
@@ -99,14 +99,14 @@ pub(super) fn assumptions(
     if !facts.classes_given && !facts.classes.is_empty() {
         list.push(assumption(
             "classes",
-            "the set of labels was read off the data and is taken to be public",
+            "the set of labels was computed from the data and is assumed to be public",
             Evidence::Assumed,
         ));
     }
     if choices.settings.target_range_from_data {
         list.push(assumption(
             "target-range",
-            "the range of y was read off the data and is taken to be public",
+            "the range of y was computed from the data and is assumed to be public",
             Evidence::Assumed,
         ));
     }
@@ -117,23 +117,25 @@ pub(super) fn assumptions(
     if exact {
         return list;
     }
-    let group = choices.max_group;
+    let group = match choices.max_group {
+        1 => "1 record".to_owned(),
+        group => format!("{group} records"),
+    };
     list.push(match (facts.subjects, private_notion(choices.notion)) {
         (true, true) => {
-            let value = format!("no subject owns more than {group} records");
+            let value = format!("no subject owns more than {group}");
             assumption("group", value, Evidence::Enforced)
         }
         (true, false) => {
             let value = format!(
-                "claims about groups hold for subjects of at most {group} records; others own more \
-                 than they cover"
+                "claims about groups hold for subjects of at most {group}; some own more than that"
             );
             let declared = choices.settings.max_group.is_some();
             let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };
             assumption("group", value, evidence)
         }
         (false, _) => {
-            let value = format!("no person owns more than {group} records; subjects are not named");
+            let value = format!("no person owns more than {group}; there is no subject column");
             assumption("group", value, Evidence::Assumed)
         }
     });

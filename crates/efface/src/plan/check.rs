@@ -94,8 +94,8 @@ impl Choices {
         if lambda == 0.0 && !ball {
             return Err(Error::refused(
                 "lambda",
-                "`lambda` 0 is for `noisy-gd` in a ball of public radius: without either nothing \
-                 keeps the weights from growing",
+                "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
+                 ball the weights are unbounded",
             )
             .hint("give `--mechanism noisy-gd --radius R`, or a `--lambda` above 0"));
         }
@@ -146,8 +146,8 @@ impl Choices {
         let optimum = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
         if unclipped && !optimum.contains(&self.mechanism) {
             let message = format!(
-                "`clip` must be finite with `{}`, got inf: without a clip gradients have no bound \
-                 that holds wherever steps may lead",
+                "`clip` must be finite with `{}`, got inf: without a clip the gradients are \
+                 unbounded",
                 self.mechanism.name()
             );
             return Err(Error::input("range", message)
@@ -224,7 +224,7 @@ impl Choices {
             if vouched {
                 return clash(
                     "`--start-public` and `--start-privacy`",
-                    "say something about a start, and none is given",
+                    "describe a start, but none is given",
                     "give the start: `--start FILE`",
                 );
             }
@@ -234,23 +234,23 @@ impl Choices {
             MechanismName::NoisyGd if s.start_public && s.start_privacy.is_some() => clash(
                 "`--start-public` and `--start-privacy`",
                 "exclude each other",
-                "give the one that is true",
+                "keep the one that applies",
             ),
             MechanismName::NoisyGd if !vouched => clash(
                 "`--start` with `noisy-gd`",
-                "is part of what is released, so claims depend on how it was made",
+                "is part of the release, so claims depend on how it was made",
                 "give `--start-public` if it was made without the private data, or \
                  `--start-privacy EPSILON,DELTA,GROUP` if it was made privately",
             ),
             MechanismName::Solve if vouched => clash(
                 "`--start-public` and `--start-privacy` with `solve`",
-                "would change nothing: it ends at the optimum from any start, and so do its claims",
+                "have no effect: it reaches the same optimum, with the same claims, from any start",
                 "leave them out",
             ),
             MechanismName::NoisyGd | MechanismName::Solve => Ok(()),
             _ => clash(
                 "`--start`",
-                "is not for this mechanism, which starts from zeros",
+                "does not apply to this mechanism, which starts from zeros",
                 "leave it out, or use `--mechanism noisy-gd` or `solve`",
             ),
         }
@@ -275,14 +275,14 @@ impl Choices {
         if steps && self.state == State::Secret {
             return clash(
                 "`noisy-gd` with `--state secret`",
-                "is not offered: its last iterate is what it publishes, so it keeps no secret",
+                "is not offered: it publishes its last iterate, so it has no secret state",
                 "leave out `--state`",
             );
         }
         if self.mechanism == MechanismName::Retrain && self.state == State::Secret {
             return clash(
                 "`retrain` with `--state secret`",
-                "is not offered: it starts afresh and keeps nothing",
+                "is not offered: it retrains from scratch and keeps no state",
                 "leave out `--state`, or use `--mechanism solve`",
             );
         }
@@ -300,7 +300,7 @@ impl Choices {
                 return clash(
                     &format!("`--{name}`"),
                     &format!("is a setting of {owners} only"),
-                    "leave it out, or name the mechanism with `--mechanism`",
+                    "leave it out, or choose that mechanism with `--mechanism`",
                 );
             }
         }
@@ -318,7 +318,7 @@ impl Choices {
         if s.excess_risk.is_some() && self.mechanism == MechanismName::NoisyGd {
             return clash(
                 "`--excess-risk`",
-                "is no setting of `noisy-gd`",
+                "is not a setting of `noisy-gd`",
                 "give `--noise`, or leave it to the engine",
             );
         }
@@ -333,7 +333,7 @@ impl Choices {
         if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
             return clash(
                 "`deletion-privacy` with `--state secret`",
-                "cannot hold: what is kept has seen the deleted records",
+                "is impossible: the kept state depends on the deleted records",
                 "use `--state perfect`",
             );
         }
@@ -341,8 +341,8 @@ impl Choices {
         if self.state == State::Secret && self.releases < 2 && !perturbed {
             return clash(
                 "`--state secret` with 1 release",
-                "could serve no request: the first training is a release",
-                "give `--releases` of at least 2, as many as requests between refreshes, plus 1",
+                "leaves no release for requests: the training is one",
+                "give `--releases` of at least 2: the number of requests between refreshes plus 1",
             );
         }
         if self.releases > 1
@@ -352,7 +352,7 @@ impl Choices {
             return clash(
                 "`--releases` above 1",
                 "is for `--state secret` or `--notion differential-privacy`: in `perfect` state \
-                 every release stands by itself",
+                 every release is accounted for by itself",
                 "leave it out",
             );
         }
@@ -385,18 +385,22 @@ impl Choices {
         }
         let regression = self.loss == "squared";
         if regression && s.target_range.is_none() {
-            return Err(Error::input("target-range", "`squared` needs the declared range of y")
+            return Err(Error::input("target-range", "`squared` needs a declared range of y")
                 .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
         }
         if !regression && (s.target_range.is_some() || s.clip.is_some()) {
             return clash(
                 "`--target-range` and `--clip`",
-                "belong to `--loss squared`",
+                "are settings of `--loss squared`",
                 "leave them out",
             );
         }
         if self.loss != "huber-hinge" && s.hinge_width.is_some() {
-            return clash("`--hinge-width`", "belongs to `--loss huber-hinge`", "leave it out");
+            return clash(
+                "`--hinge-width`",
+                "is a setting of `--loss huber-hinge`",
+                "leave it out",
+            );
         }
         Ok(())
     }
@@ -443,9 +447,9 @@ fn given(s: &Settings) -> Result<Option<Given>> {
             return Err(Error::refused(
                 "settings",
                 "`--extractor-privacy` and `--start-privacy` are two releases about the same \
-                 records, and one is composed",
+                 records, and only one can be composed",
             )
-            .hint("add up their figures, and give the sum as that of the extractor"));
+            .hint("add their epsilons and deltas, and give the sums with `--extractor-privacy`"));
         }
     };
     let name = match what {

@@ -110,7 +110,7 @@ pub(super) fn lambda(
     if lambda > 0.0 && lambda.is_finite() {
         return Ok(Some(lambda));
     }
-    Err(Error::refused("lambda", format!("the theorem's lambda would be {lambda}"))
+    Err(Error::refused("lambda", format!("the theorem would need lambda {lambda}"))
         .hint("give `--lambda`, or another `--diameter`"))
 }
 
@@ -139,7 +139,8 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     } else if s.xi.is_some() {
         return refuse(
             format!(
-                "`--xi` makes the updates of `descent-to-delete --variant weak` grow, and those of `{name}` do not grow"
+                "`--xi` makes the steps of `descent-to-delete --variant weak` grow, and `{name}` \
+                 has no growing steps"
             ),
             "leave it out",
         );
@@ -147,12 +148,15 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     if choices.variant.chooses_lambda() && s.diameter.is_none() {
         return refuse(
             format!("`--variant {name}` chooses lambda from the diameter of the ball"),
-            "give `--diameter`, twice the largest norm of weights worth having",
+            "give `--diameter`, twice the largest norm that useful weights may have",
         );
     }
     if !matches!(choices.accountant, Accountant::Gdp | Accountant::Descent) {
         return refuse(
-            format!("`descent-to-delete` has no accountant `{}`", choices.accountant.name()),
+            format!(
+                "the accountant `{}` does not apply to `descent-to-delete`",
+                choices.accountant.name()
+            ),
             "use `gdp` (tight) or `descent` (as published)",
         );
     }
@@ -230,7 +234,10 @@ pub(super) fn schedule(
         (None, None) => None,
     };
     if let (Some(iterations), Some(_)) = (settled, s.excess_risk) {
-        let what = format!("`--excess-risk` cannot choose the noise: {iterations} iterations do");
+        let what = format!(
+            "`--excess-risk` and `--iterations` ({iterations}) exclude each other: \
+            either determines the noise"
+        );
         return Err(Error::refused("settings", what).hint("leave out one of the two"));
     }
     let (sigma, iterations) = match (s.noise, settled) {

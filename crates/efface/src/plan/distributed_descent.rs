@@ -21,13 +21,13 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// I.
+    /// I of Theorem 4.5, under the accountant `descent`.
     pub iterations: u64,
-    /// xi.
+    /// xi: the sample has N^xi positions, xi in [1, 4/3].
     pub exponent: Decimal,
     /// n: records at the start.
     pub records: u64,
-    /// T.
+    /// T: steps of learning of each part.
     pub learning: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     }
     if choices.state == State::Perfect {
         let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
-                    sample and parts from request to request";
+            sample and parts between requests";
         return refuse(what, "leave out `--state`");
     }
     if !choices.mean {
@@ -67,7 +67,9 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         return refuse(what, "leave out `--normalizer`");
     }
     if s.iterations.is_some() && !counted {
-        let what = "`--iterations` of `distributed-descent` is the I of Theorem 4.5 and belongs to the published accountant `descent`: otherwise every part is solved to a measured distance";
+        let what = "`--iterations` of `distributed-descent` is the I of Theorem 4.5, used by the \
+            published accountant `descent` only: otherwise every part is solved to a measured \
+            distance";
         return refuse(what, "leave it out, or use `--accountant descent`");
     }
     if counted && (s.noise.is_some() || s.solver.is_some()) {

@@ -91,13 +91,13 @@ impl MechanismName {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The mechanism.
+    /// The mechanism that trains and serves requests.
     pub mechanism: MechanismName,
     /// The loss, by the name users type.
     pub loss: String,
     /// The clip of `squared` or the width of `huber-hinge`.
     pub loss_width: Option<Decimal>,
-    /// What is learnt.
+    /// Classification or regression, with its declared values.
     pub task: Task,
     /// What a row looks like.
     pub rows: Rows,
@@ -142,7 +142,7 @@ pub struct Plan {
     pub assumptions: Vec<Assumption>,
 }
 
-/// What is learnt.
+/// Classification or regression, with its declared values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -184,11 +184,11 @@ pub enum Ids {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// The notion.
+    /// The privacy notion of the target.
     pub notion: Notion,
-    /// epsilon at most.
+    /// epsilon that no request may exceed.
     pub epsilon: Decimal,
-    /// delta.
+    /// delta of (epsilon, delta), in (0, 1).
     pub delta: Decimal,
     /// Order of the Rényi notions.
     pub order: Decimal,

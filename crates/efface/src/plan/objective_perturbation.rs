@@ -21,13 +21,13 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         (
             choices.state == State::Secret,
             "`--state perfect`",
-            "leave it out: it keeps what it drew",
+            "leave it out: its perturbation is kept in secret state",
         ),
         (choices.loss == "logistic", "another loss than `logistic`", "use `--loss logistic`"),
         (
             choices.notion == Notion::IndistinguishableFromRetraining,
             "another notion than `indistinguishable-from-retraining`",
-            "leave out `--notion`; nothing it states can be believed in any case",
+            "leave out `--notion`; its claims are never valid anyway",
         ),
         (
             choices.accountant == Accountant::Objective,

@@ -19,7 +19,7 @@ impl Plan {
     /// JSON that is no plan, or numbers that no training can have fixed.
     pub(crate) fn read(json: &str) -> Result<Self> {
         let damaged = |what: &dyn std::fmt::Display| {
-            Error::storage("damaged", format!("the vault's plan cannot be used: {what}"))
+            Error::storage("damaged", format!("the vault's plan is invalid: {what}"))
                 .hint("`efface restore` puts a backup in the vault's place")
         };
         let plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;

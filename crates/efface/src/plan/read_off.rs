@@ -40,7 +40,7 @@ pub(super) fn check<'a>(
         return Ok(());
     }
     let (what, pronoun) =
-        if let [_] = names[..] { ("was", "it tells") } else { ("were", "they tell") };
+        if let [_] = names[..] { ("was", "it depends on") } else { ("were", "they depend on") };
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let options: Vec<&str> = names.iter().map(|name| declaring(name)).collect();
     let schema = if names.contains(&"schema") && !facts.schema_from_data.is_empty() {
@@ -51,8 +51,8 @@ pub(super) fn check<'a>(
     Err(Error::refused(
         "settings",
         format!(
-            "{} {what} read off the data{schema}, and {pronoun} of single records, which `{}` \
-             protects",
+            "{} {what} computed from the data{schema}, so {pronoun} single records, which \
+             `{}` protects",
             quoted.join(", "),
             choices.notion.name()
         ),

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// What the data decide: sizes and shapes, nothing else.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// Records.
+    /// Number of records at the first training.
     pub records: u64,
     /// Features after encoding.
     pub features: u64,
@@ -134,8 +134,8 @@ impl Plan {
         let value = plan.digest()?;
         plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
         plan.examine().map_err(|fault| {
-            Error::refused("plan", format!("these settings lead to no usable plan: {fault}"))
-                .hint("give what is named as a setting of its own, or change what it follows from")
+            Error::refused("plan", format!("these settings give no usable plan: {fault}"))
+                .hint("set the named value directly, or change the settings it is computed from")
         })?;
         Ok(plan)
     }
@@ -166,9 +166,9 @@ impl Plan {
 fn sums_alone(choices: &Choices) -> Result<()> {
     let name = choices.mechanism.name();
     let why = match choices.mechanism {
-        MechanismName::Ridge => "down-dates kept sums with the very row that goes",
-        MechanismName::ObjectivePerturbation => "bounds its Newton step by every single row",
-        MechanismName::DistributedDescent => "learns on samples it draws row by row",
+        MechanismName::Ridge => "subtracts the deleted row itself from its sums",
+        MechanismName::ObjectivePerturbation => "bounds its Newton step by individual rows",
+        MechanismName::DistributedDescent => "learns on a sample of individual rows",
         MechanismName::Solve
             if super::remembers(
                 choices.mechanism,
@@ -176,7 +176,8 @@ fn sums_alone(choices: &Choices) -> Result<()> {
                 choices.settings.solver.as_deref(),
             ) =>
         {
-            "serves `secret` requests with `solver` newton from a memory that takes the rows that go"
+            "serves `secret` requests with `solver` newton from a memory that needs the deleted \
+             rows"
         }
         MechanismName::Solve
         | MechanismName::Retrain
@@ -185,7 +186,7 @@ fn sums_alone(choices: &Choices) -> Result<()> {
     };
     Err(Error::refused(
         "in-parts",
-        format!("`{name}` {why}, and the rows are held in parts that tell sums only"),
+        format!("`{name}` {why}, but the rows are in partitions that return only sums"),
     )
     .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
 }
@@ -345,7 +346,7 @@ fn normalizer(
     {
         return Err(Error::refused(
             "capacity",
-            format!("the data have {} records, `capacity` is {capacity}", facts.records),
+            format!("the data have {} records, but `capacity` is {capacity}", facts.records),
         )
         .hint("give a larger `--capacity`, as public knowledge"));
     }

@@ -19,7 +19,7 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         if exact {
             return clash(
                 "`--notion exact-removal`",
-                "is earned by `ridge` only: others release something random",
+                "is possible with `ridge` only: other mechanisms release something random",
                 "use `--mechanism ridge --loss squared`, or leave out `--notion`",
             );
         }
@@ -28,46 +28,46 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     if choices.loss != "squared" {
         return clash(
             &format!("`ridge` with the loss `{}`", choices.loss),
-            "is not offered: only the squared loss has sums to solve from",
+            "is not offered: only the squared loss can be solved from sums",
             "give `--loss squared` and `--target-range`",
         );
     }
     if !exact || choices.accountant != Accountant::Exact {
         return clash(
             "`ridge`",
-            "earns `exact-removal` by the accountant `exact` and nothing else: it draws no noise",
+            "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
             "leave out `--notion` and `--accountant`, or use `--mechanism solve`",
         );
     }
     if choices.state == State::Secret {
         return clash(
             "`ridge` with `--state secret`",
-            "is not offered: what it keeps follows from the remaining records",
+            "is not offered: what it keeps depends on the remaining records only",
             "leave out `--state`",
         );
     }
     let pointless = [
-        ("epsilon", s.epsilon.is_some(), "the promise is exact, epsilon is 0"),
-        ("delta", s.delta.is_some(), "the promise is exact"),
-        ("order", s.order.is_some(), "the promise is exact"),
-        ("interactions", s.interactions.is_some(), "the promise holds whatever was seen"),
-        ("releases", s.releases.is_some(), "every release stands by itself"),
+        ("epsilon", s.epsilon.is_some(), "removal is exact, epsilon is 0"),
+        ("delta", s.delta.is_some(), "removal is exact"),
+        ("order", s.order.is_some(), "removal is exact"),
+        ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
+        ("releases", s.releases.is_some(), "every release is accounted for by itself"),
         ("max-group", s.max_group.is_some(), "the promise holds for any number of records"),
         ("noise", s.noise.is_some(), "`ridge` draws no noise"),
         ("excess-risk", s.excess_risk.is_some(), "`ridge` draws no noise"),
-        ("seed", s.seed.is_some(), "`ridge` draws nothing"),
+        ("seed", s.seed.is_some(), "`ridge` draws no random numbers"),
         ("solver", s.solver.is_some(), "`ridge` solves in one fixed order"),
-        ("radius", s.radius.is_some(), "lambda alone keeps the weights from growing"),
-        ("start", s.start.is_some(), "it solves from sums alone"),
+        ("radius", s.radius.is_some(), "lambda alone bounds the weights"),
+        ("start", s.start.is_some(), "it solves from the sums alone"),
         (
             "extractor-privacy",
             s.extractor_privacy.is_some(),
-            "an extractor that saw the records is not undone exactly",
+            "the effect of an extractor that saw the records is not removed exactly",
         ),
         (
             "clip",
             s.clip.is_some_and(f64::is_finite),
-            "a clipped residual has no sums to solve from",
+            "with a clip the loss cannot be solved from sums",
         ),
     ];
     for (name, given, reason) in pointless {

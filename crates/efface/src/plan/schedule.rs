@@ -108,8 +108,8 @@ pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result
         }
     }
     let text = format!(
-        "noise {noise:e} is too small beside the weights: float64 cannot hold them on a grid of \
-         2^-{COARSEST} of it"
+        "noise {noise:e} is too small relative to the weights: float64 cannot represent them on a \
+         grid of 2^-{COARSEST} of it"
     );
     Err(Error::refused("noise", text)
         .hint("raise `--lambda`, `--noise` or `--excess-risk`, or lower `--row-norm`"))

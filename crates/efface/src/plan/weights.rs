@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampleWeights {
-    /// The largest.
+    /// The largest weight of a record.
     pub largest: f64,
-    /// Their sum.
+    /// The sum of the weights.
     pub sum: f64,
 }
 
@@ -40,7 +40,7 @@ impl SampleWeights {
                 self.sum
             ),
         )
-        .hint("multiply all weights by one public number, or give N: `--public-n`"))
+        .hint("multiply all weights by a public factor, or give N with `--public-n`"))
     }
 }
 
@@ -62,8 +62,8 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
             None => Ok(None),
             Some(_) => clash(
                 "`--max-weight`",
-                "says something about weights, and the records have none",
-                "name the column of weights with `--weight`, or leave it out",
+                "is about weights, but the records have none",
+                "name the weight column with `--weight`, or leave it out",
             )
             .map(|()| None),
         };
@@ -72,7 +72,7 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
         let name = choices.mechanism.name();
         return clash(
             &format!("`{name}` with weights"),
-            "is not offered: what it promises is derived for records that count alike",
+            "is not offered: its guarantee assumes that all records have the same weight",
             "leave out `--weight`, or choose another mechanism, such as `solve`",
         )
         .map(|()| None);
@@ -81,12 +81,12 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
     if weights.largest > most {
         return Err(Error::refused(
             "max-weight",
-            format!("a record has weight {}, `max-weight` is {most}", weights.largest),
+            format!("a record has weight {}, but `max-weight` is {most}", weights.largest),
         )
         .hint("give a larger `--max-weight`, as public knowledge, or lower the weight"));
     }
     if most == 0.0 {
-        return Err(Error::refused("weights", "every record has weight 0, so nothing is learnt")
+        return Err(Error::refused("weights", "all weights are 0, so there is nothing to learn")
             .hint("give at least one record a weight above 0"));
     }
     let sum = match (choices.mean, s.public_n) {

@@ -26,7 +26,7 @@ pub enum About<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Records.
+    /// Number of records, at least 1.
     pub records: u64,
     /// Features after encoding, the intercept not counted.
     pub features: u64,
@@ -108,12 +108,12 @@ const MOST_GROUP: u64 = 100_000;
 /// and differential privacy must cover the releases of a year.
 pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Settings> {
     if settings.seed.is_some() {
-        return Err(Error::input("seed", "a plan holds no seed")
-            .hint("give `--seed` to the training of a test"));
+        return Err(Error::input("seed", "a plan cannot have a seed")
+            .hint("give `--seed` when training, for tests only"));
     }
     if settings.start.is_some() {
-        return Err(Error::input("start", "a plan holds no start")
-            .hint("plan without it, and give `--start` and the settings found to `train`"));
+        return Err(Error::input("start", "a plan cannot have a start")
+            .hint("plan without it, then give `--start` and the chosen settings to `train`"));
     }
     let alone = Settings { mechanism: settings.mechanism.clone(), ..Settings::default() };
     match Choices::new(alone) {
@@ -190,8 +190,11 @@ impl Sizes {
         let Some(largest) = settings.max_weight else { return Ok(None) };
         let mean = settings.normalizer.as_deref() == Some("mean");
         if settings.public_n.is_none() && !mean {
-            return Err(Error::input("public-n", "sizes do not tell the sum of the weights")
-                .hint("give it: `--public-n`"));
+            return Err(Error::input(
+                "public-n",
+                "the sizes do not include the sum of the weights",
+            )
+            .hint("give it with `--public-n`"));
         }
         Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
     }

@@ -42,7 +42,7 @@ const CANDIDATES: [Candidate; 11] = [
         name: "retrain",
         mechanism: "retrain",
         state: State::Perfect,
-        says: "solve anew from zeros, publish with noise",
+        says: "solve from zeros, publish with noise",
         settings: |c| Ok(Some(settings::solving(c, "retrain"))),
     },
     Candidate {
@@ -63,14 +63,14 @@ const CANDIDATES: [Candidate; 11] = [
         name: "solve-secret",
         mechanism: "solve",
         state: State::Secret,
-        says: "the same from what was kept, for a month's requests between refreshes",
+        says: "the same from the kept state, for a month's requests between refreshes",
         settings: settings::secret,
     },
     Candidate {
         name: "solve-newton",
         mechanism: "solve",
         state: State::Secret,
-        says: "Newton steps from a kept memory, which reads the changed rows alone",
+        says: "Newton steps from a kept memory, reading only the changed rows",
         settings: settings::memory,
     },
     Candidate {
@@ -105,14 +105,14 @@ const CANDIDATES: [Candidate; 11] = [
         name: "descent-secret",
         mechanism: "descent-to-delete",
         state: State::Secret,
-        says: "gradient steps from what was kept, for a month's requests between refreshes",
+        says: "gradient steps from the kept state, for a month's requests between refreshes",
         settings: |c| settings::descent(c, State::Secret),
     },
     Candidate {
         name: "distributed-descent",
         mechanism: "distributed-descent",
         state: State::Secret,
-        says: "averages of small parts of a sample, of which a request modifies a few",
+        says: "average of models of small parts of a sample; a request modifies a few parts",
         settings: settings::parts,
     },
 ];
@@ -120,8 +120,8 @@ const CANDIDATES: [Candidate; 11] = [
 /// Mechanisms of the literature that earn no certificate, and why.
 pub(super) const NEVER_CERTIFIED: [(&str, &str); 1] = [(
     "objective-perturbation",
-    "NOT SOUND: the residual of its Newton removal depends on the perturbation that is to hide it, \
-     so the published theorem does not hold; it is never certified",
+    "NOT SOUND: the residual of its Newton removal depends on the perturbation that should hide \
+     it, so the published theorem does not hold; it is never certified",
 )];
 
 /// The candidates that the settings asked for leave.

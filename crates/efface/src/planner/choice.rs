@@ -85,9 +85,9 @@ pub enum Lasts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
-    /// The mechanism.
+    /// The mechanism that the choice uses.
     pub mechanism: MechanismName,
-    /// The loss.
+    /// Name of the loss, such as `logistic`.
     pub loss: String,
     /// Its clip or width.
     pub loss_width: Option<Decimal>,
@@ -95,15 +95,15 @@ pub struct Fixed {
     pub features: u64,
     /// The constant appended to each row.
     pub intercept: Decimal,
-    /// r.
+    /// r: bound on the norm of a row.
     pub row_norm: Decimal,
     /// How rows are made to obey it.
     pub row_map: String,
     /// Public constants of the objective.
     pub setting: Setting,
-    /// What is promised.
+    /// Notion, epsilon and delta or order.
     pub target: Target,
-    /// What is kept.
+    /// Whether it keeps `perfect` or `secret` state.
     pub state: State,
     /// Releases covered jointly.
     pub releases: u64,

@@ -21,7 +21,7 @@ pub struct Chosen {
 /// A text that is no plan of this version, or a choice that it does not hold.
 pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
     let value: Value = serde_json::from_str(text)
-        .map_err(|error| Error::input("plan", format!("the plan is no JSON: {error}")))?;
+        .map_err(|error| Error::input("plan", format!("the plan is not JSON: {error}")))?;
     let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
     if schema != SCHEMA {
         let shown: String = schema.chars().take(60).collect();
@@ -46,7 +46,7 @@ pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
         let wanted: String = choice.unwrap_or("the first").chars().take(60).collect();
         return Err(Error::refused(
             "choice",
-            format!("the plan has no choice `{wanted}`; it has {held}"),
+            format!("the plan has no choice `{wanted}`; its choices are {held}"),
         )
         .hint("choose by name or rank, see `efface plan`"));
     };
@@ -60,7 +60,7 @@ impl Chosen {
         self.choice.settings.clone()
     }
 
-    /// What it is called.
+    /// Name of the choice, such as `solve`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.choice.name
@@ -79,7 +79,7 @@ impl Chosen {
             if binds && planned != got {
                 return Err(Error::refused(
                     "plan",
-                    format!("the plan is for {planned} {what}, the data have {got}"),
+                    format!("the plan is for {planned} {what}, but the data have {got}"),
                 )
                 .hint("make a plan for these data: `efface plan DATA ... -o FILE`"));
             }
@@ -97,11 +97,12 @@ impl Chosen {
             Some((name, planned, now)) => Err(Error::refused(
                 "plan",
                 format!(
-                    "the plan fixes `{name}` to {planned}, its settings on these data to {now}"
+                    "the plan fixes `{name}` to {planned}, but its settings give {now} on these \
+                     data"
                 ),
             )
             .hint(
-                "the plan was changed by hand, or the data do not declare what it takes to be \
+                "the plan was changed by hand, or the data do not declare what it assumes to be \
                  public (`--classes`, `--schema`); make a plan for these data with `efface plan`",
             )),
         }

@@ -37,7 +37,7 @@ pub const SCHEMA: &str = "efface.plan/0";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// [`SCHEMA`].
+    /// Name and version of the form, always [`SCHEMA`].
     pub schema: String,
     /// The sizes that all of it is for.
     pub sizes: Sizes,

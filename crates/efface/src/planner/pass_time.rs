@@ -14,9 +14,9 @@ use crate::settings::Settings;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PassTime {
-    /// Milliseconds.
+    /// Milliseconds of one pass over all records.
     pub ms: f64,
-    /// Where it comes from.
+    /// Whether the time was given or measured.
     pub origin: TimeOrigin,
 }
 

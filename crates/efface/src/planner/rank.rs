@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan};
 
 /// How choices are ranked.
-pub(super) const RANKING: &str = "all listed meet the target; first those within the excess risk \
-    allowed, then the least time a month (requests below 20 ms each count as equal), then the \
-    simplest";
+pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
+    within the limit, then by time per month (requests below 20 ms count as equal), then by \
+    simplicity";
 
 /// Seconds of work per request that do not matter: reading, certifying and committing take as long.
 const NOTHING: f64 = 0.02;
@@ -23,7 +23,7 @@ const NOTHING: f64 = 0.02;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// What it is.
+    /// Description of the baseline in words.
     pub name: String,
     /// Work of one request, in gradient passes.
     pub request: Count,
@@ -66,7 +66,9 @@ pub(super) fn yardstick(context: &Context<'_>) -> Result<Yardstick> {
         request,
         month_seconds: month * context.pass_seconds,
         excess_risk,
-        claims: "none: no noise, and the model before has seen what is to be forgotten".to_owned(),
+        claims: "none: no noise is added, and the previous model saw the deleted \
+            records"
+            .to_owned(),
     })
 }
 
@@ -88,15 +90,14 @@ pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(best) = choices.first() else {
         lines.push(
-            "nothing meets the target with these settings; see the reasons of each mechanism"
-                .to_owned(),
+            "no mechanism meets the target with these settings; see the reason for each".to_owned(),
         );
         return lines;
     };
     if !best.accurate {
         lines.push(format!(
-            "nothing is predicted to stay within the excess risk allowed; `{}` comes closest in \
-             time, with {:.1e}",
+            "no choice is predicted to stay within the allowed excess risk; the fastest is `{}`, \
+             with {:.1e}",
             best.name, best.excess_risk
         ));
     }
@@ -104,8 +105,8 @@ pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
     let retrain = choices.iter().find(|choice| choice.name == "retrain" && choice.accurate);
     match retrain {
         Some(retrain) if retrain.rank == 1 => lines.push(format!(
-            "retrain: solving anew takes about {} a request, and nothing else is cheaper by more \
-             than a certificate and a commit take",
+            "retrain: it takes about {} a request, and the alternatives save less than \
+             certificate and commit cost",
             seconds(retrain.month_seconds / rate)
         )),
         Some(retrain) => lines.push(format!(
@@ -128,14 +129,14 @@ pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
     let first = best.claims.first();
     if first.is_some_and(|claim| claim.notion == Notion::ExactRemoval) {
         lines.push(format!(
-            "`{}` draws no noise: what it forgets is forgotten, but nothing hides the records that \
-             stay, nor the difference between two releases",
+            "`{}` adds no noise: deleted records are removed exactly, but nothing protects the \
+             remaining records or hides the difference between two releases",
             best.name
         ));
     }
     if first.is_some_and(|claim| claim.requests == Requests::NonAdaptive) {
         lines.push(format!(
-            "`{}` promises nothing to those who choose requests after looking at releases",
+            "`{}` gives no guarantee when requests are chosen after looking at releases",
             best.name
         ));
     }

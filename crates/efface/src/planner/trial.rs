@@ -38,7 +38,7 @@ pub(super) fn requests(plan: &Plan, context: &Context<'_>, count: usize) -> Resu
             if trial.steps.is_empty() {
                 return Err(Error::input(
                     "group",
-                    format!("a request of {group} records is more than all {records}"),
+                    format!("a request of {group} records exceeds all {records} records"),
                 ));
             }
             break;

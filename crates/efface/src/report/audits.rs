@@ -72,7 +72,7 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
             .hint("make one with `efface audit VAULT -o audit.json`")
     };
     if text.len() as u64 > AUDIT_BYTES {
-        return Err(refused(format!("an audit has at most {AUDIT_BYTES} bytes, got more")));
+        return Err(refused(format!("an audit must have at most {AUDIT_BYTES} bytes, got more")));
     }
     let no_audit =
         |error: serde_json::Error| refused(format!("not the result of an audit: {error}"));
@@ -91,7 +91,7 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
     let Head { index, hash } = &audit.head;
     if !ledger.iter().any(|entry| entry.index == *index && entry.hash == *hash) {
         return Err(refused(format!(
-            "the audit saw a ledger that is not this vault's: entry {index} has another hash"
+            "the audit is of a different ledger: entry {index} has another hash"
         )));
     }
     let gone = ledger.iter().find(|entry| entry.outdates(*index));
@@ -99,8 +99,8 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
         return Err(Error::input(
             "audit",
             format!(
-                "{which}the audit was made after entry {index}, and entry {} ({}) took records away \
-                 since: its numbers were computed from them, too",
+                "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
+                 since: its numbers were computed from them too",
                 gone.index, gone.kind
             ),
         )
@@ -161,7 +161,9 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
     page.section("Attempts to break the claims");
     if facts.audits.is_empty() {
         page.paragraph(
-            "No audit was handed to this report. `efface audit` makes one: it trains and deletes many times and counts how often a test can tell a deletion from a model that never saw the record.",
+            "This report includes no audit. `efface audit` makes one: it trains and deletes many \
+             times and counts how often a test distinguishes a deletion from a model trained \
+             without the record.",
         );
         return;
     }
@@ -176,18 +178,19 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
         );
     }
     page.paragraph(
-        "Each audit trained a fresh model in memory many times and deleted from it once, and as often trained without those records. The requests listed below were not repeated.",
+        "Each audit trained many models in memory and deleted from each once, and trained as many \
+         without those records. The requests listed below were not repeated.",
     );
     let rows: Vec<Vec<String>> = facts.audits.iter().map(row).collect();
     page.table(
-        "Audits. A measured bound above what a certificate would say refutes it; one below proves nothing",
+        "Audits. A measured bound above the certified one refutes it; one below proves nothing",
         &[
             "After entry",
             "Notion",
             "Deleted",
             "Runs counted",
             "Measured: mu, epsilon at least",
-            "A certificate of that deletion would say: mu, epsilon at most",
+            "Certified for that deletion: mu, epsilon at most",
             "Outcome",
         ],
         &rows,
@@ -195,10 +198,15 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
     let mut notes: Vec<String> = facts.audits.iter().flat_map(noted).collect();
     notes.dedup();
     notes.push(
-        "Results of audits are not signed, and unlike the rest of this page their numbers were not recomputed: they are as good as whoever handed them in.".into(),
+        "Results of audits are not signed, and unlike the rest of this page their numbers were \
+         not recomputed: they are only as trustworthy as their source."
+            .into(),
     );
     notes.push(
-        "What audits measure, and what they deleted to measure it, comes from the records and is covered by no certificate: keep this page as private as the records, and erase it when one of them is deleted.".into(),
+        "Audit results, and the choice of the deleted records, are computed from the records and \
+         covered by no certificate: keep this page as private as the records, and erase it when \
+         one of them is deleted."
+            .into(),
     );
     page.list(&notes);
 }
@@ -206,7 +214,8 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
 /// What one audit adds, each line with the entry it is about.
 fn noted(audit: &Audit) -> Vec<String> {
     let reach = format!(
-        "so many runs could have shown a mu of {:.4} at most; measured bounds hold with probability {} together",
+        "this many runs could show a mu of at most {:.4}; all measured bounds hold jointly with \
+         probability {}",
         floor(audit.mu_reach),
         audit.confidence
     );

@@ -61,12 +61,16 @@ fn draw(page: &mut Page, facts: &Facts) {
     }
     series.retain(|line| !line.points.is_empty());
     if series.is_empty() {
-        page.paragraph("No certificate holds an epsilon above 0: there is nothing to draw.");
+        page.paragraph("No certificate has an epsilon above 0: there is nothing to draw.");
         return;
     }
     let limit = Some(facts.target.epsilon.0).filter(|e| e.is_finite() && *e > 0.0);
     page.raw(format!("<figure>{}", drawing(&series, limit)));
-    page.raw("<figcaption>Epsilon of every certificate by the model's version; the scale is logarithmic, the dashed line is what training promised. The numbers stand in the table above.</figcaption></figure>");
+    page.raw(
+        "<figcaption>Epsilon of every certificate by the model's version; the scale is \
+        logarithmic, the dashed line is what training promised. The numbers are in the table \
+        above.</figcaption></figure>",
+    );
 }
 
 /// Where versions and epsilons lie in the drawing.

@@ -101,7 +101,7 @@ pub(super) fn limits(page: &mut Page, facts: &Facts) {
     let Some(latest) = facts.latest() else { return };
     page.section("What is not covered");
     page.list(&latest.scope.does_not_cover);
-    page.section("What the claims rest on");
+    page.section("Assumptions of the claims");
     let rows: Vec<Vec<String>> = latest
         .assumptions
         .iter()
@@ -111,7 +111,10 @@ pub(super) fn limits(page: &mut Page, facts: &Facts) {
     page.section("Exports");
     let exports = &facts.exports;
     if exports.is_empty() {
-        page.paragraph("The ledger notes no export. Copies made by other means are not noted.");
+        page.paragraph(
+            "The ledger records no export. Copies made by other means are not \
+            recorded.",
+        );
         return;
     }
     let rows: Vec<Vec<String>> = exports
@@ -146,7 +149,7 @@ pub(super) fn model(page: &mut Page, facts: &Facts) {
         ("Parameters", status.parameters.to_string()),
         ("Records now", facts.stated(status.records)),
         ("Subjects now", facts.stated(status.subjects)),
-        ("Most records allowed", capacity),
+        ("Maximum number of records", capacity),
     ]
     .map(|(name, value)| vec![name.to_owned(), value]);
     page.table("The model", &["Property", "Value"], &rows);
@@ -175,36 +178,45 @@ pub(super) fn words(page: &mut Page) {
     let terms = [
         (
             "epsilon",
-            "How far two worlds can be told apart: odds change by at most a factor of e to the epsilon. 0 means not at all; about 1 is the usual aim; above 10 it says little.",
+            "How well two worlds can be distinguished: the odds change by at most a factor of e \
+             to the epsilon. 0 means not at all; about 1 is a common target; above 10 means \
+             little.",
         ),
         (
             "delta",
-            "What epsilon leaves out: no event is more probable in one world than e to the epsilon times its probability in the other and delta. It should be far below one in the number of records.",
+            "The slack beside epsilon: the probability of any event in one world is at most e to \
+             the epsilon times its probability in the other, plus delta. It should be far below 1 \
+             over the number of records.",
         ),
         (
             "attacker's advantage",
-            "How much better than a blind guess anybody can tell two worlds apart, whatever they compute: 0 is blind guessing, 1 is certainty.",
+            "How much better than random guessing anyone can distinguish two worlds, whatever \
+             they compute: 0 is random guessing, 1 is certainty.",
         ),
         (
             "indistinguishable-from-retraining",
-            "The model that was published after the request could as well have been trained without the deleted records. It says nothing about models published before.",
+            "The model published after the request is close to one trained without the deleted \
+             records. It says nothing about models published before.",
         ),
         (
             "deletion-privacy",
-            "What is kept after the request hardly depends on the deleted records, even for somebody who watched earlier models where it says `p-adaptive`.",
+            "What is kept after the request hardly depends on the deleted records; where it says \
+             `p-adaptive`, even if the requester saw earlier models.",
         ),
         (
             "differential-privacy",
-            "What was published hardly depends on any one record that is still there.",
+            "What was published hardly depends on any single remaining record.",
         ),
-        ("exact-removal", "What is kept is bit for bit what it would be without the records."),
+        ("exact-removal", "What is kept is, bit for bit, what it would be without the records."),
         (
             "perfect and secret state",
-            "With `perfect`, nothing that saw deleted records is kept. With `secret`, it is kept and must stay secret, and only a stated number of releases is covered.",
+            "With `perfect`, nothing computed from deleted records is kept. With `secret`, some \
+             of it is kept and must stay secret, and only a stated number of releases is covered.",
         ),
         (
             "ledger head",
-            "A fingerprint of the whole history. Kept elsewhere, it shows later whether history was changed or rolled back.",
+            "A fingerprint of the whole history. A copy kept elsewhere shows later whether the \
+             history was changed or rolled back.",
         ),
     ];
     page.terms(terms.map(|(term, meaning)| (term, meaning.to_owned())));
@@ -217,7 +229,7 @@ pub(super) fn check_yourself(page: &mut Page, facts: &Facts) {
     page.raw("<p>With the vault: <code>efface ledger verify VAULT --all --key KEY --head HEAD</code>. With one certificate only: <code>efface certificate verify FILE --key KEY</code>, or the independent verifier of efface's documentation, one Python file.</p>");
     let rows = [
         ("Signing key", status.key_id.clone()),
-        ("Head of the ledger to keep elsewhere", status.head.1.clone()),
+        ("Ledger head (keep a copy elsewhere)", status.head.1.clone()),
         ("Its position", status.head.0.to_string()),
     ]
     .map(|(name, value)| vec![name.to_owned(), value]);

@@ -23,16 +23,17 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
         page.notice(
             "bad",
             "Not for release.",
-            "The noise came from a seed that a user gave: this model is a test and promises nothing.",
+            "The noise came from a user-given seed: this model is for tests and gives no \
+             guarantee.",
         );
     }
     if status.withdrawn {
         page.notice(
             "bad",
             "No model.",
-            "Records were erased without a release, and the model was withdrawn. What follows is about \
-             models that were published before; nothing here says how much they tell of the erased \
-             records.",
+            "Records were erased without a release, and the model was withdrawn. What follows is \
+             about models published before; nothing here says how much they reveal about the \
+             erased records.",
         );
     }
     ledger(page, facts);
@@ -67,7 +68,7 @@ fn story(facts: &Facts) -> String {
         Some((last, rest)) => format!("It has served {} and {last} since", rest.join(", ")),
     };
     let now = if facts.hides_counts {
-        "a number of records that is private".to_owned()
+        "a private number of records".to_owned()
     } else {
         let people = match status.subjects {
             0 => String::new(),
@@ -77,7 +78,7 @@ fn story(facts: &Facts) -> String {
         format!("{} records{people}", status.records)
     };
     format!(
-        "The model was trained by `{}` ({} loss). {served}, and it now rests on {now}.",
+        "The model was trained by `{}` ({} loss). {served}, and it is now trained on {now}.",
         status.mechanism, status.loss
     )
 }
@@ -89,13 +90,14 @@ fn promise(facts: &Facts) -> Option<String> {
     let claim = latest.claims.iter().find(|c| c.notion == wanted).or(latest.claims.first())?;
     if claim.notion == Notion::ExactRemoval {
         return Some(
-            "What it keeps and publishes is bit for bit what it would be had the deleted records never been there."
+            "What it keeps and publishes is, bit for bit, what it would be without the deleted \
+             records."
                 .into(),
         );
     }
     if !claim.epsilon.0.is_finite() {
         return Some(
-            "Its certificates promise nothing: no bound holds for what was released.".into(),
+            "Its certificates give no guarantee: no bound holds for what was released.".into(),
         );
     }
     let seen = match (claim.notion, claim.releases) {
@@ -110,7 +112,9 @@ fn promise(facts: &Facts) -> Option<String> {
         Requests::PAdaptive(p) => format!(", even if the requester saw {p} releases"),
     };
     Some(format!(
-        "Whoever sees only {seen} and must guess between the two worlds that the latest certificate compares ({} at epsilon {}) is right in at most {} of 100 cases{when}, where blind guessing is right in 50.",
+        "An attacker who sees only {seen} and must decide between the two worlds that the latest \
+         certificate compares ({} at epsilon {}) is right in at most {} of 100 cases{when}; \
+         random guessing is right in 50.",
         claim.notion.name(),
         short(claim.epsilon.0),
         short((50.0 * (1.0 + claim.advantage.0)).min(100.0)),
@@ -125,7 +129,10 @@ fn ledger(page: &mut Page, facts: &Facts) {
         page.notice(
             "good",
             "The ledger verifies.",
-            "Every entry is chained and signed by the vault's own key, and every number was recomputed for this page. Whether that key is the one you trust, and whether an older copy of the vault was put back, only a key and a head kept elsewhere can tell.",
+            "Every entry is chained and signed by the vault's own key, and every number was \
+             recomputed for this page. Only a trusted key and a ledger head kept elsewhere can \
+             show whether that key is the right one, and whether the vault was replaced by an \
+             older copy.",
         );
         return;
     }

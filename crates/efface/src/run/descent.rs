@@ -1,4 +1,4 @@
-//! Running `descent-to-delete` on the records at hand.
+//! Running `descent-to-delete` on the current records.
 
 use efface_learn::mechanism::{Change, Released, descent};
 use efface_learn::solver::Watch;
@@ -34,7 +34,7 @@ pub(super) fn run(
             }
         }
         Start::Given(_) => {
-            let text = "`descent-to-delete` learns from weights 0";
+            let text = "`descent-to-delete` starts from zeros";
             return Err(Error::refused("start", text).hint("leave out `--start`"));
         }
     }

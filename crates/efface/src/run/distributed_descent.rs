@@ -1,4 +1,4 @@
-//! Running `distributed-descent` on the records at hand.
+//! Running `distributed-descent` on the current records.
 
 use efface_learn::Constants;
 use efface_learn::mechanism::Released;

@@ -1,4 +1,4 @@
-//! Running a plan's mechanism on the records at hand: a file for each mechanism, and here what they
+//! Running a plan's mechanism on the current records: a file for each mechanism, and here what they
 //! share.
 
 mod descent;
@@ -138,9 +138,9 @@ pub(crate) fn removal_steps(
         let epsilon = plan.target.epsilon;
         Error::refused(
             "budget-exhausted",
-            format!("no number of steps brings this request to epsilon {epsilon}"),
+            format!("no number of steps reaches epsilon {epsilon} for this request"),
         )
-        .hint("delete fewer records per request, or train anew with more noise")
+        .hint("delete fewer records per request, or train a new model with more noise")
     })
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
         Schedule::Sums => ridge::first_event(constants)?,
         Schedule::Perturbed { .. } => {
             let name = plan.mechanism.name();
-            return Err(Error::refused("plan", format!("the event of `{name}` is not foreseen")));
+            return Err(Error::refused("plan", format!("unexpected event of `{name}`")));
         }
     };
     stated(plan, event, None, 0)

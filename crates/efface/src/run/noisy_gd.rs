@@ -1,4 +1,4 @@
-//! Running `noisy-gd` on the records at hand.
+//! Running `noisy-gd` on the current records.
 
 use efface_learn::mechanism::{Change, Released, noisy_gd};
 use efface_learn::solver::Watch;

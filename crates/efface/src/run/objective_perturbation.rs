@@ -1,4 +1,4 @@
-//! Running `objective-perturbation` on the records at hand.
+//! Running `objective-perturbation` on the current records.
 
 use efface_learn::Objective;
 use efface_learn::mechanism::objective_perturbation::{self as mechanism, Changed};

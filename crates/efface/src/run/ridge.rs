@@ -26,7 +26,7 @@ pub(crate) fn run(
         Start::Nothing => ridge::learn(&plan, rows.data()?, watch)
             .map(|learnt| Released { event: Event::ExactRemoval(plan.event(releases)), ..learnt }),
         Start::Given(_) => {
-            return Err(Error::refused("ridge", "`ridge` starts from no given weights"));
+            return Err(Error::refused("ridge", "`ridge` takes no start"));
         }
         Start::Request(request) => {
             let kept = kept_sums(&plan, request)?;
@@ -47,7 +47,7 @@ pub(crate) fn first_event(constants: Constants) -> Result<Event> {
 fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
     let damaged = |what: &str| {
         Error::storage("damaged", format!("the vault's kept sums {what}"))
-            .hint("restore the vault from where you keep it")
+            .hint("restore the vault from a backup")
     };
     let kept = request.kept.ok_or_else(|| damaged("are missing"))?;
     let sums = plan.read(kept).map_err(|error| damaged(&format!("cannot be read: {error}")))?;
@@ -62,8 +62,7 @@ pub(crate) fn refused(error: RidgeError) -> Error {
     match error {
         RidgeError::Cancelled => Error::interrupted(),
         RidgeError::Kept(_) | RidgeError::Foreign(_) | RidgeError::TooMany { .. } => {
-            Error::storage("damaged", error.to_string())
-                .hint("restore the vault from where you keep it")
+            Error::storage("damaged", error.to_string()).hint("restore the vault from a backup")
         }
         other => Error::refused("ridge", other.to_string()),
     }

@@ -1,4 +1,4 @@
-//! Running `solve` and `retrain` on the records at hand.
+//! Running `solve` and `retrain` on the current records.
 
 use efface_learn::Constants;
 use efface_learn::mechanism::{
@@ -63,9 +63,9 @@ fn remembered(
             if known != count {
                 return Err(Error::storage(
                     "damaged",
-                    format!("the kept memory is about {known} records, the vault has {count}"),
+                    format!("the kept memory is of {known} records, but the vault has {count}"),
                 )
-                .hint("`efface refresh` goes on without it"));
+                .hint("`efface refresh` continues without it"));
             }
             if pending.needs_pass(checked) {
                 pending.correct(&objective(constants, rows)?, checked, watch).map_err(refused)?;
@@ -116,8 +116,8 @@ fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
     Error::refused(
         "solve",
         format!(
-            "with `--lambda` {} and `--row-norm` {} the optimum of {records} records would have to be \
-             found {} times as closely as float64 can certify",
+            "with `--lambda` {} and `--row-norm` {} the optimum of {records} records would have \
+             to be found {} times closer than float64 can certify",
             plan.setting.strong_convexity,
             plan.rows.norm,
             rounded_up(times)

@@ -153,7 +153,7 @@ fn a_private_row_count_is_neither_claimed_about_nor_told() {
     assert!(served.certificate.contains("\"records\":\"not stated\""));
     assert!(!served.certificate.contains("\"113\""));
     let html = efface::report(&vault, &[]).unwrap();
-    assert!(html.contains("rests on a number of records that is private"));
+    assert!(html.contains("is now trained on a private number of records"));
     assert!(html.contains("not stated: it is private") && !html.contains("113 records"));
 }
 

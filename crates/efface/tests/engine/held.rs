@@ -337,7 +337,7 @@ fn parts_that_come_back_otherwise_are_refused() {
     model.cluster.rows[0].numbers.rotate_left(WIDTH as usize);
     model.cluster.lost_at = vec![model.cluster.kept(|kept| kept.passes) + 1];
     let error = model.delete(&ids(&["id-50"])).unwrap_err();
-    assert!(error.message().contains("other rows than before"), "{}", error.message());
+    assert!(error.message().contains("different rows than before"), "{}", error.message());
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn certificates_verify_and_say_where_the_rows_were() {
     let verdict = verify(&served.certificate, None, Some(&model.vault), None).unwrap();
     let fails = |check: &&efface::Check| check.standing == Standing::Fails;
     assert_eq!(verdict.checks.iter().find(fails), None);
-    for words in ["rows are held in 2 parts outside the vault", "2 worker processes held"] {
+    for words in ["rows are stored in 2 partitions outside the vault", "2 worker processes held"] {
         assert!(served.certificate.contains(words), "{words}");
     }
     let private = Settings {
@@ -444,5 +444,5 @@ fn records_that_break_a_rule_refuse_the_training() {
     };
     assert!(fails(&|rows| rows.ids[3] = "id-0".into()).contains("duplicate id `id-0`"));
     assert!(fails(&|rows| rows.numbers[4] = f64::NAN).contains("finite"));
-    assert!(fails(&|rows| rows.labels[0] = 7).contains("none of the model's classes"));
+    assert!(fails(&|rows| rows.labels[0] = 7).contains("not among the model's classes"));
 }

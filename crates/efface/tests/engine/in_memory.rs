@@ -150,13 +150,13 @@ fn a_table_without_names_does_not_go_on_a_model_of_other_columns() {
     let more = Rows::new(100, 2);
     let other = ["a", "c", "b"].map(str::to_owned);
     let error = world.run(|s| add(&vault, &more.source(Some(&other)), None, s)).unwrap_err();
-    assert_eq!(error.message(), "X: column 2 is named `c`, the schema has `b` there");
+    assert_eq!(error.message(), "X: column 2 is `c`, but `b` in the schema");
     let narrow = Rows { numbers: vec![0.5; 2], ..Rows::new(100, 2) };
     let mut source = narrow.source(None);
     if let Some(table) = &mut source.memory {
         table.rows = MemoryRows::Dense { numbers: Numbers::Double(&narrow.numbers), width: 1 };
     }
     let error = world.run(|s| add(&vault, &source, None, s)).unwrap_err();
-    assert_eq!(error.message(), "X: rows have 1 features, 3 are declared");
+    assert_eq!(error.message(), "X: rows have 1 features, but 3 are declared");
     assert_eq!(status(&vault).unwrap().records, 60);
 }

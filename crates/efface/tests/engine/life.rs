@@ -93,7 +93,7 @@ fn page(html: &str, status: &Status) {
     assert_eq!(count("<table>"), count("<caption>"));
     assert_eq!(count("<svg "), count("role=\"img\" aria-label"));
     assert_eq!((count("<h1>"), count("The ledger verifies.")), (1, 1));
-    assert!(html.contains(&format!("now rests on {} records", status.records)));
+    assert!(html.contains(&format!("is now trained on {} records", status.records)));
     assert!(html.contains(&status.head.1));
     for claim in &status.claims {
         assert!(html.contains(claim.notion.name()));

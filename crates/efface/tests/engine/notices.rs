@@ -47,7 +47,7 @@ fn noise_that_outweighs_the_data_is_said() {
         let settings = Settings { mechanism: Some(mechanism.into()), ..private(2) };
         let (vault, served) = world.trained(settings).unwrap();
         let told = served.notices.iter().find(|n| n.code == NoticeCode::NoiseDominates).unwrap();
-        assert!(told.message.contains("loses 0.693 at most"), "{mechanism}: {}", told.message);
+        assert!(told.message.contains("loses at most 0.693"), "{mechanism}: {}", told.message);
         assert!(status(&vault).unwrap().notices.contains(told), "{mechanism}");
         let page = report(&vault, &[]).unwrap();
         assert!(page.contains("Warnings about this model") && page.contains("noise-dominates"));

@@ -132,7 +132,8 @@ fn what_one_record_could_have_moved_costs_the_notions_that_protect_one() {
                 let all = status(&vault).unwrap().notions;
                 let told = all.iter().find(|status| status.notion == notion.name()).unwrap();
                 assert_eq!(told.available, declared, "{what}: {told:?}");
-                let why = told.note.contains("read off") && told.note.contains(option);
+                let why =
+                    told.note.contains("computed from the data") && told.note.contains(option);
                 assert_eq!(why, !declared, "{what}: {told:?}");
             }
         }

@@ -59,7 +59,7 @@ fn rehearsed_claims_are_those_of_the_certificate() {
     }
 }
 
-/// `ridge` draws nothing: a rehearsed deletion and its reference are the same bits.
+/// `ridge` draws no random numbers: a rehearsed deletion and its reference are the same bits.
 #[test]
 fn exact_removal_is_rehearsed_exactly() {
     let world = World::new();

@@ -207,7 +207,7 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
     let first = document(&served);
     assert_eq!(constant(&first, "max-weight"), Some(("3", "data")));
     let assumptions = first["assumptions"].to_string();
-    for said in ["largest weight was read off", "sum of the first ones' weights are public"] {
+    for said in ["largest weight was computed from", "sum of the first ones' weights are public"] {
         assert!(assumptions.contains(said), "{said}: {assumptions}");
     }
     holds(&world, &served.certificate);
@@ -221,7 +221,11 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
         let claims = certificate["claims"].as_array().unwrap();
         assert_eq!(claims.len(), 1, "{claims:?}");
         assert_eq!(claims[0]["notion"], "indistinguishable-from-retraining");
-        assert!(certificate["scope"].to_string().contains("which outlive their records"));
+        assert!(
+            certificate["scope"]
+                .to_string()
+                .contains("which remain after their records are deleted")
+        );
     }
     for notion in status(&vault).unwrap().notions {
         let private = ["deletion-privacy", "differential-privacy"].contains(&&*notion.notion);
@@ -254,9 +258,9 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let good = Rows::new(0, 90, turns);
     let cases: Vec<(Error, &str, &str)> = vec![
         (refused(&Rows::new(0, 90, |_| -1.0), plain()), "data", "at least 0, got `-1`"),
-        (refused(&Rows::new(0, 90, |_| f64::NAN), plain()), "data", "X, row 1: the weight must"),
+        (refused(&Rows::new(0, 90, |_| f64::NAN), plain()), "data", "X, row:0: the weight must"),
         (refused(&Rows::new(0, 90, |_| f64::INFINITY), plain()), "data", "got `inf`"),
-        (refused(&Rows::new(0, 90, |_| 0.0), plain()), "weights", "every record has weight 0"),
+        (refused(&Rows::new(0, 90, |_| 0.0), plain()), "weights", "all weights are 0"),
         (refused(&Rows::new(0, 90, |_| 1e15), plain()), "weights", "sum to 90000000000000000"),
         (refused(&good, Settings { max_weight: Some(2.0), ..plain() }), "max-weight", "weight 3"),
         (refused(&good, Settings { max_weight: Some(0.0), ..plain() }), "range", "`max-weight`"),
@@ -292,13 +296,21 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let before = std::fs::read(&vault).unwrap();
     let heavy = Rows::new(300, 3, |row| if row == 301 { 3.5 } else { 1.0 });
     let error = world.run(|s| add(&vault, &later(heavy.source()), None, s)).unwrap_err();
-    assert_eq!(error.message(), "a record has weight 3.5, `max-weight` is 3");
+    assert_eq!(error.message(), "a record has weight 3.5, but `max-weight` is 3");
     let error = world.run(|s| add(&vault, &later(heavy.unweighted()), None, s)).unwrap_err();
-    assert_eq!(error.message(), "this model's records have weights, and the table names none");
+    assert_eq!(
+        error.message(),
+        "this model's records have weights, but the table has no weight \
+        column"
+    );
     assert_eq!(std::fs::read(&vault).unwrap(), before);
 
     let other = world.path("plain.efface");
     world.run(|s| train(&good.unweighted(), plain(), &other, s)).unwrap();
     let error = world.run(|s| add(&other, &later(heavy.source()), None, s)).unwrap_err();
-    assert_eq!(error.message(), "this model's records have no weights, and the table names some");
+    assert_eq!(
+        error.message(),
+        "this model's records have no weights, but the table has a weight \
+        column"
+    );
 }

@@ -61,9 +61,9 @@ def index_of(X: Any, y: Any) -> tuple[str, Any] | None:
     found = [name for name, table in given.items() if _names_records(table)]
     if len(found) == 2 and X.known_divisions and y.known_divisions and X.divisions != y.divisions:
         raise InputError(
-            "`X` and `y` have different indexes, so it is unclear which of them names the records",
+            "`X` and `y` have different indexes, so it is unclear which names the records",
             code="ids",
-            hint="give `ids`, or take one index for both",
+            hint="give `ids`, or use the same index for both",
         )
     return (found[0], given[found[0]].index) if found else None
 
@@ -164,7 +164,7 @@ def _check_collection(name: str, value: Any) -> None:
     raise InputError(
         f"`{name}` must be a Dask array, dataframe or series, got {type(value).__name__}",
         code="data",
-        hint="for tables in memory there are `efface.UnlearningClassifier` and "
+        hint="for tables in memory use `efface.UnlearningClassifier` or "
         "`efface.UnlearningRegressor`",
     )
 

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 _REQUESTS = {_engine.delete: _engine.delete_parts, _engine.refresh: _engine.refresh_parts}
 
 _HELD = (
-    "the rows of this model are held by the workers of the process that fitted it, and this "
-    "estimator does not reach them"
+    "the rows of this model are on the workers of the process that fitted it, which this "
+    "estimator cannot reach"
 )
 
 
@@ -86,17 +86,17 @@ class _OnWorkers(Unlearner, ABC):
     def add(self, *_: Any, **__: Any) -> Certificate:
         """Refuse: records cannot be added to parts yet; fit anew."""
         raise Refused(
-            "records cannot be added to a model whose rows are held in parts",
+            "records cannot be added to a model on Dask",
             code="in-parts",
-            hint="fit anew on all of them",
+            hint="fit again on all of them",
         )
 
     def update(self, *_: Any, **__: Any) -> Certificate:
-        """Refuse: records cannot be changed in parts; forget them, or fit anew."""
+        """Refuse: records cannot be changed in parts; forget them, or fit again."""
         raise Refused(
-            "records cannot be changed in a model whose rows are held in parts",
+            "records cannot be updated in a model on Dask",
             code="in-parts",
-            hint="forget them, or fit anew",
+            hint="forget them, or fit again",
         )
 
     @property
@@ -107,8 +107,8 @@ class _OnWorkers(Unlearner, ABC):
                 raise InputError(
                     "the Dask client of this estimator is closed",
                     code="client",
-                    hint="give an open one (`set_params(client=...)`) and fit again: the rows went "
-                    "with the workers of the old one",
+                    hint="give an open one (`set_params(client=...)`) and fit again: the rows "
+                    "were lost with the workers of the old one",
                 )
             return self.client
         from distributed import default_client
@@ -117,9 +117,9 @@ class _OnWorkers(Unlearner, ABC):
             return default_client()
         except ValueError:
             raise InputError(
-                "there is no Dask client to work with",
+                "there is no Dask client",
                 code="client",
-                hint="make one (`dask.distributed.Client`), or give `client`",
+                hint="create one (`dask.distributed.Client`), or give `client`",
             ) from None
 
     def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
@@ -224,7 +224,7 @@ class _OnWorkers(Unlearner, ABC):
         check_is_fitted(self)
         held: Parts | None = getattr(self, "_parts", None)
         if held is None:
-            raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
+            raise Refused(_HELD, code="held-elsewhere", hint="call it where the model was fitted")
         home = self._present()
 
         def served() -> int:  # an erasure makes no version, and an export is no request
@@ -243,7 +243,7 @@ class _OnWorkers(Unlearner, ABC):
         check_is_fitted(self)
         held: Parts | None = getattr(self, "_parts", None)
         if held is None:
-            raise Refused(_HELD, code="held-elsewhere", hint="ask where it was fitted")
+            raise Refused(_HELD, code="held-elsewhere", hint="call it where the model was fitted")
         with self._present().lock:
             held.sweep()
 

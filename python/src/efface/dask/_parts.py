@@ -152,8 +152,8 @@ class Parts:
             self._run(_worker.bring, {part: (s,) for part, s in self._unconfirmed.items()})
         except Interrupted:
             raise Interrupted(
-                "the request was served, and interrupted before all workers had said that its rows "
-                "are overwritten; the next request waits for that first",
+                "the request was served, but interrupted before all workers had confirmed that "
+                "its rows are overwritten; the next request waits for them first",
                 code="interrupted",
             ) from None
         self._unconfirmed.clear()
@@ -166,4 +166,4 @@ class Parts:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError("the way to the parts of a model is not pickled")
+        raise TypeError("the connection to the partitions of a model cannot be pickled")

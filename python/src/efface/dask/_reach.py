@@ -235,9 +235,9 @@ class Cluster:
         while True:
             self._check()
             gone = StorageError(
-                f"partition {index} is lost, and Dask does not know any more how it was made",
+                f"partition {index} is lost, and Dask no longer knows how to compute it",
                 code="parts",
-                hint="fit anew, on collections that Dask can compute again",
+                hint="fit again, on collections that Dask can recompute",
             )
             try:
                 wait([part], timeout=_TICK)
@@ -281,7 +281,7 @@ class Cluster:
             holders: Mapping[str, Any] = self._client.who_has(parts)
         except OSError as error:  # what Dask raises where a connection is closed, among it
             raise StorageError(
-                f"Dask's scheduler cannot be asked where the partitions are: {error}",
+                f"Dask's scheduler cannot locate the partitions: {error}",
                 code="parts",
                 hint="connect the client again and repeat the request",
             ) from error

@@ -120,7 +120,7 @@ def survey(index: int, y: Any, regression: bool) -> tuple[int, NDArray[Any]]:
         return len(targets), np.unique(targets)
     if targets.dtype.kind not in "fiub":
         raise InputError(
-            f"partition {index}: `y` must hold numbers, got {targets.dtype}", code="data"
+            f"partition {index}: `y` must contain numbers, got {targets.dtype}", code="data"
         )
     if not np.isfinite(targets).all():
         raise InputError(f"partition {index}: `y` contains NaN or infinity", code="data")

@@ -99,13 +99,10 @@ def removal_path(
         _style.finish(ax)
     first = requests[0].certificate
     axes[-1].set_xlabel(
-        "request, in the order of the ledger"
-        + (" (0 is the first training)" if first.kind == "train" else "")
+        "request, in ledger order" + (" (0 is the first training)" if first.kind == "train" else "")
     )
     if any(request.certificate.not_for_release for request in requests):
-        axes[0].set_title(
-            "NOT FOR RELEASE: a test with a given seed", loc="left", fontsize="medium"
-        )
+        axes[0].set_title("NOT FOR RELEASE: made with a given seed", loc="left", fontsize="medium")
     return tuple(axes)
 
 
@@ -137,7 +134,7 @@ def _requests(history: Any, receipts: list[Receipt]) -> list[_Request]:
                 code="usage",
             )
     if not found:
-        raise InputError("`history` holds no certificate", code="usage")
+        raise InputError("`history` has no certificate", code="usage")
     return sorted(found.values(), key=lambda request: request.certificate.index)
 
 
@@ -215,7 +212,7 @@ def _records(ax: Axes, requests: Sequence[_Request]) -> None:
             )
     ax.yaxis.set_major_locator(_style.whole_numbers())
     ax.ticklabel_format(axis="y", useOffset=False)
-    ax.set_ylabel("records in the model" if total else "records, against the start")
+    ax.set_ylabel("records in the model" if total else "records, relative to the start")
 
 
 def _work(ax: Axes, requests: Sequence[_Request]) -> None:

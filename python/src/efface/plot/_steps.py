@@ -225,7 +225,7 @@ def _counts(steps: ArrayLike | None, rate: float) -> Counts:
     if steps is not None:
         counts = np.unique(np.asarray(steps, dtype=np.int64))
         if counts.size == 0 or counts[0] < 1:
-            raise InputError("`steps` must hold whole numbers from 1 on", code="case")
+            raise InputError("`steps` must contain whole numbers of at least 1", code="case")
         return counts
     most = 100.0 / rate if rate > 0.0 else 1000.0
     return np.unique(np.geomspace(1.0, max(most, 10.0), 80).round().astype(np.int64))

@@ -10,7 +10,7 @@ use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
 
-/// Run known attacks against their targets and against the mechanisms that must resist
+/// Run known attacks against their targets and against efface's mechanisms
 ///
 /// Each attack must succeed against a published mechanism, and fail against the engine, for which
 /// `allowed` is what its certificate promises. `lower` is below the true value except with
@@ -19,9 +19,9 @@ use crate::output::Output;
 ///
 /// A line begins with `broken` (more than was promised), `resists` (the engine), `not broken` (a
 /// published target that this attack is too weak for) or `not promised` (nothing to break: a number
-/// for information). What came out as it must not stands in capitals: `BROKEN`, `NO SUCCESS`.
+/// for information). Unexpected results are in capitals: `BROKEN`, `NO SUCCESS`.
 ///
-/// Exit code 0: each attack came out as it must; 1: one did not; 2: one could not be run, or Ctrl-C.
+/// Exit code 0: each result is as expected; 1: one is not; 2: one could not be run, or Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -46,7 +46,7 @@ pub(super) struct Lab {
     seed: u64,
 
     /// Folder of public data sets (a9a in libsvm/), else the one that EFFACE_DATA names; without
-    /// either, made records are attacked
+    /// either, synthetic records are attacked
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
 }

@@ -21,13 +21,13 @@ use crate::surroundings::random;
 ///
 /// Trains and deletes many times in memory, on the vault's records and under its plan, with fresh
 /// noise each time, and as often runs the reference that the certificate names. Tests along several
-/// directions then bound from below how far the two can be told apart, at confidence 1 - 1e-6; the
-/// certificate bounds it from above. The record is the one whose deletion moves the optimum most,
-/// unless records are named. The vault is read and not changed, and no row is written anywhere; the
-/// numbers are computed from the records all the same, and no certificate covers them.
+/// directions then bound from below how well the two can be distinguished, at confidence 1 - 1e-6;
+/// the certificate bounds it from above. The record is the one whose deletion moves the optimum
+/// most, unless records are named. The vault is not changed, and no row is written anywhere; but
+/// the numbers are computed from the records, and no certificate covers them.
 ///
 /// Exit code 0: no test contradicts what a certificate of that deletion would say; 1: one does, or
-/// the vault cannot be audited so (the message says which); 2: too few runs to say.
+/// the vault cannot be audited (the message says which); 2: too few runs to say.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -48,23 +48,23 @@ pub(crate) struct Audit {
     #[arg(value_name = "VAULT", required = true)]
     vault: Option<PathBuf>,
 
-    /// How often each world is run
+    /// Number of runs of each world
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = runs, allow_negative_numbers = true)]
     runs: u64,
 
-    /// Audit a fresh model of so many of the records, evenly spread, under the same constants
+    /// Audit a fresh model of this many records, evenly spread, with the same constants
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true)]
     rows: Option<u64>,
 
-    /// Delete this record (several: together) instead of the one that is searched for
+    /// Delete this record (several: together) instead of searching for one
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     record: Vec<String>,
 
-    /// Plant a worst-case record in memory and delete it: audits the mechanism at this plan
+    /// Add a worst-case record in memory and delete it: audits the mechanism under this plan
     #[arg(long, conflicts_with = "record")]
     canary: bool,
 
-    /// Begin no further runs after so many seconds
+    /// Start no further runs after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = at_least_one, allow_negative_numbers = true)]
     time_limit: Option<u64>,
 

@@ -8,20 +8,20 @@ use super::{seed, within};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
-/// Measure how tight the accountant of `noisy-gd` is, and that false claims are found
+/// Measure how tight the accountant of `noisy-gd` is, and check that false claims are refuted
 ///
-/// Runs the engine's steps on instances that attain the certified mu, and prints what is measured beside
-/// what is certified. Then plants faults one by one, in what is run or in what is claimed, and says
+/// Runs the engine's steps on instances that attain the certified mu, and prints the measured bound
+/// next to the certified one. Then plants faults one by one, in the runs or in the claim, and says
 /// which of the false claims are refuted.
 ///
-/// Exit code 0: honest claims stand and false ones are refuted; 1: an honest claim is refuted, or a
-/// false one is not although 20000 runs or more were made; 2: too few runs to say, or Ctrl-C.
+/// Exit code 0: no honest claim is refuted and every false one is; 1: an honest claim is refuted,
+/// or a false one is not although 20000 runs or more were made; 2: too few runs to say, or Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   efface audit tightness --runs 1000000")]
 pub(super) struct Tightness {
-    /// How often each world of each instance is run
+    /// Number of runs of each world of each instance
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = super::runs, allow_negative_numbers = true)]
     runs: u64,
 }
@@ -98,13 +98,13 @@ fn conclusion(honest: &[Verdict], planted: &[Verdict], runs: u64) -> (Outcome, S
     }
     if open + missed > 0 {
         let words = format!(
-            "undecided at `--runs {runs}`: of honest claims {open} are open, of {} false claims {missed} \
-             are not refuted; {ENOUGH} runs or more are enough",
+            "undecided at `--runs {runs}`: {open} honest claims are undecided, and {missed} of {} \
+             false claims are not refuted; {ENOUGH} runs or more are enough",
             planted.len()
         );
         return (Outcome::Undecided, words);
     }
-    (Outcome::Done, "as expected: every honest claim stands, every false one is refuted".into())
+    (Outcome::Done, "as expected: no honest claim is refuted, every false one is".into())
 }
 
 #[cfg(test)]
@@ -121,6 +121,6 @@ mod tests {
         assert_eq!(code(&[Consistent], &[Refuted, Consistent], ENOUGH), Outcome::DoesNotHold);
         assert_eq!(code(&[Refuted, Undecided], &[Undecided], 1), Outcome::DoesNotHold);
         let (_, words) = conclusion(&[Consistent], &[Refuted, Consistent], 100);
-        assert!(words.contains("of 2 false claims 1 are not refuted; 20000 runs"), "{words}");
+        assert!(words.contains("1 of 2 false claims are not refuted; 20000 runs"), "{words}");
     }
 }

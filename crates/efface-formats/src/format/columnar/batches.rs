@@ -121,7 +121,7 @@ impl Table for ColumnarTable {
     }
 
     fn spot(&self) -> Spot {
-        Spot::Row(self.position)
+        Spot::Row(self.position.saturating_sub(1))
     }
 
     fn unread(&self, column: usize) -> Option<String> {
@@ -139,7 +139,7 @@ impl Table for ColumnarTable {
 /// Runs the decoder; a panic inside it, which damaged files have caused before, is an error.
 fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
     quiet::guarded(decoder)
-        .unwrap_or_else(|| Err(decode(file, &"the file is damaged, or contradicts itself")))
+        .unwrap_or_else(|| Err(decode(file, &"the file is damaged or inconsistent")))
 }
 
 /// The decoder's reason at this file.

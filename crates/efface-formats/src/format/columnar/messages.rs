@@ -74,7 +74,7 @@ impl<R: Read + Seek> Walk<'_, R> {
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Refusal> {
-        let outside = || broken("a block lies outside the file");
+        let outside = || broken("a block extends beyond the file");
         let start = u64::try_from(block.offset()).map_err(|_| outside())?;
         let length = u64::try_from(block.metaDataLength()).map_err(|_| outside())?;
         let body = u64::try_from(block.bodyLength()).map_err(|_| outside())?;
@@ -146,7 +146,7 @@ impl<R: Read + Seek> Walk<'_, R> {
         }
         let mut sum = 0_u64;
         for buffer in batch.buffers().into_iter().flatten() {
-            let outside = || broken("a buffer lies outside its message");
+            let outside = || broken("a buffer extends beyond its message");
             let offset = u64::try_from(buffer.offset()).map_err(|_| outside())?;
             let packed = u64::try_from(buffer.length()).map_err(|_| outside())?;
             if offset.checked_add(packed).is_none_or(|end| end > length) {
@@ -170,7 +170,7 @@ fn bytes(reader: &mut (impl Read + Seek), at: u64, length: u64) -> Result<Vec<u8
     reader.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     let read = reader.take(length).read_to_end(&mut bytes)?;
-    if (read as u64) < length { Err(broken("the file ends early")) } else { Ok(bytes) }
+    if (read as u64) < length { Err(broken("the file is truncated")) } else { Ok(bytes) }
 }
 
 fn little(bytes: &[u8]) -> u32 {

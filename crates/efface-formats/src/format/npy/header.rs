@@ -66,10 +66,10 @@ impl Parser<'_> {
                 _ => return Err(self.wrong("an unknown key")),
             };
             if !first {
-                return Err(self.wrong("a key twice"));
+                return Err(self.wrong("a repeated key"));
             }
             if !self.skip(b',') {
-                self.sign(b'}', "neither `,` nor `}`")?;
+                self.sign(b'}', "neither a `,` nor a `}`")?;
                 break;
             }
         }
@@ -98,7 +98,7 @@ impl Parser<'_> {
         self.spaces();
         let quote = match self.text.get(self.at) {
             Some(&quote @ (b'\'' | b'"')) => quote,
-            _ => return Err(self.wrong("no quoted word")),
+            _ => return Err(self.wrong("no quoted string")),
         };
         self.at += 1;
         let rest = &self.text[self.at..];
@@ -107,7 +107,7 @@ impl Parser<'_> {
         };
         let word = &rest[..length];
         if !word.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\') {
-            return Err(self.wrong("a word of other than plain characters"));
+            return Err(self.wrong("a string with special characters"));
         }
         self.at += length + 1;
         Ok(word.iter().map(|&byte| char::from(byte)).collect())

@@ -52,7 +52,8 @@ pub enum DescentError {
     },
     /// Fewer records than the theorems allow.
     #[error(
-        "the data set would have {got} records, and descent-to-delete needs half of the {learnt} it \
+        "the data set would have {got} records, but descent-to-delete needs half of the {learnt} \
+         it \
          learnt from; train a new model"
     )]
     Half {
@@ -63,7 +64,8 @@ pub enum DescentError {
     },
     /// All jointly covered releases are made.
     #[error(
-        "{spent} of {limit} releases since the last refresh are made, one more was asked for; \
+        "{spent} of {limit} releases since the last refresh are used up, and this request needs \
+         one more; \
          refresh: start again from the published model without the kept state"
     )]
     Releases {

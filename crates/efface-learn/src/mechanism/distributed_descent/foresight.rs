@@ -5,7 +5,7 @@ use crate::mechanism::foresight::{USUAL_OPTIMUM, USUAL_SHIFT, published_norm};
 use crate::outward;
 use crate::solver::{Solver, Stopping, hessian_in_passes, most_work, sufficient_steps, usual_work};
 
-/// What is served.
+/// The kind of request being predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// The first training, from zeros.
@@ -24,7 +24,7 @@ pub enum Occasion {
 /// Gradients of single records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gradients {
-    /// Never more than these.
+    /// Upper bound on the number of gradients.
     pub at_most: u64,
     /// Usually computed: an observation.
     pub usually: f64,

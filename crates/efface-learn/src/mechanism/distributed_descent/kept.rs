@@ -11,7 +11,7 @@ use super::sample::Sample;
 /// deleted. Neither is ever published: the sample must stay unknown to whoever chooses requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptParts {
-    /// One per copy.
+    /// State of each independent copy, in order.
     pub copies: Vec<KeptCopy>,
     /// Releases since learning or the last refresh, the last one included.
     pub releases: u64,

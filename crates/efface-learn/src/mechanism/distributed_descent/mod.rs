@@ -79,7 +79,8 @@ pub enum DistributedError {
     Kept(&'static str),
     /// All jointly covered releases are made.
     #[error(
-        "{spent} of {limit} releases since the last refresh are made, one more was asked for; \
+        "{spent} of {limit} releases since the last refresh are used up, and this request needs \
+         one more; \
          refresh: draw a new sample and start again from the published model"
     )]
     Releases {

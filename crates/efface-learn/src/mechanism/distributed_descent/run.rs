@@ -384,7 +384,7 @@ fn check_kept(
                 && members.added.binary_search(key).is_err())
     };
     if !kept.copies.iter().all(|copy| copy.sample.keys().iter().all(before)) {
-        return Err(DistributedError::Kept("its sample holds keys that were in no data set"));
+        return Err(DistributedError::Kept("its sample has keys that were in no data set"));
     }
     Ok(())
 }

@@ -171,7 +171,7 @@ impl CheckedNoisyGd {
         given: &[f64],
     ) -> Result<Vec<f64>, NoisyGdError> {
         if given.iter().any(|w| !w.is_finite()) {
-            return Err(NoisyGdError::Start("it holds a number that is not finite"));
+            return Err(NoisyGdError::Start("it has a number that is not finite"));
         }
         let spacing = self.grid.spacing();
         let placed: Vec<f64> = given.iter().map(|w| (w / spacing).trunc() * spacing).collect();

@@ -78,7 +78,7 @@ pub enum PerturbationError {
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,
     /// Another number of records than the change explains.
-    #[error("more records are said to be added ({added}) than there are ({records})")]
+    #[error("more records were reportedly added ({added}) than there are ({records})")]
     Records {
         /// Records after the request.
         records: usize,

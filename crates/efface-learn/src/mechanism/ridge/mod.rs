@@ -75,7 +75,7 @@ pub enum RidgeError {
     #[error(transparent)]
     Records(#[from] ObjectiveError),
     /// More records to take out than there are.
-    #[error("the sums are those of {records} records, {got} were to be taken out")]
+    #[error("the sums are of {records} records, but {got} were to be removed")]
     TooMany {
         /// Records summed.
         records: u64,
@@ -86,13 +86,13 @@ pub enum RidgeError {
     #[error(transparent)]
     Kept(SumsError),
     /// What is left after taking records out is no sum of records.
-    #[error("the records taken out are not those that were added: {0}")]
+    #[error("the removed records are not the added ones: {0}")]
     Foreign(SumsError),
     /// Memory.
     #[error(transparent)]
     Memory(#[from] GramError),
     /// Sums kept under other constants.
-    #[error("the kept sums belong to another plan")]
+    #[error("the kept sums are of another plan")]
     Plan,
     /// A pivot or weight that is not a number; the plan's bound on lambda excludes it.
     #[error("the normal equations have no solution in f64; raise `lambda`")]

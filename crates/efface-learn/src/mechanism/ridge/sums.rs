@@ -1,4 +1,4 @@
-//! What `ridge` keeps: integer sums over the records at hand.
+//! What `ridge` keeps: integer sums over the current records.
 
 use efface_matrix::weighted_gram;
 

@@ -84,7 +84,7 @@ fn bits(weights: &[f64]) -> Vec<u64> {
 
 #[test]
 fn any_history_gives_the_bits_of_learning_from_the_rest() {
-    // Up to 12 requests, each deleting some of the records at hand and adding fresh ones, then
+    // Up to 12 requests, each deleting some of the current records and adding fresh ones, then
     // compared with learning from the rest in reverse order.
     const COLS: usize = 7;
     let all = records(400, COLS, 1);

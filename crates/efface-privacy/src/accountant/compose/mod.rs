@@ -13,7 +13,7 @@ pub struct Stacked {
     pub first_delta: f64,
     /// epsilon_2, for every fixed output of the learner.
     pub second_epsilon: Epsilon,
-    /// delta_2.
+    /// delta_2 of the second mechanism, in [0, 1).
     pub second_delta: Delta,
 }
 

@@ -5,15 +5,15 @@ use super::{PublishedError, Wanted, whole};
 /// The settings of Theorem 5.2. The start is N(0, sigma^2/lambda I).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundedPlan {
-    /// ln B.
+    /// ln B: logarithm of the paper's constant B.
     pub ln_b: f64,
     /// eta, the largest allowed.
     pub step: f64,
-    /// sigma.
+    /// sigma: each step adds sqrt(2 eta) sigma Z.
     pub noise: f64,
-    /// K_A.
+    /// K_A: steps of the first training.
     pub learning_steps: u64,
-    /// K.
+    /// K: steps for each request.
     pub removal_steps: u64,
 }
 

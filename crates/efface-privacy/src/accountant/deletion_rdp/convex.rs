@@ -5,17 +5,17 @@ use super::{PublishedError, check_order, whole};
 /// The constants of Theorems G.9 and G.15.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConvexDeletion {
-    /// lambda.
+    /// lambda: L2 regularisation, above 0.
     pub regularisation: f64,
-    /// eta.
+    /// eta: step size, below 1/(lambda + beta).
     pub step: f64,
-    /// q.
+    /// q: order of the Rényi divergence, above 1.
     pub order: f64,
     /// G (S G for a person with S records).
     pub lipschitz: f64,
     /// sigma; each step's noise has standard deviation sqrt(2 eta) sigma.
     pub noise: f64,
-    /// n.
+    /// n: number of records, at least 1.
     pub records: f64,
 }
 

@@ -15,17 +15,17 @@ use super::PublishedError;
 /// What is known and wanted where settings are looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
-    /// lambda.
+    /// lambda: L2 regularisation, above 0.
     pub regularisation: f64,
-    /// beta.
+    /// beta: smoothness of the loss.
     pub smoothness: f64,
     /// G (S G for persons with up to S records).
     pub lipschitz: f64,
-    /// n.
+    /// n: number of records, at least 1.
     pub records: f64,
-    /// d.
+    /// d: number of parameters, at least 1.
     pub parameters: f64,
-    /// q.
+    /// q: order of the Rényi divergence, above 1.
     pub order: f64,
     /// eps_dp: differential privacy of one release.
     pub privacy: f64,

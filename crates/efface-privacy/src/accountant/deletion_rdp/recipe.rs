@@ -7,7 +7,7 @@ use super::{PublishedError, Wanted, whole};
 pub struct ConvexPlan {
     /// eta = 1/(2 (lambda + beta)).
     pub step: f64,
-    /// sigma.
+    /// sigma: each step adds sqrt(2 eta) sigma Z.
     pub noise: f64,
     /// Standard deviation of the start, on every coordinate.
     pub start: f64,

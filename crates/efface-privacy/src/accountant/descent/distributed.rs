@@ -9,7 +9,7 @@ pub struct Distributed {
     pub problem: Descent,
     /// xi in [1, 4/3]: n^xi rows are drawn.
     pub sample_exponent: f64,
-    /// I.
+    /// I of Theorem 4.5, at least 1.
     pub iterations: u64,
     /// C: copies, all of them noised; 1 for the single one.
     pub copies: u64,

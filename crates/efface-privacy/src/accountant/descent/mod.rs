@@ -13,17 +13,17 @@ use super::PublishedError;
 pub struct Descent {
     /// G, of the regularised loss (S G for requests of S records served as one update).
     pub lipschitz: f64,
-    /// m.
+    /// m: strong convexity of the objective, above 0.
     pub strong_convexity: f64,
-    /// L.
+    /// L: smoothness of the objective, above m.
     pub smoothness: f64,
     /// n: records at the start.
     pub records: f64,
-    /// d.
+    /// d: number of parameters, at least 1.
     pub parameters: f64,
-    /// epsilon.
+    /// epsilon of (epsilon, delta), above 0.
     pub epsilon: f64,
-    /// delta.
+    /// delta of (epsilon, delta), in (0, 1).
     pub delta: f64,
 }
 

@@ -7,17 +7,17 @@ use super::{Descent, PublishedError, noise_for};
 pub struct Regularised {
     /// G of the loss alone.
     pub lipschitz: f64,
-    /// beta.
+    /// beta: smoothness of the loss.
     pub smoothness: f64,
-    /// D.
+    /// D: diameter of the domain of the weights.
     pub diameter: f64,
-    /// n.
+    /// n: number of records at the start.
     pub records: f64,
-    /// d.
+    /// d: number of parameters, at least 1.
     pub parameters: f64,
-    /// epsilon.
+    /// epsilon of (epsilon, delta), above 0.
     pub epsilon: f64,
-    /// delta.
+    /// delta of (epsilon, delta), in (0, 1).
     pub delta: f64,
     /// I: steps of the first update.
     pub iterations: u64,

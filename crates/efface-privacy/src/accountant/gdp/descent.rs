@@ -26,7 +26,7 @@ pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> 
         (State::Secret, World::DeletionPrivacy(_)) => {
             return Err(AccountantError::Unsupported {
                 notion: world.notion(),
-                reason: "what is kept in `secret` state saw the deleted records",
+                reason: "the state kept in `secret` state depends on the deleted records",
             });
         }
         (State::Secret, World::DifferentialPrivacyOneRelease(adjacency)) => {
@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
         let Some((last, earlier @ [_, ..])) = self.event.phases.split_last() else {
             return Err(AccountantError::Unsupported {
                 notion: "deletion privacy",
-                reason: "nothing was deleted: the event has only the phase of learning",
+                reason: "nothing was deleted: the event has only the training phase",
             });
         };
         let mut stretches: Vec<_> =

@@ -46,10 +46,10 @@ pub fn mu_distributed_descent(
             Ok(outward::mu(outward::up(mu)))
         }
         World::DeletionPrivacy(_) => {
-            Err(unsupported("what is kept in `secret` state saw the deleted records"))
+            Err(unsupported("the state kept in `secret` state depends on the deleted records"))
         }
         World::DifferentialPrivacyOneRelease(_) | World::DifferentialPrivacyAllReleases(_) => {
-            Err(unsupported("a sample may hold any number of copies of one record"))
+            Err(unsupported("a sample may contain any number of copies of one record"))
         }
     }
 }

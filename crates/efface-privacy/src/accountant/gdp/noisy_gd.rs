@@ -204,7 +204,7 @@ impl<'a> History<'a> {
         if before == 0 {
             return Err(AccountantError::Unsupported {
                 notion: "deletion privacy",
-                reason: "nothing was deleted: the event has only the phase of learning",
+                reason: "nothing was deleted: the event has only the training phase",
             });
         }
         self.ln_mu(&[self.stretch(before, shift), self.stretch(self.last.steps, 0.0)])

@@ -36,7 +36,7 @@ pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, Accounta
             if event.state == State::Secret {
                 return Err(AccountantError::Unsupported {
                     notion: world.notion(),
-                    reason: "what is kept in `secret` state saw the deleted records",
+                    reason: "the state kept in `secret` state depends on the deleted records",
                 });
             }
             (distance + spread) / noise

@@ -25,7 +25,7 @@ impl Ball {
         let history = History::new(event)?;
         let found = history.contraction(MOST_STEPS)?.ok_or(AccountantError::Unsupported {
             notion: World::Retraining.notion(),
-            reason: "the iterates are in no ball of a given radius; train with `radius`",
+            reason: "the iterates are not confined to a ball of known radius; train with `radius`",
         })?;
         Ok(Self {
             mu: mu_noisy_gd(event, World::Retraining)?,

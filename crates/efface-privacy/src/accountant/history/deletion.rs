@@ -57,7 +57,7 @@ impl Deletion {
         if self.requests == 0 {
             return Err(AccountantError::Unsupported {
                 notion: "deletion privacy",
-                reason: "nothing was deleted: the event has only the phase of learning",
+                reason: "nothing was deleted: the event has only the training phase",
             });
         }
         let exact = |q| q * self.scale * libm::exp(-self.rate * self.last);

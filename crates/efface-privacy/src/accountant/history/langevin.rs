@@ -42,7 +42,7 @@ impl Sequence {
             unsupported("it counts the records that each request replaced, which the event lacks")
         })?;
         if replaced.len() > MOST_REQUESTS {
-            return Err(unsupported("it covers at most 500 requests; train anew"));
+            return Err(unsupported("it covers at most 500 requests; train a new model"));
         }
         let n = match event.setting.normalizer {
             Normalizer::Fixed { n, .. } => n,

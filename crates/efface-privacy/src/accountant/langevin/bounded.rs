@@ -18,15 +18,15 @@ pub enum Convexity {
 /// Projected noisy gradient descent without strong convexity (Theorems 3.2 and 3.3).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundedLangevin {
-    /// Convex or not.
+    /// Whether the loss is convex.
     pub convexity: Convexity,
-    /// n: records.
+    /// n: number of records, at least 1.
     pub records: f64,
-    /// L.
+    /// L: smoothness of the objective, above 0.
     pub smoothness: f64,
     /// M: bound on one record's gradient over the ball.
     pub lipschitz: f64,
-    /// eta.
+    /// eta: step size, at most 2/L.
     pub step: f64,
     /// sigma; each step's noise has standard deviation sqrt(2 eta) sigma.
     pub noise: f64,

@@ -11,13 +11,13 @@ use crate::rdp::{Conversion, unrounded_epsilon};
 /// Learning by noisy gradient descent and requests that each replace a group of records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Langevin {
-    /// n: records.
+    /// n: number of records, at least 1.
     pub records: f64,
-    /// m.
+    /// m: strong convexity of the objective, above 0.
     pub strong_convexity: f64,
     /// M: bound on one record's gradient.
     pub lipschitz: f64,
-    /// eta.
+    /// eta: step size, at most 1/L.
     pub step: f64,
     /// sigma; each step's noise has standard deviation sqrt(2 eta) sigma.
     pub noise: f64,

@@ -169,8 +169,8 @@ pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Sett
         None => Err(Error::refused(
             "excess-risk",
             format!(
-                "the predicted excess risk is above {goal:e} with any number of iterations, \
-                 {plain:e} with the engine's own"
+                "the predicted excess risk is above {goal:e} for any number of iterations \
+                 ({plain:e} for the engine's choice)"
             ),
         )
         .hint("raise `--excess-risk`, or give `--iterations`")),

@@ -51,8 +51,8 @@ fn data_that_contradict_a_plan_are_refused() {
     let bench = Bench::new();
     let text = plan_of(&table(&bench, "data.csv", 60, false)).to_json().unwrap();
     for (source, part) in [
-        (table(&bench, "more.csv", 61, false), "for 60 records, the data have 61"),
-        (table(&bench, "wide.csv", 60, true), "for 2 features after encoding, the data have 3"),
+        (table(&bench, "more.csv", 61, false), "for 60 records, but the data have 61"),
+        (table(&bench, "wide.csv", 60, true), "for 2 features after encoding, but the data have 3"),
     ] {
         let error = bench.train(&text, "solve", &source).unwrap_err();
         assert_eq!(error.kind(), Kind::Refused, "{error}");
@@ -108,7 +108,7 @@ fn texts_that_are_no_plan_are_refused() {
         let error = chosen(text, choice).unwrap_err();
         assert!(error.message().contains(part), "{error}");
     };
-    fails("", None, "no JSON");
+    fails("", None, "not JSON");
     fails("[]", None, "got `none`");
     fails("{\"schema\":\"efface.plan/9\"}", None, "got `efface.plan/9`");
     fails("{\"schema\":\"efface.plan/0\"}", None, "malformed");

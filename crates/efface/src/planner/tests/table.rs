@@ -175,18 +175,18 @@ fn ridge_is_for_the_squared_loss_and_promises_exact_removal() {
         assert!(ridge.accurate && ridge.excess_risk < 1e-6 && ridge.lasts == Lasts::Always);
         if notion == Some("exact-removal") {
             assert_eq!(ranked(&advice), ["ridge"]);
-            assert!(reason(&advice, "solve").contains("is earned by `ridge` only"));
-            assert!(advice.advice.iter().any(|line| line.contains("draws no noise")));
+            assert!(reason(&advice, "solve").contains("is possible with `ridge` only"));
+            assert!(advice.advice.iter().any(|line| line.contains("adds no noise")));
         } else {
             assert!(advice.choices.len() >= 6, "{:?}", advice.refused);
         }
     }
     for notion in ["differential-privacy", "deletion-privacy"] {
         let advice = table(sizes(20_000, 30, 0), regression(Some(notion)));
-        assert!(reason(&advice, "ridge").contains("nothing else: it draws no noise"));
+        assert!(reason(&advice, "ridge").contains("it adds no noise"));
     }
     let advice = table(sizes(20_000, 30, 2), Settings::default());
-    assert!(reason(&advice, "ridge").contains("only the squared loss has sums"));
+    assert!(reason(&advice, "ridge").contains("only the squared loss can be solved from sums"));
 }
 
 #[test]
@@ -246,7 +246,10 @@ fn passes_of_a_memory_are_foreseen_where_they_can_be() {
 fn without_regularisation_steps_in_a_ball_are_left() {
     let flat = Settings { lambda: Some(0.0), ..Settings::default() };
     let error = planned(&About::Sizes(sizes(5000, 5, 2)), flat.clone(), 10.0, &[1]).unwrap_err();
-    assert!(error.message().contains("`lambda` 0 is for `noisy-gd` in a ball"), "{error}");
+    assert!(
+        error.message().contains("`lambda` 0 needs `noisy-gd` with a public radius"),
+        "{error}"
+    );
     let settings =
         Settings { radius: Some(1.0), excess_risk: Some(0.05), epsilon: Some(4.0), ..flat };
     let advice = planned(&About::Sizes(sizes(5000, 5, 2)), settings, 10.0, &[1]).unwrap();
@@ -283,8 +286,8 @@ fn what_no_mechanism_could_take_is_an_error_and_no_table() {
     fails(two(), none(), f64::NAN, &[1], "`deletions-per-month`");
     fails(two(), none(), 1.0, &[], "`group`");
     fails(two(), none(), 1.0, &[0], "`group`");
-    fails(two(), none(), 1.0, &[1001], "more than all 1000");
-    fails(two(), Settings { seed: Some(1), ..none() }, 1.0, &[1], "no seed");
+    fails(two(), none(), 1.0, &[1001], "exceeds all 1000");
+    fails(two(), Settings { seed: Some(1), ..none() }, 1.0, &[1], "cannot have a seed");
     fails(two(), Settings { lambda: Some(-1.0), ..none() }, 1.0, &[1], "`lambda`");
     fails(two(), Settings { loss: Some("magic".into()), ..none() }, 1.0, &[1], "`loss`");
     fails(

@@ -59,7 +59,7 @@ mod tests {
         let two = [stream.clone(), stream.clone()].concat();
         assert!(within(&two, 2, 5));
         assert!(!within(&two, 2, 4));
-        assert!(!within(&stream, 2, 5), "the second stream is not there");
+        assert!(!within(&stream, 2, 5), "the second stream is missing");
     }
 
     #[test]

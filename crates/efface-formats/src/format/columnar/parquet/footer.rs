@@ -15,7 +15,7 @@ pub(super) fn length(tail: &[u8]) -> Option<u64> {
 /// Checks the counts of a footer, and that groups of columns are not nested without end.
 pub(super) fn check(footer: &[u8]) -> Result<(), &'static str> {
     walk(&mut Thrift::new(footer)).map_err(|broken| match broken {
-        Broken::Short => "the footer ends early, or states more elements than it has bytes",
+        Broken::Short => "the footer is truncated, or declares more elements than it has bytes",
         Broken::Wrong(what) => what,
     })
 }
@@ -35,7 +35,7 @@ fn walk(thrift: &mut Thrift<'_>) -> Result<(), Broken> {
 fn schema(thrift: &mut Thrift<'_>) -> Result<(), Broken> {
     let (count, element) = thrift.list()?;
     if element != Type::Struct {
-        return Err(Broken::Wrong("a schema of something else than columns"));
+        return Err(Broken::Wrong("a schema that is not a list of columns"));
     }
     // Children yet to come in every open group.
     let mut open: Vec<i64> = Vec::new();
@@ -51,7 +51,7 @@ fn schema(thrift: &mut Thrift<'_>) -> Result<(), Broken> {
             open.push(children);
         }
         if open.len() > DEEPEST {
-            return Err(Broken::Wrong("groups of columns nested too deep"));
+            return Err(Broken::Wrong("column groups nested too deeply"));
         }
     }
     Ok(())

@@ -73,7 +73,7 @@ pub(super) fn check<R: ChunkReader + 'static>(
     for group in metadata.row_groups() {
         let (mut held, mut row) = (0_u64, 0_u64);
         for &at in columns {
-            let chunk = group.columns().get(at).ok_or_else(|| broken("a column is not there"))?;
+            let chunk = group.columns().get(at).ok_or_else(|| broken("a column is missing"))?;
             let cost = Chunk { reader, chunk, budget }.check()?;
             held = held.saturating_add(cost.dictionary).saturating_add(cost.page);
             row = row.saturating_add(cost.row);
@@ -107,7 +107,7 @@ struct Chunk<'c, R> {
 
 impl<R: ChunkReader + 'static> Chunk<'_, R> {
     fn check(&self) -> Result<Cost, Refusal> {
-        let outside = || broken("a column lies outside the file");
+        let outside = || broken("a column extends beyond the file");
         let start =
             self.chunk.dictionary_page_offset().unwrap_or_else(|| self.chunk.data_page_offset());
         let mut at = u64::try_from(start).map_err(|_| outside())?;
@@ -143,7 +143,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
                 Err(Broken::Short) if (read as u64) < left && length < LONGEST_HEADER => {
                     length *= 4;
                 }
-                Err(Broken::Short) => return Err(broken("a page header ends early")),
+                Err(Broken::Short) => return Err(broken("a page header is truncated")),
                 Err(Broken::Wrong(what)) => return Err(broken(what)),
             }
         }
@@ -154,7 +154,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         let bytes = header.unpacked.saturating_add(header.packed);
         let is_dictionary = header.kind == DICTIONARY;
         if is_dictionary && header.values > header.unpacked.max(header.packed) {
-            return Err(broken("a dictionary states more values than it has bytes"));
+            return Err(broken("a dictionary declares more values than it has bytes"));
         }
         let lengths = match header.encoding {
             DELTA_LENGTH | DELTA_BYTES => header.values.saturating_mul(8),
@@ -194,13 +194,20 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         if codec == Compression::LZ4 {
             let frame = LZ4_FRAME_MAGICS.iter().any(|magic| body.get(2..4) == Some(magic));
             let refusal =
-                "LZ4 frames inside pages are not read; write the file with Snappy or Zstd";
+                "LZ4 frames inside pages are not supported; write the file with Snappy or Zstd";
             return if frame { Err(broken(refusal)) } else { Ok(()) };
         }
         let stated = header.unpacked.saturating_sub(levels);
         let mut unpacked = MultiGzDecoder::new(&body[..]).take(stated + 1);
         let got = std::io::copy(&mut unpacked, &mut std::io::sink()).map_err(Refusal::Io)?;
-        if got <= stated { Ok(()) } else { Err(broken("a page unpacks to more than it states")) }
+        if got <= stated {
+            Ok(())
+        } else {
+            Err(broken(
+                "a page decompresses to more than its \
+            declared size",
+            ))
+        }
     }
 
     /// Text pages that state their lengths as differences.
@@ -228,7 +235,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
             };
             let bytes = page.buffer().get(start..).unwrap_or_default();
             if !delta::within(bytes, streams, values) {
-                return Err(broken("a page holds more lengths than it states values"));
+                return Err(broken("a page has more lengths than declared values"));
             }
         }
         Ok(())

@@ -81,7 +81,7 @@ impl<'a> Thrift<'a> {
     /// Passes over a value, and checks the counts in it.
     pub(super) fn skip(&mut self, kind: Type, depth: usize) -> Result<(), Broken> {
         if depth >= DEEPEST {
-            return Err(Broken::Wrong("structs nested too deep"));
+            return Err(Broken::Wrong("structs nested too deeply"));
         }
         match kind {
             Type::Boolean(_) => {}
@@ -155,7 +155,7 @@ fn kind(code: u8) -> Result<Type, Broken> {
         9 | 10 => Type::List,
         11 => Type::Map,
         12 => Type::Struct,
-        _ => return Err(Broken::Wrong("a type that does not exist")),
+        _ => return Err(Broken::Wrong("an unknown type")),
     })
 }
 

@@ -145,7 +145,10 @@ fn secret_state_counts_joint_releases() {
         mu_output_noise(&event, all).unwrap().get() / mu_output_noise(&event, one).unwrap().get();
     assert!((ratio - 3.0).abs() < 1e-12);
     let refused = mu_output_noise(&event, World::DeletionPrivacy(Adjacency::Remove)).unwrap_err();
-    assert!(refused.to_string().contains("`secret` state saw the deleted records"), "{refused}");
+    assert!(
+        refused.to_string().contains("`secret` state depends on the deleted records"),
+        "{refused}"
+    );
 }
 
 proptest! {

@@ -88,8 +88,8 @@ fn deletion_privacy_needs_a_deletion() {
     let refused = mu_noisy_gd(&event, World::DeletionPrivacy(Adjacency::Remove)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "deletion privacy cannot be bounded: nothing was deleted: the event has only the phase of \
-         learning"
+        "deletion privacy cannot be bounded: nothing was deleted: the event has only the training \
+         phase"
     );
 }
 
