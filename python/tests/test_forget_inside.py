@@ -178,7 +178,7 @@ def test_rows_that_an_ensemble_drew_are_not_told_apart_by_weights_alone(people: 
         bag = BaggingClassifier(model, n_estimators=2, random_state=0)
         bag.fit(people.X, people.y, often=weights)
     assert all(one._weighted for one in bag.estimators_)
-    with pytest.raises(efface.Refused, match="positions among the rows that it was given"):
+    with pytest.raises(efface.Refused, match="positions among its own rows"):
         efface.forget(bag, ids="row:5")
 
 

@@ -189,7 +189,7 @@ class Certificate(Entry):
         lines += [f"{claim.notion}: {claim.words}" for claim in self.claims]
         lines.append(
             f"not covered: {len(self.does_not_cover)} things, listed in `does_not_cover`; "
-            f"`verify()` recomputes every number, `page()` shows everything"
+            "`verify()` recomputes every number, `page()` shows everything"
         )
         return "\n".join(lines)
 
