@@ -2003,7 +2003,7 @@ def counted(number: str, thing: str) -> str:
 
 
 def run(checks: Mapping[str, Callable[[], str]]) -> list[tuple[str, str, str]]:
-    """The outcome of each check, as (standing, name, reason)."""
+    """The outcome of each check, as (outcome, name, reason)."""
     verdict = []
     for name, check in checks.items():
         try:
@@ -2018,7 +2018,7 @@ def run(checks: Mapping[str, Callable[[], str]]) -> list[tuple[str, str, str]]:
 
 
 def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
-    """All checks of one certificate or erasure, as (standing, name, reason)."""
+    """All checks of one certificate or erasure, as (outcome, name, reason)."""
     try:
         raw = read_json(data)
         if (schema := raw.get("schema")) in EARLIER:
@@ -2079,18 +2079,18 @@ def main(arguments: list[str]) -> int:
     except (OSError, ValueError) as error:
         print(f"--key: {error}", file=sys.stderr)
         return 2
-    standings = set()
+    outcomes = set()
     for name in options.files:
         try:
             with Path(name).open("rb") as file:
                 verdict = verify(file.read(MAX_BYTES + 1), key)
         except OSError as error:
             verdict = [("undecided", "file", error.strerror or str(error))]
-        for standing, check, reason in verdict:
-            standings.add(standing)
-            line = f"{standing:9}  {name}: {check}: {reason}"
+        for outcome, check, reason in verdict:
+            outcomes.add(outcome)
+            line = f"{outcome:9}  {name}: {check}: {reason}"
             print("".join(c if c.isprintable() else "?" for c in line))
-    return 1 if "fails" in standings else 2 if "undecided" in standings else 0
+    return 1 if "fails" in outcomes else 2 if "undecided" in outcomes else 0
 
 
 if __name__ == "__main__":

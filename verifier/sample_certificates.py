@@ -322,9 +322,9 @@ def put(change: dict[str, Any], *path: str | int) -> Callable[[dict[str, Any]], 
 
 
 def judge(document: dict[str, Any], key: bytes | None = KEY) -> dict[str, str]:
-    """Standing of each check."""
+    """Outcome of each check."""
     verdict = verify.verify(json.dumps(document).encode(), key)
-    return {name: standing for standing, name, _ in verdict}
+    return {name: outcome for outcome, name, _ in verdict}
 
 
 @cache
@@ -363,7 +363,7 @@ class CertificateCase(unittest.TestCase):
         document = copy.deepcopy(base)
         change(document)
         verdict = judge(seal(document))
-        failing = [name for name, standing in verdict.items() if standing != "holds"]
+        failing = [name for name, outcome in verdict.items() if outcome != "holds"]
         self.assertTrue(any(name.startswith(check) for name in failing), (check, verdict))
         self.assertEqual(verdict["hash"], "holds")
         self.assertEqual(verdict["signature"], "holds")
@@ -378,7 +378,7 @@ class CertificateCase(unittest.TestCase):
         document = copy.deepcopy(base)
         for change in changes:
             change(document)
-        failing = [name for name, standing in judge(seal(document)).items() if standing != "holds"]
+        failing = [name for name, outcome in judge(seal(document)).items() if outcome != "holds"]
         names = {name.rpartition(": ")[2] for name in failing}
         self.assertEqual(names, checks, failing)
         claims = [n for n, c in enumerate(document["claims"], 1) if c["notion"] in checks]
@@ -391,7 +391,7 @@ class CertificateCase(unittest.TestCase):
         document = copy.deepcopy(base)
         change(document)
         verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
-        return {reason for standing, _, reason in verdict if standing == "fails"}
+        return {reason for outcome, _, reason in verdict if outcome == "fails"}
 
     @staticmethod
     def name(document: dict[str, Any], number: int) -> str:

@@ -253,6 +253,6 @@ class Claims(CertificateCase):
         words = re.sub(r"\(\S+, ", "(infinity, ", claim["words"])
         claim.update({"epsilon": "inf", "words": words})
         verdict = verify.verify(json.dumps(seal(document)).encode(), KEY)
-        reasons = {name: (standing, reason) for standing, name, reason in verdict}
+        reasons = {name: (outcome, reason) for outcome, name, reason in verdict}
         expected = ("holds", "epsilon is infinite: no guarantee")
         self.assertEqual(reasons[self.name(document, 1)], expected)

@@ -92,11 +92,11 @@ class Forms(CertificateCase):
                 document[section][name] = wrong
                 self.assertEqual(judge(document), {"certificate": "undecided"}, (name, wrong))
         hashed = (("ab" * 32, "holds"), ("AB" * 32, None), ("ab", None), ("", None))
-        for subject, standing in hashed:
+        for subject, outcome in hashed:
             document = copy.deepcopy(self.solved)
             document["request"]["subject"] = subject
             found = judge(seal(document))
-            self.assertEqual(found.get("hash"), standing, subject)
+            self.assertEqual(found.get("hash"), outcome, subject)
         both = f"{'ab' * 32},{'cd' * 32}"
         self.breaks(self.solved, set(), put({"subject": both}, "request"))
 
@@ -117,15 +117,15 @@ class Forms(CertificateCase):
                 claim["accountant"] = "gdp"
             verdict = judge(seal(document))
             self.assertEqual(verdict["consistency"], "fails")
-            for name, standing in verdict.items():
+            for name, outcome in verdict.items():
                 if name.startswith("claim "):
-                    self.assertEqual(standing, "fails", name)
+                    self.assertEqual(outcome, "fails", name)
 
     def test_an_earlier_schema_is_named(self) -> None:
         document = copy.deepcopy(self.solved)
         document["schema"] = "efface.certificate/0"
-        ((standing, _, reason),) = verify.verify(json.dumps(document).encode(), KEY)
-        self.assertEqual(standing, "undecided")
+        ((outcome, _, reason),) = verify.verify(json.dumps(document).encode(), KEY)
+        self.assertEqual(outcome, "undecided")
         self.assertIn("made by an earlier development version", reason)
         self.assertIn("reads `efface.certificate/0.2`", reason)
 

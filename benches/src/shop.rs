@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use efface::{
-    Claim, Delete, Evaluation, Keyring, Notion, Plan, Progress, Served, Settings, Source,
-    Surroundings, Which,
+    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Served, Settings, Source,
+    Which,
 };
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::Event;
@@ -207,11 +207,11 @@ impl Shop {
 /// Those of the operation.
 pub fn observed(
     keyring: &Keyring,
-    work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<Served>,
+    work: impl FnOnce(&mut Context<'_>) -> efface::Result<Served>,
 ) -> Result<Run, Failure> {
     let (mut first, mut last) = (None, None);
     let clock = Instant::now();
-    let served = work(&mut Surroundings {
+    let served = work(&mut Context {
         clock: &|| "2026-01-01T00:00:00Z".to_owned(),
         entropy: &mut |bytes| getrandom::fill(bytes).map_err(|error| error.to_string()),
         keyring,

@@ -3,21 +3,21 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use efface::{Keyring, Progress, Result, Surroundings};
+use efface::{Context, Keyring, Progress, Result};
 
 /// The time now, UTC.
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Runs an operation with the demo's surroundings; what it returns, and its seconds.
+/// Runs an operation with the demo's context; what it returns, and its seconds.
 pub(crate) fn timed<T>(
     keyring: &Keyring,
-    work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T>,
 ) -> Result<(T, f64)> {
     let mut entropy = |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| error.to_string());
     let mut watch = |_: &Progress| ControlFlow::Continue(());
-    let mut surroundings = Surroundings {
+    let mut context = Context {
         clock: &now,
         entropy: &mut entropy,
         keyring,
@@ -25,6 +25,6 @@ pub(crate) fn timed<T>(
         wait: std::time::Duration::ZERO,
     };
     let start = Instant::now();
-    let outcome = work(&mut surroundings)?;
+    let outcome = work(&mut context)?;
     Ok((outcome, start.elapsed().as_secs_f64()))
 }

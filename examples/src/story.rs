@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use efface::{
-    Delete, Keyring, Notion, Served, Settings, Source, Standing, Verdict, Which, add, delete,
+    CheckOutcome, Delete, Keyring, Notion, Served, Settings, Source, Verdict, Which, add, delete,
     evaluate, refresh, train, verify, verify_ledger,
 };
 
@@ -256,33 +256,33 @@ fn checked(
     let key = keyring.public_key();
     let head = &lines[lines.len() - 1].served.head;
     let ledger = verify_ledger(path, Some(&key), Some(head), Some(keyring))?;
-    expect(&ledger, Standing::Holds, "the ledger")?;
+    expect(&ledger, CheckOutcome::Holds, "the ledger")?;
     writeln!(out, "Verified: all {} entries of the ledger, from the events alone.", lines.len())?;
     let file = folder.join("certificates").join(format!("{}.json", lines[1].served.index));
     let text = fs::read_to_string(file)?;
     expect(
         &verify(&text, Some(&key), Some(path), Some(head))?,
-        Standing::Holds,
+        CheckOutcome::Holds,
         "the certificate",
     )?;
     let epsilon = format!("\"epsilon\":\"{}\"", lines[1].served.claims[0].epsilon);
     let forged = text.replace(&epsilon, "\"epsilon\":\"0.01\"");
     let verdict = verify(&forged, Some(&key), None, None)?;
-    expect(&verdict, Standing::Fails, "a forged certificate")?;
+    expect(&verdict, CheckOutcome::Fails, "a forged certificate")?;
     writeln!(out, "Forged: epsilon set to 0.01 in a certificate, and caught:")?;
-    for check in verdict.checks.iter().filter(|check| check.standing == Standing::Fails) {
+    for check in verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails) {
         writeln!(out, "  {}: {}", check.name, check.reason)?;
     }
     Ok(())
 }
 
-fn expect(verdict: &Verdict, standing: Standing, what: &str) -> Outcome<()> {
-    if verdict.standing() == standing {
+fn expect(verdict: &Verdict, outcome: CheckOutcome, what: &str) -> Outcome<()> {
+    if verdict.outcome() == outcome {
         return Ok(());
     }
     let reasons: Vec<String> =
         verdict.checks.iter().map(|check| format!("{}: {}", check.name, check.reason)).collect();
-    Err(format!("{what} came out as {:?}: {}", verdict.standing(), reasons.join("; ")).into())
+    Err(format!("{what} came out as {:?}: {}", verdict.outcome(), reasons.join("; ")).into())
 }
 
 /// What is not served: nothing falls back silently.

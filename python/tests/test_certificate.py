@@ -72,10 +72,10 @@ def test_a_verdict_is_true_only_if_all_holds(vault: efface.Vault) -> None:
     assert certificate.verify(key=vault.public_key, vault=vault.path)
     alone = certificate.verify()
     assert not alone
-    assert alone.standing == "undecided"
+    assert alone.outcome == "undecided"
     other = "00" * 32
-    assert certificate.verify(key=other, vault=vault.path).standing == "fails"
-    assert {check.standing for check in alone} <= {"holds", "undecided"}
+    assert certificate.verify(key=other, vault=vault.path).outcome == "fails"
+    assert {check.outcome for check in alone} <= {"holds", "undecided"}
     assert "undecided" in str(alone)
 
 
@@ -84,7 +84,7 @@ def test_a_changed_certificate_fails(vault: efface.Vault) -> None:
     document["claims"][0]["epsilon"] = "0.001"
     changed = efface.Certificate(json.dumps(document))
     verdict = changed.verify(key=vault.public_key)
-    assert verdict.standing == "fails"
+    assert verdict.outcome == "fails"
 
 
 @pytest.mark.parametrize("bad", ["", "{}", "not json", b"\xff\xfe", "[]", '{"schema": 1}'])
@@ -204,4 +204,4 @@ def test_the_card_of_a_test_says_so(people: People, tmp_path: Path) -> None:
     assert certificate.not_for_release
     assert "Not for release" in certificate._repr_html_()
     assert "not for release" in repr(certificate)
-    assert certificate.verify(key=vault.public_key, vault=vault.path).standing == "fails"
+    assert certificate.verify(key=vault.public_key, vault=vault.path).outcome == "fails"

@@ -179,7 +179,7 @@ def test_regression_is_in_units_of_y(people: People) -> None:
     assert model.score(people.X, y) > 0.9
     outputs = engines_margins(model, people.X)[:, 0]
     assert np.allclose(model.predict(people.X), (outputs + 1) / 2 * 200, atol=1e-4)
-    assert model.certificate_.verify(vault=model.vault_.path).standing == "undecided"
+    assert model.certificate_.verify(vault=model.vault_.path).outcome == "undecided"
     assert abs(model.intercept_ - 100) < 20
     model.forget(ids=["row:3"])
     with pytest.raises(efface.InputError, match="declared range"):
@@ -194,7 +194,7 @@ def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> N
     constants = {c["name"]: c["origin"] for c in certificate.constants}
     assert constants["target-range"] == "data"
     assert "target-range" in {a["name"] for a in certificate.assumptions}
-    assert "fails" not in {check.standing for check in certificate.verify()}
+    assert "fails" not in {check.outcome for check in certificate.verify()}
     # The record that held the extreme would be told, so nothing is claimed that protects one.
     protect_one = {"deletion-privacy", "differential-privacy"}
     claims = [*certificate.claims, *model.forget(ids=[f"row:{y.argmax()}"]).claims]

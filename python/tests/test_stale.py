@@ -110,7 +110,7 @@ def test_a_model_without_its_vault_predicts(people: People, tmp_path: Path) -> N
 def test_the_weights_of_this_object_are_checked(people: People, tmp_path: Path) -> None:
     model = fitted(people)
     assert model.verify()
-    assert model.verify(key=model.vault_.public_key).checks[-1].standing == "holds"
+    assert model.verify(key=model.vault_.public_key).checks[-1].outcome == "holds"
     assert not model.verify(key="0" * 64)
     regressor = UnlearningRegressor(target_range=(-2, 2)).fit(people.X, people.X[:, 0])
     assert regressor.verify()
@@ -118,7 +118,7 @@ def test_the_weights_of_this_object_are_checked(people: People, tmp_path: Path) 
     efface.Vault(tmp_path / "m.efface").delete(ids=["id-3"])
     stale = model.verify()
     assert not stale
-    assert [c.standing for c in stale if "sync()" in c.reason] == ["undecided"]
+    assert [c.outcome for c in stale if "sync()" in c.reason] == ["undecided"]
     assert model.sync().verify()
     with pytest.raises(ValueError, match="read-only"):
         model.coef_[0, 0] = 1
@@ -127,4 +127,4 @@ def test_the_weights_of_this_object_are_checked(people: People, tmp_path: Path) 
     model.__dict__["_published"] = type(model._published)(
         model._published.version, forged, model._published.intercept, model._published.facts
     )
-    assert [c.standing for c in model.verify() if c.name == "weights of this object"] == ["fails"]
+    assert [c.outcome for c in model.verify() if c.name == "weights of this object"] == ["fails"]

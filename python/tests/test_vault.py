@@ -49,15 +49,15 @@ def test_rows_are_checked_with_the_key_where_it_is_at_hand(
     with sqlite3.connect(vault.path) as connection:
         connection.execute("UPDATE record SET target = 1 - target WHERE id = 'id-60'")
     for verdict in (vault.doctor(), vault.verify(key=key), vault.verify(key=key, whole=True)):
-        assert verdict.standing == "fails"
-        (failed,) = (check for check in verdict.checks if check.standing == "fails")
+        assert verdict.outcome == "fails"
+        (failed,) = (check for check in verdict.checks if check.outcome == "fails")
         assert failed.name == "rows"
         assert "row 61 of the vault was changed" in failed.reason
     # Without the key the rows are counted, and an examination says that it is not complete.
     own_key.rename(tmp_path / "elsewhere.toml")
     without = efface.Vault(vault.path)
     assert without.verify(key=key)
-    assert without.doctor().standing == "undecided"
+    assert without.doctor().outcome == "undecided"
     assert not efface.Vault(vault.path, key=tmp_path / "elsewhere.toml").doctor()
     with pytest.raises(efface.InputError, match="nowhere"):
         efface.Vault(vault.path, key=tmp_path / "nowhere.toml").doctor()

@@ -7,9 +7,9 @@ use std::path::{self, Path, PathBuf};
 use efface::{Error, Keyring};
 use zeroize::Zeroizing;
 
+use crate::context;
 use crate::failure::{Result, unreadable};
 use crate::output::Output;
-use crate::surroundings;
 
 /// The key file, as an absolute path: given, else `$EFFACE_KEY`, else
 /// `$XDG_CONFIG_HOME/efface/key.toml`, else `~/.config/efface/key.toml`.
@@ -72,7 +72,7 @@ pub(crate) fn create(path: &Path) -> Result<Keyring> {
     let mut seed = Zeroizing::new([0u8; 32]);
     let mut secret = Zeroizing::new([0u8; 32]);
     for bytes in [&mut seed, &mut secret] {
-        surroundings::random(&mut bytes[..]).map_err(|error| {
+        context::random(&mut bytes[..]).map_err(|error| {
             Error::storage(
                 "randomness",
                 format!("the operating system gave no randomness: {error}"),

@@ -7,6 +7,7 @@
 mod arguments;
 mod command;
 mod command_line;
+mod context;
 mod destination;
 mod exit;
 mod failure;
@@ -16,7 +17,6 @@ mod key_file;
 mod names;
 mod output;
 mod progress;
-mod surroundings;
 
 use std::process::ExitCode;
 

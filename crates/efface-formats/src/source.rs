@@ -27,7 +27,7 @@ pub(crate) struct Source<'r> {
 enum Kind<'r> {
     Path(PathBuf),
     Once(Option<Box<dyn Read + 'r>>),
-    Held(Arc<[u8]>),
+    Partitioned(Arc<[u8]>),
 }
 
 /// An open stream of unpacked bytes.
@@ -83,7 +83,7 @@ impl<'r> Source<'r> {
     pub(crate) fn as_path(&self) -> Option<&Path> {
         match &self.kind {
             Kind::Path(path) => Some(path),
-            Kind::Once(_) | Kind::Held(_) => None,
+            Kind::Once(_) | Kind::Partitioned(_) => None,
         }
     }
 
@@ -103,7 +103,7 @@ impl<'r> Source<'r> {
                     return Err(ReadError::io(&self.name, error));
                 }
             },
-            Kind::Held(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Kind::Partitioned(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
         self.unpack(raw, limits).map_err(|error| ReadError::io(&self.name, error))
     }
@@ -141,7 +141,7 @@ impl<'r> Source<'r> {
 
     /// Reads everything into memory, within the budget; later openings use that.
     pub(crate) fn hold(&mut self, limits: &Limits) -> Result<Arc<[u8]>, ReadError> {
-        if let Kind::Held(bytes) = &self.kind {
+        if let Kind::Partitioned(bytes) = &self.kind {
             return Ok(bytes.clone());
         }
         let stream = self.open(limits)?;
@@ -154,7 +154,7 @@ impl<'r> Source<'r> {
         let held: Arc<[u8]> = read_all(stream.input, u64::MAX, 2, &self.budget)
             .map_err(|error| ReadError::io(&self.name, error))?
             .into();
-        self.kind = Kind::Held(held.clone());
+        self.kind = Kind::Partitioned(held.clone());
         Ok(held)
     }
 }

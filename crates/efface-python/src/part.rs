@@ -71,7 +71,7 @@ impl Part {
     }
 
     /// Brings the part to a place, whatever it was before.
-    fn bring(&self, py: Python<'_>, place: Place<'_>) -> PyResult<()> {
+    fn set_state(&self, py: Python<'_>, place: Place<'_>) -> PyResult<()> {
         self.at(py, &place, |_| Ok(()))
     }
 
@@ -84,7 +84,7 @@ impl Part {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let after = Target::of(&after)?;
         let print = self.at(py, &before, |part| {
-            after.bring(part)?;
+            after.set_state(part)?;
             Ok(part.fingerprint())
         })?;
         Ok(PyBytes::new(py, &print.to_le_bytes()))
@@ -160,11 +160,11 @@ impl Part {
     ) -> PyResult<T> {
         let target = Target::of(place)?;
         let done = py.detach(|| {
-            // Held outside the pool, whose threads may pick up another task for this part.
+            // Partitioned outside the pool, whose threads may pick up another task for this part.
             let mut part = self.held();
             let part = &mut *part;
             pool::within(move || {
-                target.bring(part)?;
+                target.set_state(part)?;
                 work(part)
             })
         });
@@ -188,8 +188,8 @@ impl Target {
         })
     }
 
-    fn bring(&self, part: &mut efface::Part) -> Result<()> {
-        part.bring(&self.erased, &self.withdrawn, self.print)
+    fn set_state(&self, part: &mut efface::Part) -> Result<()> {
+        part.set_state(&self.erased, &self.withdrawn, self.print)
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn train_parts(
     let settings = Settings { start, ..parsed("settings", settings)? };
     let parts = Remote::new(py, source)?;
     let served = serve_parts(py, &key, &progress, Some(&parts), |around| {
-        efface::train_held(&shape, settings, &parts, &vault, around)
+        efface::train_partitioned(&shape, settings, &parts, &vault, around)
     })?;
     told(&served)
 }
@@ -52,7 +52,7 @@ pub(crate) fn delete_parts(
 ) -> PyResult<(String, String)> {
     let request = Delete { what: which(ids, subjects)?, request_id };
     let parts = Remote::new(py, source)?;
-    let take = if release { efface::delete_held } else { efface::erase_held };
+    let take = if release { efface::delete_partitioned } else { efface::erase_partitioned };
     let served = serve_parts(py, &key, &progress, Some(&parts), |around| {
         take(&vault, &request, &parts, around)
     })?;
@@ -73,7 +73,7 @@ pub(crate) fn refresh_parts(
     let id = request_id.as_deref();
     let parts = Remote::new(py, source)?;
     let served = serve_parts(py, &key, &progress, Some(&parts), |around| {
-        efface::refresh_held(&vault, id, &parts, around)
+        efface::refresh_partitioned(&vault, id, &parts, around)
     })?;
     told(&served)
 }

@@ -142,7 +142,7 @@ pub(crate) fn report(py: Python<'_>, vault: PathBuf, audits: Vec<String>) -> PyR
 
 fn judged(verdict: efface::Result<Verdict>) -> PyResult<String> {
     let verdict = verdict.map_err(|error| raised(&error))?;
-    json(&json!({ "standing": verdict.standing(), "checks": verdict.checks }))
+    json(&json!({ "outcome": verdict.outcome(), "checks": verdict.checks }))
 }
 
 fn trusted(digits: &str) -> PyResult<[u8; 32]> {

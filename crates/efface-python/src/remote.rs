@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use efface::{Held, Names, Parts, Place, SumError, Totals};
+use efface::{Names, Partitioned, Parts, Place, SumError, Totals};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -130,7 +130,7 @@ impl Parts for Remote {
     }
 }
 
-impl Held for Remote {
+impl Partitioned for Remote {
     fn holders(&self) -> Result<u64, String> {
         self.ask(|py| self.source.call_method0(py, "holders")?.extract(py))
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use efface::{Kind, Progress, Result, Surroundings};
+use efface::{Context, Kind, Progress, Result};
 use jiff::Timestamp;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub(crate) fn serve<T: Send>(
     py: Python<'_>,
     key: &Path,
     progress: &Callback,
-    work: impl FnOnce(&mut Surroundings<'_>) -> Result<T> + Send,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     serve_parts(py, key, progress, None, work)
 }
@@ -41,11 +41,11 @@ pub(crate) fn serve_parts<T: Send>(
     key: &Path,
     progress: &Callback,
     parts: Option<&Remote>,
-    work: impl FnOnce(&mut Surroundings<'_>) -> Result<T> + Send,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let keyring = key::read(key)?;
     attended(py, progress, parts, |watch| {
-        work(&mut Surroundings {
+        work(&mut Context {
             clock: &now,
             entropy: &mut |bytes| key::random(bytes),
             keyring: &keyring,

@@ -6,19 +6,19 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Transaction, Vault};
 use sha2::{Digest, Sha256};
 
+use crate::context::Context;
 use crate::encode::encode;
 use crate::error::{Error, Result};
-use crate::held::check_held;
 use crate::leaving::Leaving;
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
+use crate::partitioned::check_held;
 use crate::plan::{Ids, Plan};
 use crate::rows::{Keyed, insert_rows_as};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::store::open_to_serve;
-use crate::surroundings::Surroundings;
 use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
@@ -33,9 +33,9 @@ pub fn add(
     path: &Path,
     source: &Source<'_>,
     request_id: Option<&str>,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    let served = bring(path, source, RequestKind::Add, request_id, surroundings);
+    let served = serve_rows(path, source, RequestKind::Add, request_id, context);
     served.map_err(|error| error.of_vault(path))
 }
 
@@ -48,24 +48,24 @@ pub fn update(
     path: &Path,
     source: &Source<'_>,
     request_id: Option<&str>,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    let served = bring(path, source, RequestKind::Update, request_id, surroundings);
+    let served = serve_rows(path, source, RequestKind::Update, request_id, context);
     served.map_err(|error| error.of_vault(path))
 }
 
-fn bring(
+fn serve_rows(
     path: &Path,
     source: &Source<'_>,
     kind: RequestKind,
     request_id: Option<&str>,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
-    let (mut vault, current) = open_to_serve(path, purpose, surroundings)?;
+    let (mut vault, current) = open_to_serve(path, purpose, context)?;
     let plan = &current.plan;
     check_held(plan, false)?;
-    let table = read_as_planned(source, plan, &mut |progress| surroundings.tell(progress))?;
+    let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.data.rows() as u64;
     if rows == 0 {
         return Err(Error::input("data", "the table has no records of the model's classes"));
@@ -83,7 +83,7 @@ fn bring(
         &current.genesis.vault_id,
         &body(&table),
         &private,
-        surroundings,
+        context,
     )?;
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
@@ -96,7 +96,7 @@ fn bring(
     let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
     notices.extend(left_out(table.left_out));
     let vault_id = current.genesis.vault_id.clone();
-    let hmac = |name: &str| surroundings.keyring.hmac(&vault_id, "record", name.as_bytes());
+    let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
     let mut removed = Keyed::none(plan)?;
     let mut first = 0;
@@ -143,7 +143,7 @@ fn bring(
     } else {
         drop(table);
     }
-    serve(transaction, &current, named, effect, None, surroundings)
+    serve(transaction, &current, named, effect, None, context)
 }
 
 /// Rows name subjects exactly where the model's do.

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use efface_privacy::certificate::Standing;
+use efface_privacy::certificate::CheckOutcome;
 use efface_vault::{Copied, Existing, Vault};
 use serde::Serialize;
 
+use crate::context::{Progress, Watch};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::store::{Current, open_for_reading, wait_for};
-use crate::surroundings::{Progress, Watch};
 use crate::verify_ledger::verify_open;
 
 /// A backup, or a vault made of one.
@@ -132,7 +132,7 @@ fn check(path: &Path, head: Option<Head>, watch: &mut Watch<'_>) -> Result<Backu
     let told = summary(&vault)?;
     let key = vault.genesis()?.public_key;
     let verdict = verify_open(&mut vault, Some(&key), head)?;
-    match verdict.checks.iter().find(|check| check.standing == Standing::Fails) {
+    match verdict.checks.iter().find(|check| check.outcome == CheckOutcome::Fails) {
         None => Ok(told),
         Some(check) => Err(Error::refused(
             "backup",

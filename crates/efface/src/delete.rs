@@ -9,14 +9,15 @@ use efface_privacy::claim::Claim;
 use efface_vault::{Identity, Keyring, RecordId, Vault};
 
 use crate::certify;
+use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Error, Result};
-use crate::held::{Held, check_held, failed, places};
 use crate::issue::Named;
 use crate::leaving::Leaving;
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
+use crate::partitioned::{Partitioned, check_held, failed, places};
 use crate::rows::Keyed;
 use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
@@ -24,7 +25,6 @@ use crate::serve::{
     served_before, since,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
-use crate::surroundings::{Progress, Surroundings};
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,27 +99,23 @@ struct Resolved {
 ///
 /// # Errors
 /// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
-pub fn delete(
-    path: &Path,
-    request: &Delete,
-    surroundings: &mut Surroundings<'_>,
-) -> Result<Served> {
-    deleted(path, request, Then::Release, None, surroundings)
+pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
+    deleted(path, request, Then::Release, None, context)
 }
 
 /// As [`delete`], for a model whose rows are held outside its vault. The records are
-/// [withdrawn](Held::withdraw) first: they are to be erased when this succeeds, and brought back when
+/// [withdrawn](Partitioned::withdraw) first: they are to be erased when this succeeds, and brought back when
 /// it does not.
 ///
 /// # Errors
 /// As [`delete`], and when the parts cannot be summed.
-pub fn delete_held(
+pub fn delete_partitioned(
     path: &Path,
     request: &Delete,
-    held: &dyn Held,
-    surroundings: &mut Surroundings<'_>,
+    held: &dyn Partitioned,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    deleted(path, request, Then::Release, Some(held), surroundings)
+    deleted(path, request, Then::Release, Some(held), context)
 }
 
 /// Deletes, and then releases a new model or withdraws it.
@@ -127,21 +123,21 @@ pub(crate) fn deleted(
     path: &Path,
     request: &Delete,
     then: Then,
-    held: Option<&dyn Held>,
-    surroundings: &mut Surroundings<'_>,
+    held: Option<&dyn Partitioned>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    take_out(path, request, then, held, surroundings).map_err(|error| error.of_vault(path))
+    take_out(path, request, then, held, context).map_err(|error| error.of_vault(path))
 }
 
 fn take_out(
     path: &Path,
     request: &Delete,
     then: Then,
-    held: Option<&dyn Held>,
-    surroundings: &mut Surroundings<'_>,
+    held: Option<&dyn Partitioned>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     check_names(&request.what)?;
-    let (mut vault, current) = open_to_serve(path, "efface delete", surroundings)?;
+    let (mut vault, current) = open_to_serve(path, "efface delete", context)?;
     check_held(&current.plan, held.is_some())?;
     let kind = RequestKind::Delete;
     let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
@@ -151,16 +147,16 @@ fn take_out(
         &current.genesis.vault_id,
         &body(&request.what, then),
         &private,
-        surroundings,
+        context,
     )?;
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
     }
-    let keyring = surroundings.keyring;
+    let keyring = context.keyring;
     let mut found = 0;
     let mut go_on = |records: usize| {
         found += records as u64;
-        surroundings.tell(Progress::Changing { records: found })
+        context.report(Progress::Changing { records: found })
     };
     let resolved = resolve(&vault, &current, &request.what, keyring, &mut go_on)?;
     if resolved.live.is_empty() {
@@ -222,9 +218,9 @@ fn take_out(
     }
     match then {
         Then::Release => {
-            serve(transaction, &current, named, effect, held, surroundings).map_err(or_erase)
+            serve(transaction, &current, named, effect, held, context).map_err(or_erase)
         }
-        Then::Withdraw => withdraw(transaction, &current, named, effect, surroundings),
+        Then::Withdraw => withdraw(transaction, &current, named, effect, context),
     }
 }
 

@@ -9,13 +9,13 @@ use efface_privacy::certificate::{
 use efface_vault::Transaction;
 
 use crate::certify::sealed;
+use crate::context::{Context, Progress};
 use crate::error::{Error, Kind, Result};
 use crate::issue::Named;
 use crate::ledger::{ERASURE, append};
 use crate::outcome::{ERASE, Served};
 use crate::serve::{CHUNK, Effect, clock_set_back, in_line, note_place};
 use crate::store::Current;
-use crate::surroundings::{Progress, Surroundings};
 
 /// What an erasure from a damaged vault cannot say.
 const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and what the erased ones \
@@ -28,11 +28,11 @@ pub(crate) fn withdraw(
     current: &Current,
     named: Named,
     mut effect: Effect,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     in_line(&transaction, current)?;
     note_place(&mut transaction, &mut effect)?;
-    surroundings.tell(Progress::Storing)?;
+    context.report(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
     let remaining = transaction.counts()?.records;
@@ -71,19 +71,19 @@ pub(crate) fn withdraw(
     };
     let document = serde_json::to_value(&erasure)
         .map_err(|error| Error::storage("erasure", error.to_string()))?;
-    let (text, hash) = sealed(document, surroundings.keyring)?;
+    let (text, hash) = sealed(document, context.keyring)?;
     effect.leaving.check(&transaction)?;
     transaction.withdraw_model()?;
     let index = current.head.index + 1;
-    let head = append(&mut transaction, ERASURE, &text, &hash, surroundings.keyring)?;
+    let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
     for (number, tombstone) in effect.tombstones.into_iter().enumerate() {
         if number % CHUNK == 0 {
-            surroundings.tell(Progress::Storing)?;
+            context.report(Progress::Storing)?;
         }
         transaction.set_tombstone(tombstone, index)?;
     }
-    transaction.commit_unless(&mut || surroundings.tell(Progress::Storing).is_err())?;
+    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
     notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
     Ok(Served {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use efface_privacy::certificate::{Certificate, Erasure, RequestKind, Standing, Verdict};
+use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKind, Verdict};
 use efface_vault::{Keyring, LedgerEntry, OpenError, ReadError, StoreFault, UnlockError, Vault};
 
 use crate::error::{Error, Result, Stopped};
@@ -24,7 +24,7 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     let mut vault = match open_for_reading(path) {
         Ok(vault) => vault,
         Err(error) if damaged_at_once(path) => {
-            verdict.push("file", Standing::Fails, error.message());
+            verdict.push("file", CheckOutcome::Fails, error.message());
             return Ok(verdict);
         }
         Err(error) => return Err(error),
@@ -36,33 +36,33 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
              runs, and may hold records; the next one overwrites it, or remove it",
             partial.display()
         );
-        verdict.push("left over", Standing::Notice, reason);
+        verdict.push("left over", CheckOutcome::Notice, reason);
     }
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {
         let reason = "the key file is missing: the rows were counted but not compared with their \
             checksums; give it with `--key`";
-        verdict.push("key", Standing::Undecided, reason);
+        verdict.push("key", CheckOutcome::Undecided, reason);
     }
     rows(&vault, &mut verdict);
     if let Err(error) = notes(&vault, &mut verdict) {
-        verdict.push("requests", Standing::Fails, error.message());
+        verdict.push("requests", CheckOutcome::Fails, error.message());
     }
     if let Err(error) = state(&vault, &mut verdict) {
-        verdict.push("state", Standing::Fails, error.message());
+        verdict.push("state", CheckOutcome::Fails, error.message());
     }
     match ledger_checks(&vault, None) {
         Ok(checks) => {
-            let failed = checks.checks.iter().filter(|check| check.standing == Standing::Fails);
+            let failed = checks.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
             let failed: Vec<_> = failed.cloned().collect();
             if failed.is_empty() {
                 let reason = "every entry follows the one before it, is signed, and its claims \
                               were recomputed; the newest certifies the weights and the plan";
-                verdict.push("ledger", Standing::Holds, reason);
+                verdict.push("ledger", CheckOutcome::Holds, reason);
             }
             verdict.checks.extend(failed);
         }
-        Err(error) => verdict.push("ledger", Standing::Fails, error.message()),
+        Err(error) => verdict.push("ledger", CheckOutcome::Fails, error.message()),
     }
     Ok(verdict)
 }
@@ -83,23 +83,23 @@ fn file(vault: &mut Vault, verdict: &mut Verdict) {
                 "{} pages, each in its place; indexes and tables agree; unused bytes are zero",
                 found.pages
             );
-            verdict.push("file", Standing::Holds, reason);
+            verdict.push("file", CheckOutcome::Holds, reason);
         }
         Ok(found) => {
             for complaint in found.complaints.iter().take(3) {
                 // SQLite names rows by number: nothing of their contents.
-                verdict.push("file", Standing::Fails, complaint);
+                verdict.push("file", CheckOutcome::Fails, complaint);
             }
             if found.residue > 0 {
                 let reason = format!(
                     "{} bytes that nothing uses are not zero, and may be traces of deleted records",
                     found.residue
                 );
-                verdict.push("unused bytes", Standing::Fails, reason);
+                verdict.push("unused bytes", CheckOutcome::Fails, reason);
             }
         }
         // With what to do about it.
-        Err(error) => verdict.push("file", Standing::Fails, Error::from(error).to_string()),
+        Err(error) => verdict.push("file", CheckOutcome::Fails, Error::from(error).to_string()),
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn unlock(
         // Whoever checks another's vault has other keys, or none.
         Err(UnlockError::OtherKey) => None,
         Err(error) => {
-            verdict.push("key", Standing::Fails, error.to_string());
+            verdict.push("key", CheckOutcome::Fails, error.to_string());
             Some(())
         }
     }
@@ -123,15 +123,15 @@ pub(crate) fn unlock(
 /// The rows: as many as the last request left and as the ledger has it, and, once the vault is
 /// unlocked, each as it was stored.
 pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
-    let (standing, reason) = match checked_rows(vault) {
-        Ok((count, true)) => (Standing::Holds, format!("{count} rows, each as it was stored")),
+    let (outcome, reason) = match checked_rows(vault) {
+        Ok((count, true)) => (CheckOutcome::Holds, format!("{count} rows, each as it was stored")),
         Ok((count, false)) => {
             let how = "as many as certified; contents are checked with the key file";
-            (Standing::Holds, format!("{count} rows, {how}"))
+            (CheckOutcome::Holds, format!("{count} rows, {how}"))
         }
-        Err(error) => (Standing::Fails, error.to_string()),
+        Err(error) => (CheckOutcome::Fails, error.to_string()),
     };
-    verdict.push("rows", standing, reason);
+    verdict.push("rows", outcome, reason);
 }
 
 /// How many rows there are, and whether the keys were at hand to check each.
@@ -214,11 +214,11 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     wrong += u64::from(made != Some(vault.genesis()?.created_at.as_str()));
     if wrong > 0 {
         let reason = format!("{wrong} of them do not fit the ledger");
-        verdict.push("requests", Standing::Fails, reason);
+        verdict.push("requests", CheckOutcome::Fails, reason);
     } else {
         let reason =
             format!("{requests} requests and {hashes} hashes of deleted ids fit the ledger");
-        verdict.push("requests", Standing::Holds, reason);
+        verdict.push("requests", CheckOutcome::Holds, reason);
     }
     Ok(())
 }
@@ -230,12 +230,12 @@ fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     let withdrawn = vault.model()?.is_none();
     let read = kept(vault, &plan)?.is_some();
     // Where the model is withdrawn, so is what was kept beside it.
-    let (standing, reason) = match (plan.keeps_state() && !withdrawn, stored) {
-        (true, true) if read => (Standing::Holds, "the kept state is as it was stored"),
-        (false, false) => (Standing::Holds, "no kept state, as expected"),
-        (true, false) => (Standing::Fails, "the kept state is missing"),
-        (_, true) => (Standing::Fails, "there is kept state, but this model should have none"),
+    let (outcome, reason) = match (plan.keeps_state() && !withdrawn, stored) {
+        (true, true) if read => (CheckOutcome::Holds, "the kept state is as it was stored"),
+        (false, false) => (CheckOutcome::Holds, "no kept state, as expected"),
+        (true, false) => (CheckOutcome::Fails, "the kept state is missing"),
+        (_, true) => (CheckOutcome::Fails, "there is kept state, but this model should have none"),
     };
-    verdict.push("state", standing, reason);
+    verdict.push("state", outcome, reason);
     Ok(())
 }

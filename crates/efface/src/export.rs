@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::certify::sealed;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA, append};
 use crate::serve::in_line;
 use crate::store::open_to_serve;
-use crate::surroundings::Surroundings;
 use crate::weights::{Weights, published};
 
 /// The formats of exports.
@@ -56,12 +56,8 @@ impl ExportFormat {
 ///
 /// # Errors
 /// A vault that cannot be read or written.
-pub fn export(
-    path: &Path,
-    format: ExportFormat,
-    surroundings: &mut Surroundings<'_>,
-) -> Result<Vec<u8>> {
-    let (mut vault, current) = open_to_serve(path, "efface export", surroundings)?;
+pub fn export(path: &Path, format: ExportFormat, context: &mut Context<'_>) -> Result<Vec<u8>> {
+    let (mut vault, current) = open_to_serve(path, "efface export", context)?;
     let mut transaction = vault.begin()?;
     // Where nobody can write any more: the head that the note follows is the last one.
     in_line(&transaction, &current)?;
@@ -71,13 +67,13 @@ pub fn export(
     let note = json!({
         "schema": EXPORT_SCHEMA,
         "vault": current.genesis.vault_id,
-        "at": surroundings.now(),
+        "at": context.now(),
         "format": format.name(),
         "model": { "version": current.version, "digest": model.digest },
         "chain": { "index": index, "previous": hex::encode(current.head.hash), "hash": "" },
     });
-    let (text, hash) = sealed(note, surroundings.keyring)?;
-    append(&mut transaction, EXPORT, &text, &hash, surroundings.keyring)?;
+    let (text, hash) = sealed(note, context.keyring)?;
+    append(&mut transaction, EXPORT, &text, &hash, context.keyring)?;
     transaction.commit()?;
     Ok(bytes)
 }

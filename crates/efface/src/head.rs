@@ -3,7 +3,7 @@
 use efface_vault::Vault;
 use serde_json::Value;
 
-use efface_privacy::certificate::{Standing, Verdict, document_hash};
+use efface_privacy::certificate::{CheckOutcome, Verdict, document_hash};
 
 use crate::certify::hash_bytes;
 use crate::error::{Error, Result};
@@ -44,27 +44,27 @@ impl Head {
     pub(crate) fn check(&self, vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         let stored = self.place(vault)?;
         let Some(place) = self.index.or(stored) else {
-            verdict.push("head", Standing::Fails, format!("no entry has the given hash{WHY}"));
+            verdict.push("head", CheckOutcome::Fails, format!("no entry has the given hash{WHY}"));
             return Ok(());
         };
         let found = vault.ledger_entry(place, |entry| {
             let document = serde_json::from_str::<Value>(entry.json).ok()?;
             document_hash(&document).ok()
         })?;
-        let (standing, reason) = match (found, stored) {
+        let (outcome, reason) = match (found, stored) {
             (Some(Some(hash)), _) if hash == self.hash => {
-                (Standing::Holds, format!("the given head is entry {place}"))
+                (CheckOutcome::Holds, format!("the given head is entry {place}"))
             }
             (_, Some(other)) if other != place => (
-                Standing::Fails,
+                CheckOutcome::Fails,
                 format!("the given index is {place}, but the hash is that of entry {other}"),
             ),
-            (None, _) => (Standing::Fails, format!("the ledger has no entry {place}{WHY}")),
+            (None, _) => (CheckOutcome::Fails, format!("the ledger has no entry {place}{WHY}")),
             (Some(_), _) => {
-                (Standing::Fails, format!("entry {place} does not have the given hash{WHY}"))
+                (CheckOutcome::Fails, format!("entry {place} does not have the given hash{WHY}"))
             }
         };
-        verdict.push("head", standing, reason);
+        verdict.push("head", outcome, reason);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Keyring, LedgerHead, Request, RequestState, Transaction};
 
 use crate::certify::{Facts, Sealed, certificate};
+use crate::context::{Context, Progress};
 use crate::digest::digest_of;
 use crate::encode::weight_bytes;
 use crate::error::Result;
@@ -13,7 +14,6 @@ use crate::ledger::{CERTIFICATE, append};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{Served, Work};
 use crate::plan::Plan;
-use crate::surroundings::{Progress, Surroundings};
 
 /// A request's name and keyed digest.
 pub(crate) struct Named {
@@ -66,15 +66,15 @@ impl Issued {
         released: Released,
         clipped: Option<u64>,
         facts: Facts<'_>,
-        surroundings: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) -> Result<Self> {
-        surroundings.tell(Progress::Storing)?;
+        context.report(Progress::Storing)?;
         let work = Work::of(&released.evidence, clipped);
         let weights = weight_bytes(&released.weights);
-        let salt = surroundings.random()?;
+        let salt = context.random()?;
         let digest = digest_of(&salt, &weights);
         let (kind, version, records) = (facts.kind, facts.version, facts.records);
-        let sealed = certificate(plan, released.event, facts, &digest, surroundings.keyring)?;
+        let sealed = certificate(plan, released.event, facts, &digest, context.keyring)?;
         let kept = released.kept.map(|kept| kept.to_bytes());
         Ok(Self { sealed, weights, salt, digest, kept, work, kind, version, records })
     }

@@ -262,9 +262,10 @@ fn sound(document: &Value, index: u64, key: &[u8; 32]) -> bool {
 const CHANGED: &str = "it was changed after it was signed";
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
-    Error::storage("damaged", format!("entry {index} of the ledger: {what}"))
-        .hint("run `efface ledger verify --all` for details; `efface restore` puts a backup in \
-            the vault's place")
+    Error::storage("damaged", format!("entry {index} of the ledger: {what}")).hint(
+        "run `efface ledger verify --all` for details; `efface restore` puts a backup in \
+            the vault's place",
+    )
 }
 
 /// When an entry says that it was made.

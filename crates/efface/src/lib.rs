@@ -4,7 +4,7 @@
 //! A model lives in one file, its vault. [`train`] makes it, [`delete`], [`add`], [`update`] and
 //! [`refresh`] change it, each in one transaction that ends with a signed certificate; [`verify`]
 //! and [`verify_ledger`] recompute what certificates say; [`predict`], [`evaluate`] and [`export`]
-//! use the model. Clock, randomness and keys come in through [`Surroundings`].
+//! use the model. Clock, randomness and keys come in through [`Context`].
 //!
 //! What this documentation shows is the interface of efface for Rust, and versions of this crate
 //! follow it. Public items that it hides (`#[doc(hidden)]`) serve the faces and the laboratory of
@@ -14,8 +14,10 @@
 
 mod account;
 mod add;
+mod audit_sample;
 mod bounds;
 mod certify;
+mod context;
 mod copies;
 mod delete;
 mod digest;
@@ -25,7 +27,6 @@ mod error;
 mod examine;
 mod export;
 mod head;
-mod held;
 mod issue;
 mod leaving;
 mod ledger;
@@ -34,11 +35,11 @@ mod margins;
 mod naming;
 mod notice;
 mod outcome;
+mod partitioned;
 mod plan;
 pub mod planner;
 mod predict;
 mod random;
-mod rehearsal;
 mod report;
 mod rows;
 mod run;
@@ -46,13 +47,12 @@ mod salvage;
 mod serve;
 mod settings;
 mod show;
+mod simulation;
 mod source;
-mod specimen;
 mod start;
 mod status;
 mod store;
 mod sums;
-mod surroundings;
 mod table;
 mod train;
 mod verify;
@@ -62,10 +62,11 @@ mod weights;
 pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
+pub use context::{Context, Progress, Watch};
 pub use copies::{Backup, backup, relocate, restore};
 pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
-pub use efface_privacy::certificate::{Check, Standing, Verdict, key_id};
+pub use efface_privacy::certificate::{Check, CheckOutcome, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
 pub use efface_privacy::quantity::rounded_up;
@@ -87,7 +88,6 @@ pub use settings::{Privacy, Settings};
 pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
-pub use surroundings::{Progress, Surroundings, Watch};
 pub use train::{train, train_as_planned};
 pub use verify::verify;
 pub use verify_ledger::{verify_ledger, verify_whole_ledger};
@@ -100,13 +100,13 @@ pub mod accounting {
 
 // For the faces and the laboratory of this repository; see the top of this file.
 #[doc(hidden)]
-pub use delete::{delete_held, split_known};
+pub use audit_sample::{AuditSample, audit_sample};
+#[doc(hidden)]
+pub use delete::{delete_partitioned, split_known};
 #[doc(hidden)]
 pub use efface_learn::{Parts, SumError};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
-#[doc(hidden)]
-pub use held::{Held, Names, Part, Place, Shape};
 #[doc(hidden)]
 pub use listed::names_in;
 #[doc(hidden)]
@@ -114,17 +114,17 @@ pub use margins::{Linear, margins};
 #[doc(hidden)]
 pub use naming::{row_id, row_position};
 #[doc(hidden)]
-pub use rehearsal::{Reference, Rehearsal, World};
+pub use partitioned::{Names, Part, Partitioned, Place, Shape};
 #[doc(hidden)]
 pub use report::AUDIT_BYTES;
 #[doc(hidden)]
-pub use salvage::erase_held;
+pub use salvage::erase_partitioned;
 #[doc(hidden)]
-pub use serve::refresh_held;
+pub use serve::refresh_partitioned;
 #[doc(hidden)]
-pub use specimen::{Specimen, specimen};
+pub use simulation::{Reference, Simulation, World};
 #[doc(hidden)]
-pub use train::train_held;
+pub use train::train_partitioned;
 
 /// The crates below the engine, for experiments that need more than the engine's own words.
 #[doc(hidden)]

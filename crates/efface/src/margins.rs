@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use efface_formats::{Features, Layout, ReadOptions, Record, RowMap, Sink, SinkError};
 
+use crate::context::Progress;
 use crate::error::{Error, Result};
 use crate::source::{Source, row_map};
-use crate::surroundings::Progress;
 
 /// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,18 +5,18 @@ use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
+use crate::context::Context;
 use crate::error::Result;
-use crate::surroundings::Surroundings;
 
 /// A fresh generator for one release. A user's seed is mixed with the version, so that no two
 /// releases of a model draw the same noise.
 pub(crate) fn generator(
     seed: Option<u64>,
     version: u64,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<ChaCha20Rng> {
     let mut bytes: [u8; 32] = match seed {
-        None => surroundings.random()?,
+        None => context.random()?,
         Some(seed) => {
             let mut hasher = Sha256::new();
             hasher.update(b"efface test seed");
@@ -31,6 +31,6 @@ pub(crate) fn generator(
 }
 
 /// A random identifier of 16 hexadecimal digits.
-pub(crate) fn identifier(surroundings: &mut Surroundings<'_>) -> Result<String> {
-    Ok(hex::encode(surroundings.random::<8>()?))
+pub(crate) fn identifier(context: &mut Context<'_>) -> Result<String> {
+    Ok(hex::encode(context.random::<8>()?))
 }

@@ -8,9 +8,9 @@ use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
 
 use crate::encode::{damaged, decode, encode, split_weight};
 use crate::error::{Error, Result, Stopped};
-use crate::held::{Held, check_held, failed};
 use crate::leaving::Leaving;
 use crate::naming::row_id;
+use crate::partitioned::{Partitioned, check_held, failed};
 use crate::plan::Plan;
 use crate::table::Table;
 
@@ -71,7 +71,7 @@ pub(crate) enum Rows<'a> {
         read: OnceCell<Keyed>,
     },
     /// What is held elsewhere, in parts that tell sums.
-    Parts(&'a dyn Held),
+    Parts(&'a dyn Partitioned),
 }
 
 impl<'a> Rows<'a> {
@@ -80,7 +80,7 @@ impl<'a> Rows<'a> {
         vault: &'a Vault,
         plan: &'a Plan,
         leaving: &'a Leaving,
-        held: Option<&'a dyn Held>,
+        held: Option<&'a dyn Partitioned>,
     ) -> Result<Self> {
         check_held(plan, held.is_some())?;
         let count = vault.checked_count()?;

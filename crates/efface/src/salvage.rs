@@ -11,15 +11,15 @@ use std::path::Path;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Identity, RecordId, Survey, Vault};
 
+use crate::context::{Context, Progress};
 use crate::delete::{Delete, Then, Which, body, deleted, subject_marks, unknown_names};
 use crate::erase::withdraw;
 use crate::error::{Error, Result, Stopped};
-use crate::held::Held;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
+use crate::partitioned::Partitioned;
 use crate::serve::{CHUNK, Effect, Lost, check_request_id, name_request, served_before};
 use crate::store::{Current, open_damaged};
-use crate::surroundings::{Progress, Surroundings};
 
 /// Erases records and withdraws the model, with everything kept beside it, until a
 /// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses
@@ -32,25 +32,25 @@ use crate::surroundings::{Progress, Surroundings};
 /// # Errors
 /// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
 /// the model and what is kept beside it is damaged.
-pub fn erase(path: &Path, request: &Delete, surroundings: &mut Surroundings<'_>) -> Result<Served> {
-    match deleted(path, request, Then::Withdraw, None, surroundings) {
-        Err(error) if may_be_damage(&error) => erase_damaged(path, request, error, surroundings),
+pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
+    match deleted(path, request, Then::Withdraw, None, context) {
+        Err(error) if may_be_damage(&error) => erase_damaged(path, request, error, context),
         done => done,
     }
 }
 
 /// As [`erase`], for a model whose rows are held outside its vault; the records are withdrawn first,
-/// as by [`delete_held`](crate::delete_held).
+/// as by [`delete_partitioned`](crate::delete_partitioned).
 ///
 /// # Errors
 /// As [`erase`].
-pub fn erase_held(
+pub fn erase_partitioned(
     path: &Path,
     request: &Delete,
-    held: &dyn Held,
-    surroundings: &mut Surroundings<'_>,
+    held: &dyn Partitioned,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    deleted(path, request, Then::Withdraw, Some(held), surroundings)
+    deleted(path, request, Then::Withdraw, Some(held), context)
 }
 
 /// Whether an erasure may have failed because the vault is damaged: it says so, or a name is unknown
@@ -64,12 +64,12 @@ fn erase_damaged(
     path: &Path,
     request: &Delete,
     refused: Error,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     let damaged = refused.code() == "damaged";
-    let opened = open_damaged(path, surroundings);
-    let served = opened
-        .and_then(|(vault, current)| erased(vault, &current, request, &refused, surroundings));
+    let opened = open_damaged(path, context);
+    let served =
+        opened.and_then(|(vault, current)| erased(vault, &current, request, &refused, context));
     served.map_err(|error| beyond(error, damaged).of_vault(path))
 }
 
@@ -99,7 +99,7 @@ impl Found {
         vault: &Vault,
         current: &Current,
         which: &Which,
-        around: &mut Surroundings<'_>,
+        around: &mut Context<'_>,
     ) -> Result<Self> {
         let leaving = which.leaving(current.version + 1);
         let (mut named, mut put_back, mut read) = (Vec::new(), Vec::new(), 0u64);
@@ -134,7 +134,7 @@ impl Found {
         vault: &Vault,
         current: &Current,
         which: &Which,
-        around: &Surroundings<'_>,
+        around: &Context<'_>,
     ) -> Result<Vec<String>> {
         let found: HashSet<&str> = self
             .named
@@ -165,19 +165,19 @@ fn erased(
     current: &Current,
     request: &Delete,
     refused: &Error,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     let (kind, what) = (RequestKind::Delete, &request.what);
     let private: Vec<&str> = what.names().iter().map(String::as_str).collect();
     let vault_id = &current.genesis.vault_id;
     let body = body(what, Then::Withdraw);
     let named =
-        name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, surroundings)?;
+        name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
     if let Some(served) = served_before(&vault, current, &named, kind)? {
         return Ok(served);
     }
-    let found = Found::of(&vault, current, what, surroundings)?;
-    let unknown = found.unknown(&vault, current, what, surroundings)?;
+    let found = Found::of(&vault, current, what, context)?;
+    let unknown = found.unknown(&vault, current, what, context)?;
     let sound = found.survey.as_left && found.put_back.is_empty();
     // A name that a row has, and the index did not lead to, is damage of the index.
     if sound && refused.code() != "damaged" && refused.names().iter().all(|n| unknown.contains(n)) {
@@ -203,9 +203,9 @@ fn erased(
     let mut going: Vec<RecordId> = found.named.iter().map(|row| row.record).collect();
     going.extend(&found.survey.damaged);
     going.extend(&found.put_back);
-    surroundings.tell(Progress::Changing { records: going.len() as u64 })?;
+    context.report(Progress::Changing { records: going.len() as u64 })?;
     let transaction = vault.begin_without(&going)?;
-    let keyring = surroundings.keyring;
+    let keyring = context.keyring;
     let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
     let mut tombstones: BTreeSet<[u8; 32]> =
         found.named.iter().map(|row| hmac("record", &row.id)).collect();
@@ -223,7 +223,7 @@ fn erased(
         lost: Some(lost),
         ..Effect::of(kind, found.named.len() as u64, &current.plan)?
     };
-    withdraw(transaction, current, named, effect, surroundings)
+    withdraw(transaction, current, named, effect, context)
 }
 
 fn notice(lost: Lost, unknown: usize) -> Notice {

@@ -7,19 +7,19 @@ use efface_privacy::event::State;
 use efface_vault::{Transaction, Vault};
 
 use crate::certify::{self, MOVED};
+use crate::context::{Context, Progress};
 use crate::error::{Error, Result};
-use crate::held::Held;
 use crate::issue::{Issued, Named};
 use crate::leaving::Leaving;
 use crate::ledger::signed;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{ERASE, Served};
+use crate::partitioned::Partitioned;
 use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
 use crate::run::{Request, Start, removal_steps, run, stated};
 use crate::store::{Current, kept, open_to_serve};
-use crate::surroundings::{Progress, Surroundings};
 
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;
@@ -86,12 +86,12 @@ pub(crate) fn name_request(
     vault_id: &str,
     body: &str,
     private: &[&str],
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Named> {
-    let received_at = surroundings.now();
-    let digest = surroundings.keyring.hmac(vault_id, kind.name(), body.as_bytes());
+    let received_at = context.now();
+    let digest = context.keyring.hmac(vault_id, kind.name(), body.as_bytes());
     let id = match id {
-        None => format!("{}-{}", kind.name(), identifier(surroundings)?),
+        None => format!("{}-{}", kind.name(), identifier(context)?),
         Some(id) => {
             check_request_id(id, private)?;
             id.to_owned()
@@ -278,8 +278,8 @@ pub(crate) fn serve(
     current: &Current,
     named: Named,
     mut effect: Effect,
-    held: Option<&dyn Held>,
-    surroundings: &mut Surroundings<'_>,
+    held: Option<&dyn Partitioned>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     let plan = &current.plan;
     in_line(&transaction, current)?;
@@ -321,9 +321,9 @@ pub(crate) fn serve(
         _ if anew => Start::Nothing,
         _ => Start::Request(request),
     };
-    let mut rng = generator(None, version, surroundings)?;
+    let mut rng = generator(None, version, context)?;
     let releases = current.releases() + 1;
-    let released = run(plan, &rows, &start, releases, &mut rng, surroundings.watch)?;
+    let released = run(plan, &rows, &start, releases, &mut rng, context.watch)?;
     let holders = rows.holders()?;
     if !rows.were_read() {
         effect.leaving.check(&transaction)?;
@@ -351,15 +351,15 @@ pub(crate) fn serve(
         holders,
         moved,
     };
-    let issued = Issued::new(plan, released, effect.clipped, facts, surroundings)?;
-    let stored = issued.store(&mut transaction, &named, surroundings.keyring)?;
+    let issued = Issued::new(plan, released, effect.clipped, facts, context)?;
+    let stored = issued.store(&mut transaction, &named, context.keyring)?;
     for (number, tombstone) in effect.tombstones.into_iter().enumerate() {
         if number % CHUNK == 0 {
-            surroundings.tell(Progress::Storing)?;
+            context.report(Progress::Storing)?;
         }
         transaction.set_tombstone(tombstone, stored.index)?;
     }
-    transaction.commit_unless(&mut || surroundings.tell(Progress::Storing).is_err())?;
+    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
     notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
     Ok(issued.served(plan, named, stored, remaining as u64, notices))
@@ -408,38 +408,38 @@ pub(crate) fn since(added_version: u64) -> u64 {
 pub fn refresh(
     path: &std::path::Path,
     request_id: Option<&str>,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    refreshed(path, request_id, None, surroundings).map_err(|error| error.of_vault(path))
+    refreshed(path, request_id, None, context).map_err(|error| error.of_vault(path))
 }
 
 /// As [`refresh`], for a model whose rows are held outside its vault.
 ///
 /// # Errors
 /// As [`refresh`], and when the parts cannot be summed.
-pub fn refresh_held(
+pub fn refresh_partitioned(
     path: &std::path::Path,
     request_id: Option<&str>,
-    held: &dyn Held,
-    surroundings: &mut Surroundings<'_>,
+    held: &dyn Partitioned,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    refreshed(path, request_id, Some(held), surroundings).map_err(|error| error.of_vault(path))
+    refreshed(path, request_id, Some(held), context).map_err(|error| error.of_vault(path))
 }
 
 fn refreshed(
     path: &std::path::Path,
     request_id: Option<&str>,
-    held: Option<&dyn Held>,
-    surroundings: &mut Surroundings<'_>,
+    held: Option<&dyn Partitioned>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    let (mut vault, current) = open_to_serve(path, "efface refresh", surroundings)?;
+    let (mut vault, current) = open_to_serve(path, "efface refresh", context)?;
     let named = name_request(
         request_id,
         RequestKind::Refresh,
         &current.genesis.vault_id,
         "",
         &[],
-        surroundings,
+        context,
     )?;
     if let Some(served) = served_before(&vault, &current, &named, RequestKind::Refresh)? {
         return Ok(served);
@@ -455,7 +455,7 @@ fn refreshed(
     }
     let transaction = vault.begin()?;
     let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;
-    serve(transaction, &current, named, effect, held, surroundings)
+    serve(transaction, &current, named, effect, held, context)
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use efface_privacy::certificate::Certificate;
 use efface_privacy::event::State;
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
+use crate::context::{Context, Progress, Watch};
 use crate::digest::digest_now;
 use crate::encode::weights_of;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
-use crate::surroundings::{Progress, Surroundings, Watch};
 
 /// How often a vault that another program has is tried again.
 const TRY: Duration = Duration::from_millis(50);
@@ -39,26 +39,21 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
 pub(crate) fn open_to_serve(
     path: &Path,
     purpose: &str,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<(Vault, Current)> {
-    let purpose = format!("{purpose}, since {}", surroundings.now());
-    let mut vault =
-        wait_for(surroundings.wait, surroundings.watch, || Ok(Vault::open_for(path, &purpose)?))?;
-    vault.unlock(surroundings.keyring)?;
+    let purpose = format!("{purpose}, since {}", context.now());
+    let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock(context.keyring)?;
     let current = Current::of(&vault)?;
     current.tally.count_rows(&vault)?;
     Ok((vault, current))
 }
 
 /// As [`open_to_serve`], of a vault whose rows and model may be damaged: for an erasure.
-pub(crate) fn open_damaged(
-    path: &Path,
-    surroundings: &mut Surroundings<'_>,
-) -> Result<(Vault, Current)> {
-    let purpose = format!("efface delete, since {}", surroundings.now());
-    let mut vault =
-        wait_for(surroundings.wait, surroundings.watch, || Ok(Vault::open_for(path, &purpose)?))?;
-    vault.unlock_damaged(surroundings.keyring)?;
+pub(crate) fn open_damaged(path: &Path, context: &mut Context<'_>) -> Result<(Vault, Current)> {
+    let purpose = format!("efface delete, since {}", context.now());
+    let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock_damaged(context.keyring)?;
     let current = Current::without_model(&vault)?;
     Ok((vault, current))
 }

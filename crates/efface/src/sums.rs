@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use efface_learn::mechanism::RidgePlan;
-use efface_privacy::certificate::{Standing, Verdict};
+use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
 use crate::encode::weight_bytes;
@@ -20,7 +20,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
     if plan.mechanism != MechanismName::Ridge {
         return Ok(());
     }
-    let mut fails = |reason: &str| verdict.push("sums", Standing::Fails, reason);
+    let mut fails = |reason: &str| verdict.push("sums", CheckOutcome::Fails, reason);
     let Ok(Some(kept)) = kept(vault, plan) else {
         fails("the kept sums are missing or damaged");
         return Ok(());
@@ -45,7 +45,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         fails("the vault's rows do not give its weights");
     } else {
         let reason = "rows, sums and weights agree, bit for bit";
-        verdict.push("sums", Standing::Holds, reason);
+        verdict.push("sums", CheckOutcome::Holds, reason);
     }
     Ok(())
 }

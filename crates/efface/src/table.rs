@@ -9,10 +9,10 @@ use efface_matrix::Matrix;
 use efface_privacy::quantity::Decimal;
 use zeroize::Zeroize;
 
+use crate::context::Progress;
 use crate::error::{Error, Result};
 use crate::plan::{Facts, Ids, Plan, SampleWeights, Task};
 use crate::source::{Source, map_target, with_intercept};
-use crate::surroundings::Progress;
 
 /// A table in memory: rows with the intercept appended, targets, weights, ids and subjects.
 #[derive(Debug)]

@@ -7,11 +7,14 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
 
 use crate::certify;
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::held::{Held, Shape, check_names as check_names_of, failed, insert_places};
 use crate::issue::{Issued, Named};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
+use crate::partitioned::{
+    Partitioned, Shape, check_names as check_names_of, failed, insert_places,
+};
 use crate::plan::{Choices, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
@@ -20,7 +23,6 @@ use crate::run::{Start, run, stated};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::start;
-use crate::surroundings::Surroundings;
 use crate::table::{Table, check_ids, facts_of, read_table};
 
 /// Trains a model on a table and makes its vault at `output`.
@@ -35,9 +37,9 @@ pub fn train(
     source: &Source<'_>,
     settings: Settings,
     output: &Path,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    trained(source, settings, None, output, surroundings)
+    trained(source, settings, None, output, context)
 }
 
 /// Trains as a choice of the planner says.
@@ -52,10 +54,10 @@ pub fn train_as_planned(
     chosen: &Chosen,
     seed: Option<u64>,
     output: &Path,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
     let settings = Settings { seed, ..chosen.settings() };
-    trained(source, settings, Some(chosen), output, surroundings)
+    trained(source, settings, Some(chosen), output, context)
 }
 
 fn trained(
@@ -63,15 +65,15 @@ fn trained(
     settings: Settings,
     chosen: Option<&Chosen>,
     output: &Path,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    let received_at = surroundings.now();
+    let received_at = context.now();
     let choices = Choices::new(settings)?;
     free_name(output)?;
     let options = source.training_options(&choices)?;
     let range = choices.settings.target_range;
     let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
-        surroundings.tell(progress)
+        context.report(progress)
     })?;
     if !table.weighted && table.schema.names_weights() {
         return Err(Error::refused(
@@ -93,25 +95,25 @@ fn trained(
     let clipped = Clipped::of(&table.private, facts.records);
     let weight = facts.weights.map(|weights| weights.sum);
     let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
-    let mut served = begun.learn(&rows, &mut insert, surroundings)?;
+    let mut served = begun.learn(&rows, &mut insert, context)?;
     served.notices.extend(left_out(table.left_out));
     Ok(served)
 }
 
 /// Trains a model on records that are held outside its vault, in parts.
 ///
-/// `shape` says what a plan needs to know of them; the plan then goes to [`Held::make`].
+/// `shape` says what a plan needs to know of them; the plan then goes to [`Partitioned::make`].
 ///
 /// # Errors
 /// As [`train`]; mechanisms that need rows, and parts that cannot be made or summed.
-pub fn train_held(
+pub fn train_partitioned(
     shape: &Shape,
     settings: Settings,
-    held: &dyn Held,
+    held: &dyn Partitioned,
     output: &Path,
-    surroundings: &mut Surroundings<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Served> {
-    let received_at = surroundings.now();
+    let received_at = context.now();
     let choices = Choices::new(settings)?;
     free_name(output)?;
     let facts = shape.facts(&choices)?;
@@ -130,7 +132,7 @@ pub fn train_held(
     let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
     let weight = facts.weights.map(|weights| weights.sum);
     let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
-    begun.learn(&Rows::Parts(held), &mut insert, surroundings)
+    begun.learn(&Rows::Parts(held), &mut insert, context)
 }
 
 /// The version of a new model.
@@ -154,18 +156,18 @@ impl Begun<'_> {
         &mut self,
         rows: &Rows<'_>,
         insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
-        surroundings: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) -> Result<Served> {
         let Self { choices, plan, output, received_at, clipped, weight } = self;
-        let mut rng = generator(choices.settings.seed, FIRST, surroundings)?;
+        let mut rng = generator(choices.settings.seed, FIRST, context)?;
         let given = choices.settings.start.as_deref();
         let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
         let start = given.as_deref().map_or(Start::Nothing, Start::Given);
-        let released = run(plan, rows, &start, 1, &mut rng, surroundings.watch)?;
+        let released = run(plan, rows, &start, 1, &mut rng, context.watch)?;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
-        let vault_id = hex::encode(surroundings.random::<16>()?);
-        let id = format!("train-{}", identifier(surroundings)?);
-        let digest = surroundings.keyring.hmac(&vault_id, "request", id.as_bytes());
+        let vault_id = hex::encode(context.random::<16>()?);
+        let id = format!("train-{}", identifier(context)?);
+        let digest = context.keyring.hmac(&vault_id, "request", id.as_bytes());
         let named = Named { id, digest, received_at: received_at.clone() };
         let records = rows.count() as u64;
         let facts = certify::Facts {
@@ -183,18 +185,18 @@ impl Begun<'_> {
             holders: rows.holders()?,
             moved: false,
         };
-        let issued = Issued::new(plan, released, Some(clipped.scaled), facts, surroundings)?;
+        let issued = Issued::new(plan, released, Some(clipped.scaled), facts, context)?;
         let mut notices = of_plan(plan, Sizes { records, weight: *weight })?;
         notices.extend(of_clipped(plan, clipped));
         let genesis = Genesis {
             vault_id,
             created_at: named.received_at.clone(),
             config_json: written(plan)?,
-            public_key: surroundings.keyring.public_key(),
+            public_key: context.keyring.public_key(),
         };
-        let mut creation = Vault::create(output, &genesis, surroundings.keyring)?;
+        let mut creation = Vault::create(output, &genesis, context.keyring)?;
         insert(&mut creation)?;
-        let stored = issued.store(&mut creation, &named, surroundings.keyring)?;
+        let stored = issued.store(&mut creation, &named, context.keyring)?;
         creation.commit()?;
         Ok(issued.served(plan, named, stored, records, notices))
     }

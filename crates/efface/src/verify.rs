@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, Erasure, Standing, Verdict, verify as verify_alone,
+    Certificate, CheckOutcome, Erasure, Verdict, verify as verify_alone,
 };
 use efface_vault::Vault;
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub fn verify(
         (Some(head), Some(vault)) => head.check(&vault, &mut verdict)?,
         (Some(_), None) => {
             let reason = "a head can only be checked with the vault";
-            verdict.push("head", Standing::Undecided, reason);
+            verdict.push("head", CheckOutcome::Undecided, reason);
         }
         (None, _) => {}
     }
@@ -56,7 +56,7 @@ fn verify_certificate(
         Some(vault) => against_vault(&certificate, text, vault, &mut verdict)?,
         None => verdict.push(
             "model",
-            Standing::Undecided,
+            CheckOutcome::Undecided,
             "the model's digest can only be checked with the vault: `--vault`",
         ),
     }
@@ -75,7 +75,7 @@ fn verify_erasure(
         if vault.genesis()?.vault_id == erasure.vault {
             in_ledger(vault, erasure.chain.index, text, &mut verdict)?;
         } else {
-            verdict.push("vault", Standing::Fails, "the erasure is of another vault");
+            verdict.push("vault", CheckOutcome::Fails, "the erasure is of another vault");
         }
     }
     Ok(verdict)
@@ -93,25 +93,28 @@ fn against_vault(
 ) -> Result<()> {
     let genesis = vault.genesis()?;
     if genesis.vault_id != certificate.vault {
-        verdict.push("vault", Standing::Fails, "the certificate is of another vault");
+        verdict.push("vault", CheckOutcome::Fails, "the certificate is of another vault");
         return Ok(());
     }
     in_ledger(vault, certificate.chain.index, text, verdict)?;
     let Some(model) = vault.model()? else {
-        let (standing, reason) = if withdrawn_since(vault, certificate.chain.index)? {
-            (Standing::Holds, "the model was withdrawn by a later erasure, and the vault has none")
+        let (outcome, reason) = if withdrawn_since(vault, certificate.chain.index)? {
+            (
+                CheckOutcome::Holds,
+                "the model was withdrawn by a later erasure, and the vault has none",
+            )
         } else {
-            (Standing::Fails, "the vault has no model")
+            (CheckOutcome::Fails, "the vault has no model")
         };
-        verdict.push("model", standing, reason);
+        verdict.push("model", outcome, reason);
         return Ok(());
     };
     let digest = hex::encode(digest_now(&model));
     let version = certificate.model.version;
     let newest = newest_certificate(vault)?;
-    let (standing, reason) = if model.version == version && digest == certificate.model.digest_after
+    let (outcome, reason) = if model.version == version && digest == certificate.model.digest_after
     {
-        (Standing::Holds, "the vault's weights are the certified ones".to_owned())
+        (CheckOutcome::Holds, "the vault's weights are the certified ones".to_owned())
     } else if newest.as_ref().is_some_and(|newest| {
         newest.model.version > version
             && newest.model.version == model.version
@@ -119,28 +122,28 @@ fn against_vault(
     }) {
         let now = model.version;
         (
-            Standing::Holds,
+            CheckOutcome::Holds,
             format!(
                 "the vault is now at version {now}, covered by its newest certificate; version \
                  {version} is no longer kept"
             ),
         )
     } else {
-        (Standing::Fails, "the vault's weights are not the certified ones".to_owned())
+        (CheckOutcome::Fails, "the vault's weights are not the certified ones".to_owned())
     };
-    verdict.push("model", standing, reason);
+    verdict.push("model", outcome, reason);
     Ok(())
 }
 
 /// Whether the ledger holds this very entry.
 fn in_ledger(vault: &Vault, index: u64, text: &str, verdict: &mut Verdict) -> Result<()> {
-    let (standing, reason) =
+    let (outcome, reason) =
         match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
-            Some(true) => (Standing::Holds, "the ledger contains this certificate"),
-            Some(false) => (Standing::Fails, "the ledger has another entry at this index"),
-            None => (Standing::Fails, "the ledger has no entry at this index"),
+            Some(true) => (CheckOutcome::Holds, "the ledger contains this certificate"),
+            Some(false) => (CheckOutcome::Fails, "the ledger has another entry at this index"),
+            None => (CheckOutcome::Fails, "the ledger has no entry at this index"),
         };
-    verdict.push("ledger", standing, reason);
+    verdict.push("ledger", outcome, reason);
     Ok(())
 }
 

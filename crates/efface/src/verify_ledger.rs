@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface_privacy::certificate::{
-    Certificate, Erasure, GENESIS, ParseError, Request, RequestKind, Standing, Verdict, When,
+    Certificate, CheckOutcome, Erasure, GENESIS, ParseError, Request, RequestKind, Verdict, When,
     Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Event, Phase, State};
@@ -113,7 +113,7 @@ fn checked_from(
         ),
         None => format!("every entry was verified ({entries})"),
     };
-    verdict.push("extent", Standing::Holds, reason);
+    verdict.push("extent", CheckOutcome::Holds, reason);
     walk.clock(&mut verdict);
     key(&genesis, trusted, &mut verdict);
     match walk.latest {
@@ -127,39 +127,43 @@ fn checked_from(
             let plan = Plan::read(&genesis.config_json);
             match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
                 Ok(true) => {
-                    verdict.push("plan", Standing::Holds, "the vault's plan is the certified one");
+                    verdict.push(
+                        "plan",
+                        CheckOutcome::Holds,
+                        "the vault's plan is the certified one",
+                    );
                     if !withdrawn {
                         sums::check(vault, &plan?, &mut verdict)?;
                     }
                 }
                 Ok(false) => {
                     let reason = "the vault's plan is not the one its certificates were made under";
-                    verdict.push("plan", Standing::Fails, reason);
+                    verdict.push("plan", CheckOutcome::Fails, reason);
                 }
-                Err(error) => verdict.push("plan", Standing::Fails, error.message()),
+                Err(error) => verdict.push("plan", CheckOutcome::Fails, error.message()),
             }
         }
-        None => verdict.push("ledger", Standing::Fails, "the ledger has no certificate"),
+        None => verdict.push("ledger", CheckOutcome::Fails, "the ledger has no certificate"),
     }
     Ok(verdict)
 }
 
 fn key(genesis: &Genesis, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
     let vault = key_id(&genesis.public_key);
-    let (standing, reason) = match trusted {
+    let (outcome, reason) = match trusted {
         Some(key) if *key == genesis.public_key => {
-            (Standing::Holds, "the vault's key is the trusted one".to_owned())
+            (CheckOutcome::Holds, "the vault's key is the trusted one".to_owned())
         }
         Some(key) => (
-            Standing::Fails,
+            CheckOutcome::Fails,
             format!("the vault's key is {vault}, not the trusted {}", key_id(key)),
         ),
         None => (
-            Standing::Undecided,
+            CheckOutcome::Undecided,
             format!("the vault's key is {vault}; give the key you trust to check this"),
         ),
     };
-    verdict.push("key", standing, reason);
+    verdict.push("key", outcome, reason);
 }
 
 struct Walk<'a> {
@@ -205,7 +209,7 @@ impl<'a> Walk<'a> {
         verdict: &mut Verdict,
     ) -> Result<bool> {
         let mut fails = |index, reason: &str| {
-            verdict.push(&format!("entry {index}"), Standing::Fails, reason);
+            verdict.push(&format!("entry {index}"), CheckOutcome::Fails, reason);
         };
         let Signed { tally, previous, .. } = match Tally::checkpoint(vault, index, &self.key) {
             Ok(found) => found,
@@ -227,7 +231,7 @@ impl<'a> Walk<'a> {
                 walk.entry(&entry, verdict);
             })?;
             if found.is_none() {
-                verdict.push(&format!("entry {index}"), Standing::Fails, "it is missing");
+                verdict.push(&format!("entry {index}"), CheckOutcome::Fails, "it is missing");
             }
             Ok(walk.latest)
         };
@@ -235,13 +239,13 @@ impl<'a> Walk<'a> {
         self.latest = if newest.index == 0 { first.clone() } else { single(newest.index)? };
         if self.latest.as_ref().is_none_or(|latest| latest.chain.hash != newest.hash) {
             let reason = "it names the wrong certificate as the newest before it";
-            verdict.push(&format!("entry {index}"), Standing::Fails, reason);
+            verdict.push(&format!("entry {index}"), CheckOutcome::Fails, reason);
         }
         if let (Some(first), Some(latest)) = (&first, &self.latest)
             && !fixed(latest, first)
         {
             let name = format!("entry {}", newest.index);
-            verdict.push(&name, Standing::Fails, OTHER_CONSTANTS);
+            verdict.push(&name, CheckOutcome::Fails, OTHER_CONSTANTS);
         }
         self.withdrawn = tally.withdrawn;
         (self.tally, self.previous, self.next) = (tally, previous, index);
@@ -249,12 +253,12 @@ impl<'a> Walk<'a> {
     }
 
     fn entry(&mut self, entry: &LedgerEntry<'_>, verdict: &mut Verdict) {
-        let (standing, reason) = match self.check(entry) {
-            Ok(reason) => (Standing::Holds, reason),
-            Err(reason) => (Standing::Fails, reason),
+        let (outcome, reason) = match self.check(entry) {
+            Ok(reason) => (CheckOutcome::Holds, reason),
+            Err(reason) => (CheckOutcome::Fails, reason),
         };
         self.next = entry.index + 1;
-        verdict.push(&format!("entry {}", entry.index), standing, reason);
+        verdict.push(&format!("entry {}", entry.index), outcome, reason);
     }
 
     fn check(&mut self, entry: &LedgerEntry<'_>) -> std::result::Result<String, Fault> {
@@ -315,7 +319,7 @@ impl<'a> Walk<'a> {
         let failed: Vec<String> = alone
             .checks
             .iter()
-            .filter(|check| check.standing == Standing::Fails)
+            .filter(|check| check.outcome == CheckOutcome::Fails)
             .map(|check| format!("{}: {}", check.name, check.reason))
             .collect();
         if failed.is_empty() {
@@ -329,7 +333,7 @@ impl<'a> Walk<'a> {
     fn erases(&mut self, text: &str) -> std::result::Result<(), String> {
         let erasure = Erasure::parse(text).map_err(|error| error.to_string())?;
         let verdict = Erasure::verify(text, Some(&self.key)).map_err(|error| error.to_string())?;
-        let failed = verdict.checks.iter().find(|check| check.standing != Standing::Holds);
+        let failed = verdict.checks.iter().find(|check| check.outcome != CheckOutcome::Holds);
         if let Some(check) = failed {
             return Err(format!("{}: {}", check.name, check.reason));
         }
@@ -357,7 +361,7 @@ impl<'a> Walk<'a> {
              was set back",
             ranges(&self.backwards)
         );
-        verdict.push("clock", Standing::Notice, reason);
+        verdict.push("clock", CheckOutcome::Notice, reason);
     }
 
     /// What must stay the same, or go on, from one certificate to the next.
@@ -485,10 +489,10 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
 fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     if vault.model()?.is_none() && vault.caches()?.is_none() {
         let reason = "the model is withdrawn, and the vault has none";
-        verdict.push("model", Standing::Holds, reason);
+        verdict.push("model", CheckOutcome::Holds, reason);
     } else {
         let reason = "the model is withdrawn, and the vault has one, or kept state";
-        verdict.push("model", Standing::Fails, reason);
+        verdict.push("model", CheckOutcome::Fails, reason);
     }
     Ok(())
 }
@@ -502,10 +506,10 @@ fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Re
             && hex::encode(digest_now(&model)) == certificate.model.digest_after
     });
     if certified {
-        verdict.push("model", Standing::Holds, "the vault's weights are the certified ones");
+        verdict.push("model", CheckOutcome::Holds, "the vault's weights are the certified ones");
     } else {
         let reason = "the vault's weights are not those of the newest certificate";
-        verdict.push("model", Standing::Fails, reason);
+        verdict.push("model", CheckOutcome::Fails, reason);
     }
     Ok(())
 }
@@ -579,13 +583,13 @@ mod tests {
                     &mut verdict,
                 );
             }
-            verdict.standing()
+            verdict.outcome()
         };
         let first = note(0, GENESIS, &key);
         let second = note(1, &first.1, &key);
-        assert_eq!(walk([&first, &second]), Standing::Holds);
+        assert_eq!(walk([&first, &second]), CheckOutcome::Holds);
         let elsewhere = note(1, &"1".repeat(64), &key);
-        assert_eq!(walk([&first, &elsewhere]), Standing::Fails);
+        assert_eq!(walk([&first, &elsewhere]), CheckOutcome::Fails);
     }
 
     #[test]

@@ -21,7 +21,7 @@ class Check:
     ----------
     name : str
         What was checked.
-    standing : str
+    outcome : str
         ``"holds"``, ``"fails"``, ``"undecided"``, or ``"notice"``: nothing that was promised
         depends on it.
     reason : str
@@ -29,7 +29,7 @@ class Check:
     """
 
     name: str
-    standing: str
+    outcome: str
     reason: str
 
 
@@ -39,40 +39,40 @@ class Verdict:
 
     Attributes
     ----------
-    standing : str
+    outcome : str
         ``"fails"`` if one check fails, else ``"undecided"`` if one is, else ``"holds"``.
     checks : tuple of Check
         In the order they were made.
     """
 
-    standing: str
+    outcome: str
     checks: tuple[Check, ...]
 
     @classmethod
     def _from_json(cls, text: str) -> Verdict:
         document = json.loads(text)
         checks = tuple(
-            Check(check["name"], check["standing"], spoken(check["reason"]))
+            Check(check["name"], check["outcome"], spoken(check["reason"]))
             for check in document["checks"]
         )
-        return cls(document["standing"], checks)
+        return cls(document["outcome"], checks)
 
     def joined(self, check: Check) -> Verdict:
         """Return the verdict with one more check."""
         checks = (*self.checks, check)
-        found = {self.standing, check.standing}
-        standing = next(word for word in ("fails", "undecided", "holds") if word in found)
-        return Verdict(standing, checks)
+        found = {self.outcome, check.outcome}
+        outcome = next(word for word in ("fails", "undecided", "holds") if word in found)
+        return Verdict(outcome, checks)
 
     def __bool__(self) -> bool:
-        return self.standing == "holds"
+        return self.outcome == "holds"
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
 
     def __str__(self) -> str:
-        lines = [f"{check.standing:<9}  {check.name}: {check.reason}" for check in self.checks]
-        return "\n".join([*lines, self.standing])
+        lines = [f"{check.outcome:<9}  {check.name}: {check.reason}" for check in self.checks]
+        return "\n".join([*lines, self.outcome])
 
 
 class Entry:

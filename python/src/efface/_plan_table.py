@@ -102,16 +102,16 @@ def _about(plan: Plan) -> list[str]:
 
 
 def _rows(plan: Plan) -> list[tuple[str, ...]]:
-    yardstick = plan.yardstick
+    baseline = plan.baseline
     return [_row(choice) for choice in plan] + [
         (
             "-",
-            yardstick.name,
+            baseline.name,
             "",
-            _passes(yardstick.request),
-            duration(yardstick.seconds_per_request),
-            duration(yardstick.seconds_per_month),
-            f"{yardstick.excess_risk:.1e}",
+            _passes(baseline.request),
+            duration(baseline.seconds_per_request),
+            duration(baseline.seconds_per_month),
+            f"{baseline.excess_risk:.1e}",
             "none",
         )
     ]

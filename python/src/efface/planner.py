@@ -119,7 +119,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class Baseline:
     """Retraining without noise or certificate, to compare with.
 
     Attributes
@@ -255,10 +255,10 @@ class Plan:
         )
 
     @cached_property
-    def yardstick(self) -> Yardstick:
+    def baseline(self) -> Baseline:
         """Plain retraining from the model before, which certifies nothing."""
-        document = self._document["yardstick"]
-        return Yardstick(
+        document = self._document["baseline"]
+        return Baseline(
             name=document["name"],
             claims=document["claims"],
             request=Work(**document["request"]),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::arguments::WaitArgument;
+use crate::context;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Copy a vault to a new file, whole and consistent, while it is in use
 ///
@@ -34,7 +34,7 @@ pub(crate) struct Backup {
 impl Backup {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let wait = self.wait.duration();
-        let made = surroundings::watched(output, |watch| {
+        let made = context::watched(output, |watch| {
             efface::backup(&self.vault, &self.destination, wait, watch)
         })?;
         output.backup("backup of", &self.vault, &made)?;

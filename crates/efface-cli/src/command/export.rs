@@ -7,9 +7,9 @@ use efface::{Error, ExportFormat};
 use serde_json::json;
 
 use crate::arguments::{ForceArgument, KeyArgument, WaitArgument};
+use crate::context;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Export the model; the ledger records it, since certificates do not cover copies
 ///
@@ -75,7 +75,7 @@ impl Export {
                 .into());
         }
         let keyring = self.key.load()?;
-        let bytes = surroundings::with(&keyring, self.wait.duration(), output, |around| {
+        let bytes = context::with(&keyring, self.wait.duration(), output, |around| {
             efface::export(&self.vault, self.to.of_engine(), around)
         })?;
         let noted = |failure| match failure {

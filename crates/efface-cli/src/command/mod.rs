@@ -31,13 +31,13 @@ pub(crate) use line::Cli;
 use std::path::Path;
 
 use clap::Subcommand;
-use efface::{Served, Surroundings};
+use efface::{Context, Served};
 
 use crate::arguments::RequestArguments;
+use crate::context;
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Every command, in the order of a model's life.
 #[derive(Debug, Subcommand)]
@@ -105,13 +105,13 @@ fn serve(
     request: RequestArguments,
     vault: &Path,
     output: &mut Output,
-    ask: impl FnOnce(&Path, Option<&str>, &mut Surroundings<'_>) -> efface::Result<Served>,
+    ask: impl FnOnce(&Path, Option<&str>, &mut Context<'_>) -> efface::Result<Served>,
 ) -> Result<Outcome> {
     let certificate = request.force.file(request.certificate.as_deref(), &[vault])?;
     let keyring = request.key.load()?;
     let name = request.request_id.as_deref();
     let wait = request.wait.duration();
-    let done = surroundings::with(&keyring, wait, output, |around| ask(vault, name, around))?;
+    let done = context::with(&keyring, wait, output, |around| ask(vault, name, around))?;
     served(output, vault, &done, certificate)
 }
 

@@ -11,12 +11,12 @@ use efface_lab::reproduce::{self, Done, Options};
 use serde_json::json;
 
 use crate::arguments::ForceArgument;
+use crate::context;
 use crate::destination::Existing;
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Bar;
-use crate::surroundings;
 
 /// Repeat published experiments, and compare the papers' numbers with the results
 ///
@@ -76,7 +76,7 @@ impl Reproduce {
             data: self.data.or_else(|| env::var_os("EFFACE_DATA").map(PathBuf::from)),
             folder: self.output.clone(),
             replace: self.force.existing() == Existing::Replace,
-            date: surroundings::now(),
+            date: context::now(),
             stop: interrupt::asked,
         };
         let mut bar = Bar::new(output.is_json());

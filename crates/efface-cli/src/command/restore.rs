@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::arguments::WaitArgument;
+use crate::context;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Restore a backup after checking all its pages and its whole ledger
 ///
@@ -42,7 +42,7 @@ pub(crate) struct Restore {
 impl Restore {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let Self { backup, destination, force, head, wait } = self;
-        let made = surroundings::watched(output, |watch| {
+        let made = context::watched(output, |watch| {
             efface::restore(&backup, &destination, force, head.as_deref(), wait.duration(), watch)
         })?;
         output.backup("vault restored from", &backup, &made)?;

@@ -10,9 +10,9 @@ use crate::arguments::{
     ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, ModelArguments, PromiseArguments,
     TableArguments,
 };
+use crate::context;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
-use crate::surroundings;
 
 /// Train a model that can forget, and certify it
 ///
@@ -80,13 +80,12 @@ impl Train {
         self.promise.add_to(&mut settings);
         let chosen = self.choice.chosen(&settings)?;
         let keyring = self.key.load_or_create(output)?;
-        let served =
-            surroundings::with(&keyring, Duration::ZERO, output, |around| match &chosen {
-                Some(chosen) => {
-                    efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
-                }
-                None => efface::train(&source, settings, &vault, around),
-            })?;
+        let served = context::with(&keyring, Duration::ZERO, output, |around| match &chosen {
+            Some(chosen) => {
+                efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
+            }
+            None => efface::train(&source, settings, &vault, around),
+        })?;
         super::served(output, &vault, &served, certificate)
     }
 }

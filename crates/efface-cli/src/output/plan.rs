@@ -41,16 +41,16 @@ fn in_text(advice: &Advice, written: Option<&Path>) -> String {
     ]));
     lines.extend(advice.choices.iter().map(|choice| choice_row(choice, advice)));
     let rate = advice.workload.deletions_per_month;
-    let yardstick = &advice.yardstick;
+    let baseline = &advice.baseline;
     lines.push(row([
         "-",
-        &yardstick.name,
+        &baseline.name,
         "none",
         "",
-        &passes(&yardstick.request),
-        &seconds(yardstick.month_seconds / rate),
-        &seconds(yardstick.month_seconds),
-        &risk(yardstick.excess_risk, true),
+        &passes(&baseline.request),
+        &seconds(baseline.month_seconds / rate),
+        &seconds(baseline.month_seconds),
+        &risk(baseline.excess_risk, true),
     ]));
     lines.push(paragraph("", &format!("ranking: {}", advice.ranking)).trim_start().to_owned());
     for choice in &advice.choices {
@@ -58,7 +58,7 @@ fn in_text(advice: &Advice, written: Option<&Path>) -> String {
         lines.extend(details(choice));
     }
     lines.push(String::new());
-    lines.push(paragraph(&yardstick.name, &format!("claims {}", yardstick.claims)));
+    lines.push(paragraph(&baseline.name, &format!("claims {}", baseline.claims)));
     if !advice.refused.is_empty() {
         lines.push("\nrefused".into());
         lines.extend(advice.refused.iter().map(refused));

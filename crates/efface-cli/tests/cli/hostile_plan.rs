@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use efface::{ExportFormat, Keyring, Kind, Plan, Source, Surroundings};
+use efface::{Context, ExportFormat, Keyring, Kind, Plan, Source};
 use efface_privacy::certificate::seal;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ impl Owner {
         efface::export(
             &vault,
             ExportFormat::Npz,
-            &mut Surroundings {
+            &mut Context {
                 clock: &|| "2030-01-02T03:04:05Z".to_owned(),
                 entropy: &mut |_| Err("none is needed".to_owned()),
                 keyring: &self.keyring,

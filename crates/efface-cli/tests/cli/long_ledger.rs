@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use efface::{ExportFormat, Keyring, Surroundings};
+use efface::{Context, ExportFormat, Keyring};
 
 use crate::table::{Label, table};
 use crate::tamper::sql;
@@ -16,14 +16,14 @@ fn vault(exports: usize) -> (Workshop, String) {
     w.efface("delete m.efface --record r3").done();
     let keyring = Keyring::load(&w.key_file()).unwrap();
     for _ in 0..exports {
-        let mut surroundings = Surroundings {
+        let mut context = Context {
             clock: &|| "2126-01-02T03:04:05Z".to_owned(),
             entropy: &mut |_| Err("none is needed".to_owned()),
             keyring: &keyring,
             watch: &mut |_| ControlFlow::Continue(()),
             wait: std::time::Duration::ZERO,
         };
-        efface::export(&w.path("m.efface"), ExportFormat::Npz, &mut surroundings).unwrap();
+        efface::export(&w.path("m.efface"), ExportFormat::Npz, &mut context).unwrap();
     }
     let key = w.public_key();
     (w, key)

@@ -118,7 +118,7 @@ fn json_everywhere() {
         }
     }
     let verdict = w.efface("ledger verify m.efface --json").exits(2).json();
-    assert_eq!(verdict["standing"], "undecided");
+    assert_eq!(verdict["outcome"], "undecided");
     let served = w.efface("delete m.efface --record r3 --json").done().json();
     assert!(served["private"]["work"]["passes"].as_u64().unwrap() > 0);
     assert!(served.get("work").is_none(), "what is private stands under `private`");

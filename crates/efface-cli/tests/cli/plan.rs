@@ -73,7 +73,7 @@ fn json_and_the_file_say_the_same() {
     assert_eq!(shown["plan_file"], "plan.json");
     assert_eq!(shown["choices"], file["choices"]);
     assert_eq!(file["schema"], "efface.plan/0");
-    assert_eq!(file["yardstick"]["name"], "retrain each time, warm start");
+    assert_eq!(file["baseline"]["name"], "retrain each time, warm start");
     w.efface(&format!("{SIZES} -o plan.json")).fails(2, &["`plan.json` exists", "hint: "]);
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn both_hold(workshop: &Workshop, file: &str, vault: &str, key: &str)
     let alone = workshop.run(&line).exits(2).json();
     for check in alone["checks"].as_array().unwrap() {
         let expected = if check["name"] == "model" { "undecided" } else { "holds" };
-        assert_eq!(check["standing"], expected, "{check}");
+        assert_eq!(check["outcome"], expected, "{check}");
     }
     let (code, lines) = python(&workshop.path(file), Some(key));
     assert_eq!(code, Some(0), "{lines}");

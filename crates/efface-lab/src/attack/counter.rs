@@ -138,16 +138,16 @@ fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failu
     };
     // The threshold is the mean over games that are not counted.
     let mut middle = 0.0;
-    let rehearsals = trials / 4;
-    for trial in 0..rehearsals {
+    let simulations = trials / 4;
+    for trial in 0..simulations {
         setup.go_on()?;
         for world in [false, true] {
             let sum = score(world, trial, &mut promise)?;
-            middle += sum / (2 * rehearsals) as f64;
+            middle += sum / (2 * simulations) as f64;
         }
     }
     let tally = Tally::of(setup, trials, |world, trial| {
-        Ok(score(world, rehearsals + trial, &mut promise)? > middle)
+        Ok(score(world, simulations + trial, &mut promise)? > middle)
     })?;
     let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
     Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(

@@ -71,17 +71,17 @@ fn targets() -> Vec<Target> {
 }
 
 fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
-    let (rehearsals, games) = if setup.quick { (16, 40) } else { (120, 240) };
+    let (simulations, games) = if setup.quick { (16, 40) } else { (120, 240) };
     let mut outcomes = Vec::new();
     for (number, target) in targets().iter().enumerate() {
         let seed = setup.seed.wrapping_add(number as u64);
-        let played = Played::of(target, setup, seed, rehearsals + games)?;
+        let played = Played::of(target, setup, seed, simulations + games)?;
         if number == 0 {
             let logged = played.folders(true);
             let line = played.line(
                 setup,
                 &logged,
-                rehearsals,
+                simulations,
                 "a vault of `solve` with its log",
                 Rule::of_values,
             )?;
@@ -90,10 +90,10 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
         let folders = played.folders(false);
         let name = format!("efface {}", target.name);
         let tables = format!("{name}: values of tables");
-        outcomes.push(played.line(setup, &folders, rehearsals, &tables, Rule::of_values)?);
+        outcomes.push(played.line(setup, &folders, simulations, &tables, Rule::of_values)?);
         if !target.secret {
             let bytes = format!("{name}: bytes of files");
-            outcomes.push(played.line(setup, &folders, rehearsals, &bytes, Rule::of_bytes)?);
+            outcomes.push(played.line(setup, &folders, simulations, &bytes, Rule::of_bytes)?);
         }
     }
     Ok(outcomes)
@@ -177,11 +177,11 @@ impl Played {
         &self,
         setup: &Setup,
         folders: &[Vec<View>; 2],
-        rehearsals: u64,
+        simulations: u64,
         against: &str,
         learn: fn(&[View], &[View]) -> Rule,
     ) -> Result<Outcome, Failure> {
-        let [first, second] = folders.each_ref().map(|views| views.split_at(rehearsals as usize));
+        let [first, second] = folders.each_ref().map(|views| views.split_at(simulations as usize));
         let rule = learn(first.0, second.0);
         let games = first.1.len() as u64;
         let tally = Tally::of(setup, games, |world, trial| {

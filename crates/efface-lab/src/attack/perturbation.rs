@@ -14,7 +14,7 @@ use efface::below::privacy::accountant::Accountant;
 use efface::below::privacy::claim::{Question, evaluate};
 use efface::below::privacy::event::{Event, Normalizer};
 use efface::below::privacy::quantity::Decimal;
-use efface::{Delete, Settings, Source, Standing, Which};
+use efface::{CheckOutcome, Delete, Settings, Source, Which};
 
 use super::draws::generator;
 use super::engine::{Engine, Public, claim, dataset, on_grid};
@@ -175,9 +175,9 @@ fn believed_certificates(setup: &Setup) -> Result<Outcome, Failure> {
         let verdict = efface::verify(&served.certificate, Some(&key), Some(&vault), None)
             .map_err(Failure::of)?;
         let fails: Vec<_> =
-            verdict.checks.iter().filter(|c| c.standing == Standing::Fails).collect();
+            verdict.checks.iter().filter(|c| c.outcome == CheckOutcome::Fails).collect();
         let told = fails.iter().any(|check| check.reason.starts_with("NOT SOUND"));
-        if verdict.standing() != Standing::Fails || !told {
+        if verdict.outcome() != CheckOutcome::Fails || !told {
             believed += 1;
         }
     }

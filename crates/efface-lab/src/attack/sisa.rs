@@ -116,16 +116,16 @@ fn solve(setup: &Setup) -> Result<Outcome, Failure> {
         Ok(lean.sum::<f64>())
     };
     let trials = setup.trials(5_000);
-    let rehearsals = trials / 4;
+    let simulations = trials / 4;
     let mut middle = 0.0;
-    for trial in 0..rehearsals {
+    for trial in 0..simulations {
         setup.go_on()?;
         for world in [false, true] {
-            middle += score(world, trial)? / (2 * rehearsals) as f64;
+            middle += score(world, trial)? / (2 * simulations) as f64;
         }
     }
     let tally =
-        Tally::of(setup, trials, |world, trial| Ok(score(world, rehearsals + trial)? > middle))?;
+        Tally::of(setup, trials, |world, trial| Ok(score(world, simulations + trial)? > middle))?;
     let event = event.ok_or_else(|| Failure::of("no trials"))?;
     let claimed = claim(&event, &Question::Indistinguishable { delta: 1e-6 })?;
     if claimed.requests != Requests::Any {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use efface::{Keyring, Progress, Surroundings};
+use efface::{Context, Keyring, Progress};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
@@ -47,10 +47,10 @@ impl Bench {
     /// Runs one operation.
     pub(crate) fn run<T>(
         &mut self,
-        work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
+        work: impl FnOnce(&mut Context<'_>) -> efface::Result<T>,
     ) -> Result<T, Failure> {
         let rng = &mut self.rng;
-        let mut surroundings = Surroundings {
+        let mut context = Context {
             clock: &|| "2030-01-02T03:04:05Z".to_owned(),
             entropy: &mut |bytes| {
                 rng.fill_bytes(bytes);
@@ -60,6 +60,6 @@ impl Bench {
             watch: &mut |_: &Progress| ControlFlow::Continue(()),
             wait: std::time::Duration::ZERO,
         };
-        work(&mut surroundings).map_err(Failure::of)
+        work(&mut context).map_err(Failure::of)
     }
 }

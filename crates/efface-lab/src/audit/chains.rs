@@ -7,7 +7,7 @@ use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface::below::learn::{Constants, Dataset};
 use efface::below::privacy::event;
 use efface::below::privacy::event::Event;
-use efface::{Rehearsal, Result, Schedule};
+use efface::{Result, Schedule, Simulation};
 use rand_chacha::ChaCha20Rng;
 
 use super::examine::Direction;
@@ -30,13 +30,13 @@ pub(super) struct Batch {
 
 /// Where chains can run side by side.
 pub(super) fn batch(
-    rehearsal: &Rehearsal<'_>,
+    simulation: &Simulation<'_>,
     constants: &Constants,
     data: &Dataset,
     deleted: &Released,
     rng: &mut ChaCha20Rng,
 ) -> Result<Option<Batch>> {
-    let plan = rehearsal.plan();
+    let plan = simulation.plan();
     if constants.loss().slope(0.0, 0.0).is_none() {
         return Ok(None);
     }
@@ -49,7 +49,7 @@ pub(super) fn batch(
         }
         (Schedule::Descent { .. }, Event::Descent(event)) => {
             // One run of the engine says how often the reference publishes.
-            let repeated = rehearsal.reference(&deleted.event, rng)?;
+            let repeated = simulation.reference(&deleted.event, rng)?;
             let Event::Descent(repeated) = repeated.event.core() else { return Ok(None) };
             let checked = plan.descent(constants)?;
             (Mechanism::Descent(checked), steps(&event.phases), steps(&repeated.phases))

@@ -1,7 +1,7 @@
 //! Chains side by side and the engine's own runs, from vaults.
 
 use efface::below::privacy::event::Event;
-use efface::{Rehearsal, Settings, Source, World};
+use efface::{Settings, Simulation, Source, World};
 
 use super::chains;
 use super::worlds::{Seeds, Side, Worlds};
@@ -43,15 +43,15 @@ fn the_reference_side_by_side_is_the_engine_s() {
         };
         let vault = bench.path("model.efface");
         bench.run(|s| efface::train(&source, settings, &vault, s)).unwrap();
-        let specimen = efface::specimen(&vault, &[]).unwrap();
-        let (plan, data) = (&specimen.plan, &specimen.records);
+        let sample = efface::audit_sample(&vault, &[]).unwrap();
+        let (plan, data) = (&sample.plan, &sample.records);
         let constants = plan.constants().unwrap();
-        let rehearsal = Rehearsal::new(plan, data, &[5]).unwrap();
+        let simulation = Simulation::new(plan, data, &[5]).unwrap();
         let seeds = || Seeds::new([8; 32]);
         let rng = &mut seeds().generator(Side::Deleted, 1_000_000);
-        let learnt = rehearsal.learn(World::Before, rng).unwrap();
-        let deleted = rehearsal.delete(&learnt, rng).unwrap();
-        let batch = chains::batch(&rehearsal, &constants, data, &deleted, rng).unwrap().unwrap();
+        let learnt = simulation.learn(World::Before, rng).unwrap();
+        let deleted = simulation.delete(&learnt, rng).unwrap();
+        let batch = chains::batch(&simulation, &constants, data, &deleted, rng).unwrap().unwrap();
         let worlds = batch.worlds(&constants, &[5], seeds());
         let (spacing, eta) = match deleted.event.core() {
             Event::NoisyGd(event) => (event.grid.0, event.step.0),
@@ -65,10 +65,10 @@ fn the_reference_side_by_side_is_the_engine_s() {
                 let rng = &mut seeds().generator(side, run as u64);
                 let expected = match side {
                     Side::Deleted => {
-                        let learnt = rehearsal.learn(World::Before, rng).unwrap();
-                        rehearsal.delete(&learnt, rng).unwrap()
+                        let learnt = simulation.learn(World::Before, rng).unwrap();
+                        simulation.delete(&learnt, rng).unwrap()
                     }
-                    Side::Reference => rehearsal.reference(&deleted.event, rng).unwrap(),
+                    Side::Reference => simulation.reference(&deleted.event, rng).unwrap(),
                 };
                 for (a, b) in chain.iter().zip(&expected.weights) {
                     assert!((a - b).abs() <= most, "{name}, {side:?} {run}: {a} and {b}");

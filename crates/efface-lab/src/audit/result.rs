@@ -47,7 +47,7 @@ pub struct AuditResult {
     pub mu_reach: f64,
     /// The largest epsilon that so many runs could have shown.
     pub epsilon_reach: f64,
-    /// What a certificate of the rehearsed deletion would say; certificates of the vault's own
+    /// What a certificate of the simulated deletion would say; certificates of the vault's own
     /// requests may say less or more.
     pub certified: Vec<Certified>,
     /// The probability with which all bounds hold together.

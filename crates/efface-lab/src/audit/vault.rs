@@ -5,7 +5,7 @@ use std::path::Path;
 use efface::below::learn::mechanism::Released;
 use efface::below::learn::{Constants, Dataset};
 use efface::below::privacy::claim::Notion;
-use efface::{Claim, Error, MechanismName, Plan, Rehearsal, Result, World, entries, specimen};
+use efface::{Claim, Error, MechanismName, Plan, Result, Simulation, World, audit_sample, entries};
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
 use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};
@@ -35,12 +35,12 @@ pub fn audit(
     seed: [u8; 32],
     budget: &Budget<'_>,
 ) -> Result<AuditResult> {
-    let specimen = specimen(path, &options.records)?;
-    let plan = &specimen.plan;
+    let sample = audit_sample(path, &options.records)?;
+    let plan = &sample.plan;
     check(plan, options)?;
     let constants = plan.constants()?;
-    let in_vault = specimen.records.rows() as u64;
-    let (data, origins) = subset(specimen.records, options.rows, &specimen.named)?;
+    let in_vault = sample.records.rows() as u64;
+    let (data, origins) = subset(sample.records, options.rows, &sample.named)?;
     let mut notes = vec![
         "a fresh model and one deletion were simulated; the requests in the ledger were not \
          repeated"
@@ -82,24 +82,24 @@ pub fn audit(
         let found = candidate::search(&constants, &data, group)?;
         (data, found.positions, found.found)
     } else {
-        let named = |at: &usize| specimen.named.binary_search(at).is_ok();
+        let named = |at: &usize| sample.named.binary_search(at).is_ok();
         let positions = (0..data.rows()).filter(|&row| named(&origins[row])).collect();
         (data, positions, "named".to_owned())
     };
-    let rehearsal = Rehearsal::new(plan, &data, &positions)?;
+    let simulation = Simulation::new(plan, &data, &positions)?;
     let seeds = Seeds::new(seed);
     // Runs are numbered from 0; this one is not among them.
     let rng = &mut seeds.generator(Side::Deleted, u64::MAX / 2 - 1);
-    let learnt = rehearsal.learn(World::Before, rng)?;
-    let deleted = rehearsal.delete(&learnt, rng)?;
-    let claims = claims(&rehearsal, &deleted)?;
+    let learnt = simulation.learn(World::Before, rng)?;
+    let deleted = simulation.delete(&learnt, rng)?;
+    let claims = claims(&simulation, &deleted)?;
     let certified: Vec<Certified> = claims.iter().map(Certified::of).collect();
     let delta = claims.first().and_then(|claim| claim.delta).map_or(0.0, |delta| delta.0);
     if claims.first().is_some_and(|claim| claim.releases > 1) {
         notes.push("the claim covers several releases together; one of them was tested".into());
     }
-    let mut directions = optima(&constants, &rehearsal)?;
-    let batch = chains::batch(&rehearsal, &constants, &data, &deleted, rng)?;
+    let mut directions = optima(&constants, &simulation)?;
+    let batch = chains::batch(&simulation, &constants, &data, &deleted, rng)?;
     let steps = batch.as_ref().map(|batch| batch.steps);
     let (examined, method) = match &batch {
         Some(batch) => {
@@ -108,14 +108,14 @@ pub fn audit(
             (examine(&worlds, directions, Means::Tried, delta, budget)?, "batched")
         }
         None => {
-            let worlds = EngineWorlds::new(&rehearsal, &deleted, seeds);
+            let worlds = EngineWorlds::new(&simulation, &deleted, seeds);
             (examine(&worlds, directions, Means::Tried, delta, budget)?, "engine")
         }
     };
     let Examined { tests, split, reach } = examined;
     let verdict = judge(&tests, &reach, &certified);
     let (mu_lower, epsilon_lower) = largest(&tests);
-    if let Some(entry) = entries(path)?.iter().find(|e| e.outdates(specimen.head.0)) {
+    if let Some(entry) = entries(path)?.iter().find(|e| e.outdates(sample.head.0)) {
         return Err(Error::refused(
             "audit",
             format!(
@@ -129,9 +129,9 @@ pub fn audit(
     let origin = |row: &usize| origins.get(*row).map(|&row| row as u64);
     Ok(AuditResult {
         schema: SCHEMA.to_owned(),
-        vault: specimen.vault,
-        certificate: specimen.certificate,
-        head: Head { index: specimen.head.0, hash: specimen.head.1 },
+        vault: sample.vault,
+        certificate: sample.certificate,
+        head: Head { index: sample.head.0, hash: sample.head.1 },
         mechanism: plan.mechanism.name().to_owned(),
         notion: claims.first().map_or("", |claim| claim.notion.name()).to_owned(),
         reference: claims.first().map_or_else(String::new, |claim| claim.reference.clone()),
@@ -214,8 +214,8 @@ fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset,
 }
 
 /// The claims of closeness to retraining that the reference world is the reference of.
-fn claims(rehearsal: &Rehearsal<'_>, deleted: &Released) -> Result<Vec<Claim>> {
-    let mut claims = rehearsal.closeness(deleted)?;
+fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>> {
+    let mut claims = simulation.closeness(deleted)?;
     if claims.is_empty() {
         return Err(Error::refused(
             "audit",
@@ -229,9 +229,9 @@ fn claims(rehearsal: &Rehearsal<'_>, deleted: &Released) -> Result<Vec<Claim>> {
 }
 
 /// From the optimum without the records to the one with them, where there are optima.
-fn optima(constants: &Constants, rehearsal: &Rehearsal<'_>) -> Result<Vec<Direction>> {
-    let with = candidate::optimum(constants, rehearsal.records(World::Before), None)?;
-    let without = candidate::optimum(constants, rehearsal.records(World::After), with.as_deref())?;
+fn optima(constants: &Constants, simulation: &Simulation<'_>) -> Result<Vec<Direction>> {
+    let with = candidate::optimum(constants, simulation.records(World::Before), None)?;
+    let without = candidate::optimum(constants, simulation.records(World::After), with.as_deref())?;
     let (Some(with), Some(without)) = (with, without) else { return Ok(Vec::new()) };
     let vector = with.iter().zip(&without).map(|(a, b)| a - b).collect();
     Ok(vec![Direction { name: "difference of the two optima".into(), vector }])

@@ -7,8 +7,8 @@ use efface::below::learn::solver::hessian_in_passes;
 use efface::below::matrix::Matrix;
 use efface::below::vault::Vault;
 use efface::{
-    Delete, Error, Keyring, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source,
-    Surroundings, Values, Which,
+    Context, Delete, Error, Keyring, MemoryRows, MemoryTable, Numbers, Result, Served, Settings,
+    Source, Values, Which,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -186,9 +186,9 @@ impl Vaults {
             .map_err(|error| Error::storage("vault", format!("cannot remove a vault: {error}")))
     }
 
-    fn around<T>(&mut self, work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>) -> Result<T> {
+    fn around<T>(&mut self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
         let (rng, stop) = (&mut self.rng, self.stop);
-        work(&mut Surroundings {
+        work(&mut Context {
             clock: &|| "2026-01-01T00:00:00Z".to_owned(),
             entropy: &mut |bytes| {
                 rng.fill_bytes(bytes);

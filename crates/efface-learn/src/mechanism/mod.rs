@@ -6,7 +6,7 @@
 
 pub mod descent;
 pub mod distributed_descent;
-mod foresight;
+mod forecast;
 mod grid;
 mod kept;
 pub mod newton;
@@ -23,7 +23,7 @@ mod tests;
 
 pub use descent::{DescentError, DescentPlan};
 pub use distributed_descent::{DistributedError, DistributedPlan};
-pub use foresight::{Departure, USUAL_SHIFT};
+pub use forecast::{Departure, USUAL_SHIFT};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};

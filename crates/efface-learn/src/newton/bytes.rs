@@ -2,10 +2,10 @@
 
 use super::Memory;
 use super::bound::Bound;
-use super::forecast::Typical;
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::symmetric::Symmetric;
+use super::typical::Typical;
 use crate::objective::LARGEST_HESSIAN;
 use crate::solver::{Factor, FactorError};
 

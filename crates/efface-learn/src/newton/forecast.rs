@@ -1,98 +1,93 @@
-//! How many more rows may change before the bound runs out: an estimate for the operator.
+//! What a memory will take, from public constants, before there is one.
 
-use super::Memory;
-use super::gradient::{Gradient, slope};
-use super::hessian::Hessian;
+use super::pass::{HESSIANS, PASSES_PER_PARAMETER, TRIES};
+use super::serve::SMALL;
 use crate::constants::Constants;
-use crate::dataset::Dataset;
-use crate::solver::Stopping;
+use crate::outward;
+use crate::solver::{Solver, Stopping, most_work};
+use efface_privacy::event::Normalizer;
 
-/// Rows that are looked at.
-const SAMPLE: usize = 32;
+/// A row usually moves the weights by this part of the public bound (an observation), each in a
+/// direction of its own.
+const USUAL_STEP: f64 = 0.1;
 
-/// What the removal of one row does on average, from a few evenly spaced rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Typical {
-    /// Mean of |v|^2, v the step.
-    pub(super) step: f64,
-    /// Mean of v^T C v.
-    pub(super) curved: f64,
+/// Upper bound on the gradient passes of one correction, in exact arithmetic: those with each of its
+/// Hessians, and the full solve that takes over.
+#[must_use]
+pub fn most_corrections(constants: &Constants, stopping: Stopping) -> u64 {
+    let solve = most_work(constants, Solver::Newton, stopping, constants.optimum_bound());
+    TRIES * (1 + HESSIANS) + solve.passes.saturating_add(1)
 }
 
-impl Typical {
-    pub(super) fn of(
-        constants: &Constants,
-        data: &Dataset,
-        gradient: &Gradient,
-        hessian: &Hessian,
-    ) -> Self {
-        let count = data.rows().min(SAMPLE);
-        let ridge = constants.strong_convexity() * constants.normalizer(data.rows());
-        let mut sums = Self { step: 0.0, curved: 0.0 };
-        for k in 0..count {
-            let i = k * data.rows() / count;
-            let row = data.x().row(i);
-            let margin: f64 = row.iter().map(|(j, x)| f64::from(x) * gradient.at[j]).sum();
-            let slope = data.sample_weights()[i] * slope(constants.loss(), margin, data.y()[i]);
-            let mut v = vec![0.0; gradient.at.len()];
-            for (j, x) in row.iter() {
-                v[j] = slope * f64::from(x);
-            }
-            let change = v.clone();
-            hessian.factor.solve_in_place(&mut v);
-            let square: f64 = v.iter().map(|v| v * v).sum();
-            let product: f64 = v.iter().zip(&change).map(|(v, c)| v * c).sum();
-            sums.step += square / count as f64;
-            sums.curved += (product - ridge * square).max(0.0) / count as f64;
-        }
-        sums
-    }
+/// Multiplications that serving a change of `rows` rows usually takes: the changed rows, two changes
+/// of a factor or matrix, and two sweeps of a solve and a product.
+#[must_use]
+pub fn serving_operations(parameters: usize, rows: u64) -> f64 {
+    let square = (parameters as f64).powi(2);
+    (3.0 * rows as f64 + 4.0) * square
 }
 
-impl Memory {
-    /// The part of `stopping.distance` that the bound has not used: 1 when all is left, 0 or less
-    /// when none is.
-    #[must_use]
-    pub fn margin(&self, stopping: Stopping) -> f64 {
-        1.0 - self.bound.distance / stopping.distance
-    }
+/// Rows that may change after a training or a refresh, in all, before a pass can be due: proven from
+/// the public constants (section "Forecast" of the derivation), at most `records`. 0 where nothing
+/// is known, as always under `mean`.
+#[must_use]
+pub fn sure_changes(constants: &Constants, stopping: Stopping, records: u64) -> u64 {
+    let Normalizer::Fixed { capacity, .. } = constants.declared().normalizer else { return 0 };
+    let tau = stopping.distance;
+    let per_row = constants.optimum_shift(1, records);
+    let m = constants.strong_convexity();
+    let condition = constants.total_smoothness() / m;
+    let records_held = usize::try_from(records).unwrap_or(usize::MAX);
+    let slack = 3.0 * constants.public_slack(tau, records_held) / m;
+    let fits = |rows: u64| {
+        let moved = tau * (1.0 + SMALL) + rows as f64 * per_row;
+        let operations = 2.0 * (capacity as f64 + constants.weighing())
+            + 5.0 * constants.cols() as f64
+            + 64.0
+            + 4.0 * rows as f64;
+        let rounding = slack + outward::gamma(operations) * condition * moved;
+        reached(constants, 0.0, moved, SMALL * tau + rounding) <= tau
+    };
+    most_that(fits, records)
+}
 
-    /// About how many more single rows may change before the bound exceeds `stopping.distance`,
-    /// when they are like the rows of the last pass and move the weights independently of one
-    /// another. An estimate, not a bound: rows that move the weights the same way use it up
-    /// faster.
-    #[must_use]
-    pub fn expected_changes(&self, constants: &Constants, stopping: Stopping) -> u64 {
-        let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
-        let slope = nu * constants.declared().row_bound;
-        let records = usize::try_from(self.records).unwrap_or(usize::MAX);
-        let ridge = constants.strong_convexity() * constants.normalizer(records);
-        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
-        let apart: Vec<f64> =
-            self.gradient.at.iter().zip(&self.hessian.at).map(|(b, h)| b - h).collect();
-        let first = square(&apart);
-        let (step, done) = (square(&self.step), self.changes as f64);
-        let fits = |more: u64| {
-            let more = more as f64;
-            let moved = first + step + more * self.typical.step;
-            let curved = (done + more) * self.typical.curved;
-            let epsilon =
-                0.5 * (libm::expm1(slope * first.sqrt()) + libm::expm1(slope * moved.sqrt()));
-            let grown = libm::exp(slope * moved.sqrt());
-            let distance = grown * (self.bound.known / ridge + epsilon * (curved / ridge).sqrt());
-            distance <= stopping.distance
-        };
-        if self.bound.distance.is_nan() || self.bound.distance > stopping.distance || !fits(0) {
-            return 0;
-        }
-        let (mut low, mut high) = (0, self.records);
-        if fits(high) {
-            return high;
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if fits(middle) { low = middle } else { high = middle }
-        }
-        low
+/// Rows that usually change between two passes once the Hessian is as old as it usually gets: an
+/// observation, no bound; at least 1.
+#[must_use]
+pub fn usual_changes(constants: &Constants, stopping: Stopping, records: u64) -> u64 {
+    let per_row = USUAL_STEP * constants.optimum_shift(1, records);
+    // A Hessian serves for P/10 passes, and halfway through for half of them.
+    let passes = (PASSES_PER_PARAMETER * constants.parameters() as f64).max(1.0) / 2.0;
+    let fits = |rows: u64| {
+        let moved = (rows as f64).sqrt() * per_row;
+        reached(constants, passes.sqrt() * moved, moved, 0.0) <= stopping.distance
+    };
+    most_that(fits, records).max(1)
+}
+
+/// The memory's bound on the distance when the gradient was taken `apart` from the Hessian, the step is
+/// at most `moved`, and `left` is what the step leaves over M.
+fn reached(constants: &Constants, apart: f64, moved: f64, left: f64) -> f64 {
+    let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+    let slope = nu * constants.declared().row_bound;
+    if slope == 0.0 {
+        return left;
     }
+    let far = slope * (apart + moved);
+    let epsilon = 0.5 * (libm::expm1(slope * apart) + libm::expm1(far));
+    let shrink = slope * libm::exp(far) * (left + epsilon * moved);
+    if shrink < 1.0 { -libm::log1p(-shrink) / slope } else { f64::INFINITY }
+}
+
+/// The most that fits, of numbers up to `most`, where all below one that fits fit too.
+fn most_that(fits: impl Fn(u64) -> bool, most: u64) -> u64 {
+    if fits(most) {
+        return most;
+    }
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
 }

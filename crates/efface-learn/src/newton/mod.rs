@@ -3,19 +3,19 @@
 mod bound;
 mod bytes;
 mod forecast;
-mod foresight;
 mod gradient;
 mod hessian;
 mod pass;
 mod serve;
 mod symmetric;
+mod typical;
 
 #[cfg(test)]
 mod tests;
 
 pub use bound::Bound;
 pub use bytes::MemoryError;
-pub use foresight::{most_corrections, serving_operations, sure_changes, usual_changes};
+pub use forecast::{most_corrections, serving_operations, sure_changes, usual_changes};
 pub use pass::{Effort, check_newton};
 
 use efface_matrix::{GramError, PassError};
@@ -23,9 +23,9 @@ use efface_matrix::{GramError, PassError};
 use crate::constants::Constants;
 use crate::objective::{LARGEST_HESSIAN, ObjectiveError, SumError};
 use crate::solver::SolveError;
-use forecast::Typical;
 use gradient::Gradient;
 use hessian::Hessian;
+use typical::Typical;
 
 /// What `secret` state keeps so that a change of a few rows needs no pass over the others.
 ///

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use efface_matrix::weighted_gram;
 
 use super::bound::{Ridge, UNKNOWN, bound, known};
-use super::forecast::Typical;
 use super::gradient::Gradient;
 use super::hessian::Hessian;
+use super::typical::Typical;
 use super::{Memory, NewtonError};
 use crate::constants::Constants;
-use crate::objective::{Curvature, LARGEST_HESSIAN, Objective};
+use crate::objective::{LARGEST_HESSIAN, Objective, RecordCurvature};
 use crate::outward;
 use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
 
@@ -115,7 +115,7 @@ impl Memory {
             if self.bound.distance <= stopping.distance {
                 return Ok(effort);
             }
-            self.settle(constants, &[], stopping);
+            self.update_and_solve(constants, &[], stopping);
             due = tries == TRIES || self.bound.known.is_infinite();
         }
     }
@@ -124,7 +124,7 @@ impl Memory {
     /// for the changes to come.
     pub(crate) fn improve(&mut self, constants: &Constants, stopping: Stopping) {
         let mut further = self.clone();
-        further.settle(constants, &[], stopping);
+        further.update_and_solve(constants, &[], stopping);
         if further.bound.distance < self.bound.distance {
             *self = further;
         }
@@ -202,7 +202,7 @@ fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonErr
 /// The Hessian at `weights`, summed over all rows.
 fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonError> {
     let (constants, data) = (objective.constants(), objective.data()?);
-    let Curvature::Scalar(curvature) = data.curvature(constants.loss(), weights)? else {
+    let RecordCurvature::Scalar(curvature) = data.curvature(constants.loss(), weights)? else {
         return Err(NewtonError::Loss(constants.loss().name().to_owned()));
     };
     let gram = weighted_gram(data.x(), &curvature)?;

@@ -53,7 +53,7 @@ impl Memory {
         self.gradient.change(removed, -1.0, constants);
         self.records = records;
         self.changes = self.changes.saturating_add(changes.len() as u64);
-        self.settle(constants, &changes, stopping);
+        self.update_and_solve(constants, &changes, stopping);
         Ok(self.bound)
     }
 
@@ -72,7 +72,12 @@ impl Memory {
     }
 
     /// Changes the Hessian and solves for the step anew.
-    pub(super) fn settle(&mut self, constants: &Constants, changes: &[Outer], stopping: Stopping) {
+    pub(super) fn update_and_solve(
+        &mut self,
+        constants: &Constants,
+        changes: &[Outer],
+        stopping: Stopping,
+    ) {
         let ridge = Ridge::of(constants, self.records);
         let few = changes.len() * WORTH <= self.step.len().max(WORTH);
         let factored =

@@ -10,7 +10,7 @@ pub const LARGEST_HESSIAN: usize = 2048;
 
 /// What the Hessian needs from every record at one point.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Curvature {
+pub enum RecordCurvature {
     /// One second derivative per record, times its weight.
     Scalar(Vec<f64>),
     /// The class probabilities times the record's weight, one block of `classes` per record.
@@ -24,9 +24,9 @@ pub enum Curvature {
 
 /// A point at which second derivatives are asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Bend {
+pub enum Curvature {
     /// What the records of one data set say there.
-    Here(Curvature),
+    Here(RecordCurvature),
     /// The weights: records in parts are asked anew each time, so that whoever holds a part has
     /// nothing to keep.
     At(Vec<f64>),
@@ -37,10 +37,12 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn curvature(&self, weights: &[f64]) -> Result<Bend, SumError> {
+    pub fn curvature(&self, weights: &[f64]) -> Result<Curvature, SumError> {
         match self.records {
-            Records::Whole(data) => Ok(Bend::Here(data.curvature(self.constants.loss(), weights)?)),
-            Records::Parts(_) => Ok(Bend::At(weights.to_vec())),
+            Records::Whole(data) => {
+                Ok(Curvature::Here(data.curvature(self.constants.loss(), weights)?))
+            }
+            Records::Parts(_) => Ok(Curvature::At(weights.to_vec())),
         }
     }
 
@@ -48,10 +50,10 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When the curvature is not of these records, or the matrix does not fit in memory.
-    pub fn hessian(&self, curvature: &Bend) -> Result<Mat<f64>, SumError> {
+    pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
         let mut hessian = match (self.records, curvature) {
-            (Records::Whole(data), Bend::Here(curvature)) => data.hessian(curvature)?,
-            (Records::Parts(parts), Bend::At(weights)) => {
+            (Records::Whole(data), Curvature::Here(curvature)) => data.hessian(curvature)?,
+            (Records::Parts(parts), Curvature::At(weights)) => {
                 Sum::of(parts, self.constants).hessian(weights)?
             }
             _ => return Err(SumError::Mixed),
@@ -70,12 +72,12 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When `vector` has not one entry per parameter.
-    pub fn product(&self, curvature: &Bend, vector: &[f64]) -> Result<Vec<f64>, SumError> {
+    pub fn product(&self, curvature: &Curvature, vector: &[f64]) -> Result<Vec<f64>, SumError> {
         let mut product = match (self.records, curvature) {
-            (Records::Whole(data), Bend::Here(curvature)) => {
+            (Records::Whole(data), Curvature::Here(curvature)) => {
                 data.product(self.constants.loss(), curvature, vector)?
             }
-            (Records::Parts(parts), Bend::At(weights)) => {
+            (Records::Parts(parts), Curvature::At(weights)) => {
                 Sum::of(parts, self.constants).product(weights, vector)?
             }
             _ => return Err(SumError::Mixed),

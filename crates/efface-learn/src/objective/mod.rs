@@ -15,7 +15,7 @@ pub(crate) mod twice;
 #[cfg(test)]
 mod weight_tests;
 
-pub use curvature::{Bend, Curvature, LARGEST_HESSIAN};
+pub use curvature::{Curvature, LARGEST_HESSIAN, RecordCurvature};
 pub use parts::{Parts, PartsHere, lower_triangle};
 
 use efface_matrix::{GramError, PassError, Totals};
@@ -36,7 +36,7 @@ pub struct Objective<'a> {
     constants: &'a Constants,
     records: Records<'a>,
     normalizer: f64,
-    tilt: Vec<f64>,
+    linear_term: Vec<f64>,
 }
 
 /// Where the records are.
@@ -126,7 +126,7 @@ pub enum ObjectiveError {
     },
     /// A linear term of another length.
     #[error("the linear term must have {expected} entries, got {got}")]
-    Tilt {
+    LinearTerm {
         /// P.
         expected: usize,
         /// Its length.
@@ -210,7 +210,7 @@ impl<'a> Objective<'a> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
-        Ok(Self { constants, records: Records::Whole(data), normalizer, tilt: Vec::new() })
+        Ok(Self { constants, records: Records::Whole(data), normalizer, linear_term: Vec::new() })
     }
 
     /// The objective on records in parts, of which none is read here.
@@ -220,19 +220,19 @@ impl<'a> Objective<'a> {
     pub fn over(constants: &'a Constants, parts: &'a dyn Parts) -> Result<Self, ObjectiveError> {
         check_count(constants, parts.records())?;
         let normalizer = constants.normalizer(parts.records());
-        Ok(Self { constants, records: Records::Parts(parts), normalizer, tilt: Vec::new() })
+        Ok(Self { constants, records: Records::Parts(parts), normalizer, linear_term: Vec::new() })
     }
 
     /// The same objective plus t.w; t replaces any earlier one.
     ///
     /// # Errors
-    /// When `tilt` has not one entry per parameter.
-    pub fn tilted(self, tilt: Vec<f64>) -> Result<Self, ObjectiveError> {
+    /// When `linear_term` has not one entry per parameter.
+    pub fn with_linear_term(self, linear_term: Vec<f64>) -> Result<Self, ObjectiveError> {
         let expected = self.constants.parameters();
-        if tilt.len() != expected {
-            return Err(ObjectiveError::Tilt { expected, got: tilt.len() });
+        if linear_term.len() != expected {
+            return Err(ObjectiveError::LinearTerm { expected, got: linear_term.len() });
         }
-        Ok(Self { tilt, ..self })
+        Ok(Self { linear_term, ..self })
     }
 
     /// N: what sums over the records are divided by.
@@ -283,8 +283,8 @@ impl<'a> Objective<'a> {
         let squares: f64 = weights.iter().map(|w| w * w).sum();
         let mut value = totals.loss / self.normalizer + 0.5 * lambda * squares;
         let mut slack = self.constants.slack(outward::norm(weights), self.records());
-        if !self.tilt.is_empty() {
-            for ((g, t), w) in gradient.iter_mut().zip(&self.tilt).zip(weights) {
+        if !self.linear_term.is_empty() {
+            for ((g, t), w) in gradient.iter_mut().zip(&self.linear_term).zip(weights) {
                 *g += t;
                 value += t * w;
             }

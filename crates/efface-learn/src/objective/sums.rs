@@ -6,7 +6,7 @@ use efface_matrix::{
 };
 use faer::Mat;
 
-use super::Curvature;
+use super::RecordCurvature;
 use crate::dataset::Dataset;
 use crate::loss::{self, HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
 
@@ -56,13 +56,13 @@ impl Dataset {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<Curvature, PassError> {
+    pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
         let mut margins = margins(self.x(), weights, loss.outputs())?;
         let scalar = |f: &dyn Fn(f64, f64) -> f64, mut margins: Vec<f64>| {
             for ((m, y), weight) in margins.iter_mut().zip(self.y()).zip(self.sample_weights()) {
                 *m = f(*m, *y) * weight;
             }
-            Curvature::Scalar(margins)
+            RecordCurvature::Scalar(margins)
         };
         Ok(match loss {
             Loss::Logistic => scalar(&|m, _| loss::logistic_curvature(m), margins),
@@ -79,7 +79,7 @@ impl Dataset {
                         *out = p * weight;
                     }
                 }
-                Curvature::Classes { classes, probabilities: margins }
+                RecordCurvature::Classes { classes, probabilities: margins }
             }
         })
     }
@@ -88,10 +88,10 @@ impl Dataset {
     ///
     /// # Errors
     /// When the curvature is not that of this data set, or the matrix does not fit in memory.
-    pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, GramError> {
+    pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, GramError> {
         match curvature {
-            Curvature::Scalar(s) => weighted_gram(self.x(), s),
-            Curvature::Classes { classes, probabilities } => {
+            RecordCurvature::Scalar(s) => weighted_gram(self.x(), s),
+            RecordCurvature::Classes { classes, probabilities } => {
                 weighted_block_gram(self.x(), *classes, probabilities)
             }
         }
@@ -104,15 +104,15 @@ impl Dataset {
     pub fn product(
         &self,
         loss: Loss,
-        curvature: &Curvature,
+        curvature: &RecordCurvature,
         vector: &[f64],
     ) -> Result<Vec<f64>, PassError> {
         let (x, outputs) = (self.x(), loss.outputs());
         match curvature {
-            Curvature::Scalar(s) => curvature_pass(x, vector, outputs, |row, m, out| {
+            RecordCurvature::Scalar(s) => curvature_pass(x, vector, outputs, |row, m, out| {
                 out[0] = s[row] * m[0];
             }),
-            Curvature::Classes { classes, probabilities } => {
+            RecordCurvature::Classes { classes, probabilities } => {
                 curvature_pass(x, vector, outputs, |row, m, out| {
                     let p = &probabilities[row * classes..(row + 1) * classes];
                     let weight = self.sample_weights()[row];

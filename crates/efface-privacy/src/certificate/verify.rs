@@ -16,7 +16,7 @@ use crate::quantity::Decimal;
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum CheckOutcome {
     /// It holds.
     Holds,
     /// It does not.
@@ -33,7 +33,7 @@ pub struct Check {
     /// Short name of the check, such as `hash`.
     pub name: String,
     /// Whether it holds, fails or is undecided.
-    pub standing: Standing,
+    pub outcome: CheckOutcome,
     /// Why it holds or not, in words.
     pub reason: String,
 }
@@ -47,20 +47,20 @@ pub struct Verdict {
 
 impl Verdict {
     /// Adds a check.
-    pub fn push(&mut self, name: &str, standing: Standing, reason: impl Into<String>) {
-        self.checks.push(Check { name: name.to_owned(), standing, reason: reason.into() });
+    pub fn push(&mut self, name: &str, outcome: CheckOutcome, reason: impl Into<String>) {
+        self.checks.push(Check { name: name.to_owned(), outcome, reason: reason.into() });
     }
 
     /// Fails if one check fails, else undecided if one is, else holds.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        let any = |s| self.checks.iter().any(|check| check.standing == s);
-        if any(Standing::Fails) {
-            Standing::Fails
-        } else if any(Standing::Undecided) {
-            Standing::Undecided
+    pub fn outcome(&self) -> CheckOutcome {
+        let any = |s| self.checks.iter().any(|check| check.outcome == s);
+        if any(CheckOutcome::Fails) {
+            CheckOutcome::Fails
+        } else if any(CheckOutcome::Undecided) {
+            CheckOutcome::Undecided
         } else {
-            Standing::Holds
+            CheckOutcome::Holds
         }
     }
 
@@ -69,22 +69,22 @@ impl Verdict {
         let mut key = [0u8; 32];
         let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
         if !decoded || key_id(&key) != stated.key_id {
-            self.push("signature", Standing::Fails, "the key id does not match the key");
+            self.push("signature", CheckOutcome::Fails, "the key id does not match the key");
         } else if !signature_holds(&key, hash, &stated.value) {
-            self.push("signature", Standing::Fails, "the signature is not by the stated key");
+            self.push("signature", CheckOutcome::Fails, "the signature is not by the stated key");
         } else {
             match trusted {
                 Some(trusted) if *trusted == key => {
-                    self.push("signature", Standing::Holds, "signed by the trusted key");
+                    self.push("signature", CheckOutcome::Holds, "signed by the trusted key");
                 }
                 Some(trusted) => self.push(
                     "signature",
-                    Standing::Fails,
+                    CheckOutcome::Fails,
                     format!("signed by key {}, not the trusted {}", stated.key_id, key_id(trusted)),
                 ),
                 None => self.push(
                     "signature",
-                    Standing::Undecided,
+                    CheckOutcome::Undecided,
                     format!(
                         "signed by key {}; give the key you trust to check this",
                         stated.key_id
@@ -106,8 +106,8 @@ impl Verdict {
 
     pub(super) fn check(&mut self, name: &str, result: Result<String, String>) {
         match result {
-            Ok(reason) => self.push(name, Standing::Holds, reason),
-            Err(reason) => self.push(name, Standing::Fails, reason),
+            Ok(reason) => self.push(name, CheckOutcome::Holds, reason),
+            Err(reason) => self.push(name, CheckOutcome::Fails, reason),
         }
     }
 }
@@ -126,7 +126,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     verdict.signed(&certificate.signature, &certificate.chain.hash, trusted);
     release(&certificate, &mut verdict);
     if let Some(why) = certificate.event.account().unsound() {
-        verdict.push("soundness", Standing::Fails, why);
+        verdict.push("soundness", CheckOutcome::Fails, why);
     }
     verdict.check("noise", noise(&certificate));
     verdict.check("constants", constants(&certificate));
@@ -135,7 +135,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     verdict.check("consistency", consistent(&certificate));
     verdict.check("scope", covered(&certificate));
     if certificate.claims.is_empty() {
-        verdict.push("claims", Standing::Fails, "the certificate has no claim");
+        verdict.push("claims", CheckOutcome::Fails, "the certificate has no claim");
     }
     for (number, claim) in certificate.claims.iter().enumerate() {
         let name = format!("claim {}: {}", number + 1, claim.notion.name());
@@ -148,7 +148,7 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
 
 fn release(certificate: &Certificate, verdict: &mut Verdict) {
     if certificate.not_for_release {
-        verdict.push("release", Standing::Fails, "made with a user-given seed: for tests only");
+        verdict.push("release", CheckOutcome::Fails, "made with a user-given seed: for tests only");
     }
 }
 

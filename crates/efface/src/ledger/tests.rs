@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
-use efface_privacy::certificate::{Standing, Verdict};
+use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::{Keyring, LedgerEntry, LedgerHead, Transaction, Vault};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
 use crate::certify::{hash_bytes, sealed};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA};
 use crate::notice::NoticeCode;
-use crate::{Delete, Settings, Source, Surroundings, Which, verify_ledger, verify_whole_ledger};
+use crate::{Context, Delete, Settings, Source, Which, verify_ledger, verify_whole_ledger};
 
 /// A folder with a small trained vault, a key and a clock that can be set.
 struct Shop {
@@ -61,11 +61,8 @@ impl Shop {
         now.clone_into(&mut self.now.borrow_mut());
     }
 
-    fn run<T>(
-        &self,
-        work: impl FnOnce(&mut Surroundings<'_>) -> crate::Result<T>,
-    ) -> crate::Result<T> {
-        work(&mut Surroundings {
+    fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> crate::Result<T>) -> crate::Result<T> {
+        work(&mut Context {
             clock: &|| self.now.borrow().clone(),
             entropy: &mut |bytes| {
                 self.draws.set(self.draws.get().wrapping_add(1));
@@ -163,7 +160,7 @@ fn what_is_read_does_not_grow_with_the_ledger() {
     assert_eq!((status.records, status.version), (38, 3));
 
     let verdict = shop.verify(false, None);
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
     // The first entry, the newest certificate before the checkpoint, and those since.
     let read = entries(&verdict);
     assert_eq!(read[..2], [0, 1]);
@@ -174,7 +171,7 @@ fn what_is_read_does_not_grow_with_the_ledger() {
     assert!(reason(&verdict, "extent").contains("--all"), "{verdict:?}");
 
     let whole = shop.verify(true, None);
-    assert_eq!(whole.standing(), Standing::Holds);
+    assert_eq!(whole.outcome(), CheckOutcome::Holds);
     assert_eq!(entries(&whole), (0..=last.head_index).collect::<Vec<_>>());
     let checkpoints = whole.checks.iter().filter(|c| c.reason.starts_with("checkpoint")).count();
     assert_eq!(checkpoints as u64, last.head_index / (EVERY + 1));
@@ -185,7 +182,7 @@ fn what_is_read_does_not_grow_with_the_ledger() {
     let vault = Vault::open_read_only(&shop.vault()).unwrap();
     let hash = vault.ledger_entry(1000, |entry| hex::encode(entry.hash)).unwrap().unwrap();
     let kept = shop.verify(false, Some(&hash));
-    assert_eq!(kept.standing(), Standing::Holds);
+    assert_eq!(kept.outcome(), CheckOutcome::Holds);
     let read = entries(&kept);
     assert!(read.contains(&1000) && read.len() < 2200 && read.len() > 2000, "{}", read.len());
 }
@@ -226,13 +223,13 @@ fn a_checkpoint_must_say_what_its_entries_add_up_to() {
         transaction.commit().unwrap();
         drop(vault);
         let whole = shop.verify(true, None);
-        assert_eq!(whole.standing(), Standing::Fails, "{at}");
+        assert_eq!(whole.outcome(), CheckOutcome::Fails, "{at}");
         assert!(reason(&whole, "entry 6").contains("does not agree"), "{at}: {whole:?}");
         let short = shop.verify(false, None);
         // Rows are counted and the latest certificate is read whatever is relied on.
         let noticed = at.contains("hash") || at == "/tally/records";
-        let expected = if noticed { Standing::Fails } else { Standing::Holds };
-        assert_eq!(short.standing(), expected, "{at}: {short:?}");
+        let expected = if noticed { CheckOutcome::Fails } else { CheckOutcome::Holds };
+        assert_eq!(short.outcome(), expected, "{at}: {short:?}");
     }
 }
 
@@ -259,7 +256,7 @@ fn a_checkpoint_by_another_key_is_not_relied_on() {
     transaction.commit().unwrap();
     drop(vault);
     let verdict = shop.verify(false, None);
-    assert_eq!(verdict.standing(), Standing::Fails);
+    assert_eq!(verdict.outcome(), CheckOutcome::Fails);
     assert!(entries(&verdict).contains(&3), "all is verified then: {verdict:?}");
     let error = crate::status(&shop.vault()).unwrap_err();
     assert!(error.message().contains("entry 6") && error.message().contains("changed"), "{error}");
@@ -281,7 +278,7 @@ fn no_checkpoint_is_signed_over_an_entry_that_was_changed() {
     let request = Delete { what: Which::Ids(vec!["1".to_owned()]), request_id: None };
     let refused = shop.run(|s| crate::delete(&shop.vault(), &request, s)).unwrap_err();
     assert!(refused.message().contains("entry 3"), "{refused}");
-    assert_eq!(shop.verify(false, None).standing(), Standing::Fails);
+    assert_eq!(shop.verify(false, None).outcome(), CheckOutcome::Fails);
 }
 
 /// What answers a request again is the entry that was signed, also where a checkpoint came since.
@@ -320,9 +317,9 @@ fn times_that_run_backwards_are_named_and_are_no_forgery() {
     shop.export(1);
     for whole in [false, true] {
         let verdict = shop.verify(whole, None);
-        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
         let clock = verdict.checks.iter().find(|check| check.name == "clock").unwrap();
-        assert_eq!(clock.standing, Standing::Notice);
+        assert_eq!(clock.outcome, CheckOutcome::Notice);
         assert!(clock.reason.contains(": 3 to 4, 6;"), "{}", clock.reason);
     }
     let marked: Vec<u64> = crate::entries(&shop.vault())
@@ -352,7 +349,7 @@ fn heads_are_accepted_in_every_form_in_which_they_are_shown() {
         format!("{} {}", served.head_index, served.head),
     ] {
         let verdict = shop.verify(false, Some(&head));
-        assert_eq!(verdict.standing(), Standing::Holds, "{head}: {verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{head}: {verdict:?}");
     }
     for (head, says) in [
         (format!("{} {hash}", index - 1), "but the hash is that of entry"),
@@ -362,7 +359,7 @@ fn heads_are_accepted_in_every_form_in_which_they_are_shown() {
         (format!("5000 {}", "0".repeat(64)), "the ledger has no entry 5000"),
     ] {
         let verdict = shop.verify(false, Some(&head));
-        assert_eq!(verdict.standing(), Standing::Fails, "{head}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Fails, "{head}");
         assert!(reason(&verdict, "head").contains(says), "{head}: {verdict:?}");
     }
     for head in [&hash[..60], "abc", "x y", ""] {

@@ -6,11 +6,11 @@ use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use super::candidate;
+use crate::context::Progress;
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::settings::Settings;
 use crate::source::Source;
-use crate::surroundings::Progress;
 use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.

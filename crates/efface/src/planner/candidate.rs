@@ -12,7 +12,7 @@ use crate::plan::Facts;
 use crate::settings::Settings;
 
 /// What candidates are made from.
-pub(super) struct Context<'a> {
+pub(super) struct Inputs<'a> {
     /// The settings asked for, completed.
     pub(super) settings: &'a Settings,
     pub(super) facts: &'a Facts,
@@ -33,7 +33,7 @@ pub(super) struct Candidate {
     /// What it does, in a few words.
     pub(super) says: &'static str,
     /// Its settings; none where the settings asked for leave no room for it.
-    pub(super) settings: fn(&Context<'_>) -> Result<Option<Settings>>,
+    pub(super) settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
 }
 
 /// All of them; of equals, the earlier one is ranked first.

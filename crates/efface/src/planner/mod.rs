@@ -10,7 +10,7 @@ mod candidate;
 mod choice;
 mod cost;
 mod file;
-mod foretell;
+mod forecast;
 mod pass_time;
 mod rank;
 mod trial;
@@ -22,13 +22,13 @@ pub use ask::{About, Machine, Sizes, Workload};
 pub use choice::{Choice, Count, Fixed, Lasts};
 pub use file::{Chosen, chosen};
 pub use pass_time::{PassTime, TimeOrigin};
-pub use rank::{Yardstick, seconds};
+pub use rank::{Baseline, seconds};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::settings::Settings;
-use candidate::{Context, NEVER_CERTIFIED};
+use candidate::{Inputs, NEVER_CERTIFIED};
 
 /// The format of a written plan.
 pub const SCHEMA: &str = "efface.plan/0";
@@ -50,7 +50,7 @@ pub struct Advice {
     /// What can be had, best first.
     pub choices: Vec<Choice>,
     /// Retraining without a certificate, from the model before, to compare with.
-    pub yardstick: Yardstick,
+    pub baseline: Baseline,
     /// What cannot, and why.
     pub refused: Vec<Refusal>,
     /// How choices are ranked, in one line.
@@ -87,7 +87,7 @@ pub fn plan(
     let settings = ask::complete(settings, &workload)?;
     let (sizes, facts) = about.facts(&settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
-    let context = Context {
+    let inputs = Inputs {
         settings: &settings,
         facts: &facts,
         workload: &workload,
@@ -98,9 +98,9 @@ pub fn plan(
     let mut refused = Vec::new();
     let mut wrong = None;
     for candidate in candidate::asked_for(&settings)? {
-        let settings = (candidate.settings)(&context);
+        let settings = (candidate.settings)(&inputs);
         let found =
-            settings.and_then(|s| s.map(|s| foretell::choice(candidate, s, &context)).transpose());
+            settings.and_then(|s| s.map(|s| forecast::choice(candidate, s, &inputs)).transpose());
         match found {
             Ok(choice) => choices.extend(choice),
             Err(error) if matches!(error.kind(), Kind::Refused | Kind::Input) => {
@@ -119,16 +119,16 @@ pub fn plan(
         reason: (*reason).to_owned(),
         hint: None,
     }));
-    let yardstick = rank::yardstick(&context)?;
+    let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, workload.deletions_per_month);
-    let advice = rank::advice(&choices, &context);
+    let advice = rank::advice(&choices, &inputs);
     Ok(Advice {
         schema: SCHEMA.to_owned(),
         sizes,
         excess_risk_allowed: candidate::allowed(&settings),
         pass,
         choices,
-        yardstick,
+        baseline,
         refused,
         ranking: rank::RANKING.to_owned(),
         advice,

@@ -5,7 +5,7 @@ use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
 use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
-use super::candidate::{self, Context};
+use super::candidate::{self, Inputs};
 use super::choice::{Choice, Count};
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan};
@@ -22,7 +22,7 @@ const NOTHING: f64 = 0.02;
 /// forgetting costs where nothing is certified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Yardstick {
+pub struct Baseline {
     /// Description of the baseline in words.
     pub name: String,
     /// Work of one request, in gradient passes.
@@ -35,15 +35,14 @@ pub struct Yardstick {
     pub claims: String,
 }
 
-pub(super) fn yardstick(context: &Context<'_>) -> Result<Yardstick> {
-    let plan =
-        Plan::resolve(&Choices::new(candidate::objective(context.settings))?, context.facts)?;
+pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
+    let plan = Plan::resolve(&Choices::new(candidate::objective(inputs.settings))?, inputs.facts)?;
     let constants = plan.constants()?;
-    let excess_risk = candidate::allowed(context.settings);
-    let (name, request) = if context.settings.lambda == Some(0.0) {
-        let Some(radius) = context.settings.radius else {
+    let excess_risk = candidate::allowed(inputs.settings);
+    let (name, request) = if inputs.settings.lambda == Some(0.0) {
+        let Some(radius) = inputs.settings.radius else {
             // The engine's own refusal of lambda 0.
-            Choices::new(context.settings.clone())?;
+            Choices::new(inputs.settings.clone())?;
             return Err(Error::refused("radius", "lambda 0 needs a ball").hint("give `--radius`"));
         };
         // D^2 L/(2 T) at most, D = 2 R the farthest a start can be.
@@ -53,18 +52,18 @@ pub(super) fn yardstick(context: &Context<'_>) -> Result<Yardstick> {
     } else {
         let distance = (2.0 * excess_risk / constants.total_smoothness()).sqrt();
         let stopping = Stopping { distance };
-        let shift = constants.optimum_shift(context.workload.largest(), context.facts.records);
+        let shift = constants.optimum_shift(inputs.workload.largest(), inputs.facts.records);
         let start = constants.optimum_bound() + distance;
         let most = most_work(&constants, Solver::Automatic, stopping, start);
         let away = USUAL_SHIFT * shift + distance;
         let usual = usual_work(&constants, Solver::Automatic, stopping, away);
         ("retrain each time, warm start", Count::solved(most, usual, constants.parameters()))
     };
-    let month = context.workload.deletions_per_month * request.work_usually;
-    Ok(Yardstick {
+    let month = inputs.workload.deletions_per_month * request.work_usually;
+    Ok(Baseline {
         name: name.to_owned(),
         request,
-        month_seconds: month * context.pass_seconds,
+        month_seconds: month * inputs.pass_seconds,
         excess_risk,
         claims: "none: no noise is added, and the previous model saw the deleted \
             records"
@@ -86,7 +85,7 @@ pub(super) fn order(choices: &mut [Choice], per_month: f64) {
 }
 
 /// What to do, a sentence each.
-pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
+pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(best) = choices.first() else {
         lines.push(
@@ -101,7 +100,7 @@ pub(super) fn advice(choices: &[Choice], context: &Context<'_>) -> Vec<String> {
             best.name, best.excess_risk
         ));
     }
-    let rate = context.workload.deletions_per_month;
+    let rate = inputs.workload.deletions_per_month;
     let retrain = choices.iter().find(|choice| choice.name == "retrain" && choice.accurate);
     match retrain {
         Some(retrain) if retrain.rank == 1 => lines.push(format!(

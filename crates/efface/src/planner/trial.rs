@@ -5,7 +5,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Claim;
 use efface_privacy::event::Event;
 
-use super::candidate::Context;
+use super::candidate::Inputs;
 use crate::certify::{claims, within_target};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -28,11 +28,11 @@ pub(super) struct Trial {
 
 /// Goes through `count` deletions of records that were there from the start. Only public counts
 /// enter, as they do when the engine finds the steps of a request.
-pub(super) fn requests(plan: &Plan, context: &Context<'_>, count: usize) -> Result<Trial> {
-    let mut records = context.facts.records;
+pub(super) fn requests(plan: &Plan, inputs: &Inputs<'_>, count: usize) -> Result<Trial> {
+    let mut records = inputs.facts.records;
     let mut event = first_event(plan, size(records)?)?;
     let mut trial = Trial { steps: Vec::new(), ended: false, claims: Vec::new(), left: records };
-    let groups = &context.workload.groups;
+    let groups = &inputs.workload.groups;
     for &group in groups.iter().cycle().take(count.min(MOST_TRIED)) {
         let Some(left) = records.checked_sub(group) else {
             if trial.steps.is_empty() {

@@ -1,6 +1,6 @@
 //! The first paragraph: what happened and whether to worry, before any table.
 
-use efface_privacy::certificate::{RequestKind, Standing};
+use efface_privacy::certificate::{CheckOutcome, RequestKind};
 use efface_privacy::claim::{Notion, Requests};
 
 use super::Facts;
@@ -124,7 +124,7 @@ fn promise(facts: &Facts) -> Option<String> {
 /// Whether the ledger verifies.
 fn ledger(page: &mut Page, facts: &Facts) {
     let failed: Vec<_> =
-        facts.verdict.checks.iter().filter(|check| check.standing == Standing::Fails).collect();
+        facts.verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails).collect();
     if failed.is_empty() {
         page.notice(
             "good",

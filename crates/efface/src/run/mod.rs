@@ -17,10 +17,10 @@ use efface_learn::{Constants, Objective};
 use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
 
+use crate::context::{Progress, Watch};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Schedule, checked, least_steps};
 use crate::rows::{Keyed, Rows};
-use crate::surroundings::{Progress, Watch};
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {

@@ -7,10 +7,10 @@ use efface_learn::mechanism::{Kept, Released, RidgeError, RidgePlan, ridge};
 use efface_privacy::event::Event;
 
 use super::{Request, Start};
+use crate::context::{Progress, Watch};
 use crate::encode::weight_bytes;
 use crate::error::{Error, Result};
 use crate::rows::Rows;
-use crate::surroundings::{Progress, Watch};
 
 /// Learns, or serves a request from the kept sums and the rows that it changes.
 pub(crate) fn run(

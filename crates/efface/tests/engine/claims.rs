@@ -2,7 +2,7 @@
 //! origins of constants forbid.
 
 use efface::{
-    Claim, Delete, Notion, Requests, Settings, Source, Standing, Which, delete, status, verify,
+    CheckOutcome, Claim, Delete, Notion, Requests, Settings, Source, Which, delete, status, verify,
 };
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Certificate, Origin};
@@ -246,5 +246,5 @@ fn large_weights_beside_small_noise_get_a_coarser_grid() {
     );
     let key = world.keyring.public_key();
     let verdict = verify(&served.certificate, Some(&key), Some(&vault), None).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    Delete, Progress, Settings, Standing, Surroundings, Verdict, Which, delete, doctor, predict,
+    CheckOutcome, Context, Delete, Progress, Settings, Verdict, Which, delete, doctor, predict,
     refresh, status, verify_ledger, weights,
 };
 use rand_chacha::ChaCha20Rng;
@@ -39,12 +39,12 @@ fn forget(world: &World, vault: &Path, subject: &str) -> efface::Result<efface::
     let clock = &|| "2030-01-02T03:04:05Z".to_owned();
     let keyring = &world.keyring;
     let wait = std::time::Duration::ZERO;
-    let mut surroundings = Surroundings { clock, entropy: &mut entropy, keyring, watch, wait };
-    delete(vault, &Delete { what, request_id: None }, &mut surroundings)
+    let mut context = Context { clock, entropy: &mut entropy, keyring, watch, wait };
+    delete(vault, &Delete { what, request_id: None }, &mut context)
 }
 
 fn failing(verdict: &Verdict) -> Vec<&str> {
-    let fails = verdict.checks.iter().filter(|check| check.standing == Standing::Fails);
+    let fails = verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
     fails.map(|check| check.name.as_str()).collect()
 }
 
@@ -57,7 +57,7 @@ fn passes(world: &World, vault: &Path) -> bool {
     let keys = Some(&world.keyring);
     let key = world.keyring.public_key();
     let holds = |verdict: efface::Result<Verdict>| {
-        verdict.is_ok_and(|verdict| verdict.standing() == Standing::Holds)
+        verdict.is_ok_and(|verdict| verdict.outcome() == CheckOutcome::Holds)
     };
     holds(doctor(vault, keys))
         && status(vault).is_ok()
@@ -195,7 +195,7 @@ fn flips_in_a_newton_memory_are_refused() {
         assert_eq!(failing(&doctor(&copy, Some(&world.keyring)).unwrap()), ["state"], "byte {at}");
     }
     world.run(|s| refresh(&copy, None, s)).unwrap();
-    assert_eq!(doctor(&copy, Some(&world.keyring)).unwrap().standing(), Standing::Holds);
+    assert_eq!(doctor(&copy, Some(&world.keyring)).unwrap().outcome(), CheckOutcome::Holds);
 }
 
 /// Rows removed, added or exchanged by another program: refused by requests, named by every check.
@@ -286,7 +286,7 @@ fn a_vault_of_an_earlier_version_is_refused_in_words() {
         for verdict in [doctor(&vault, keys), verify_ledger(&vault, Some(&key), None, keys)] {
             let verdict = verdict.unwrap();
             let check = verdict.checks.iter().find(|check| check.name == "entry 0").unwrap();
-            assert_eq!(check.standing, Standing::Fails);
+            assert_eq!(check.outcome, CheckOutcome::Fails);
             assert!(check.reason.contains("earlier development version"), "{}", check.reason);
         }
     }
@@ -297,10 +297,10 @@ fn a_sound_vault_passes_and_without_keys_is_undecided() {
     for settings in [Settings::default(), newton()] {
         let (world, vault) = aged(settings);
         let examined = doctor(&vault, Some(&world.keyring)).unwrap();
-        assert_eq!(examined.standing(), Standing::Holds, "{examined:?}");
+        assert_eq!(examined.outcome(), CheckOutcome::Holds, "{examined:?}");
         let before = fs::read(&vault).unwrap();
         let examined = doctor(&vault, None).unwrap();
-        assert_eq!(examined.standing(), Standing::Undecided, "{examined:?}");
+        assert_eq!(examined.outcome(), CheckOutcome::Undecided, "{examined:?}");
         assert!(fs::read(&vault).unwrap() == before, "an examination changes nothing");
     }
 }

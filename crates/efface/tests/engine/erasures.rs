@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::{
-    Delete, ExportFormat, Notion, Privacy, Settings, Standing, Which, add, certificate, delete,
+    CheckOutcome, Delete, ExportFormat, Notion, Privacy, Settings, Which, add, certificate, delete,
     delete_dry_run, entries, erase, erase_dry_run, evaluate, export, predict, refresh, report,
     show, status, update, verify, verify_ledger, weights,
 };
@@ -66,7 +66,7 @@ fn all_holds(world: &World, vault: &Path) {
     let key = world.keyring.public_key();
     let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
     let failed = |v: &efface::Verdict| {
-        v.checks.iter().filter(|c| c.standing != Standing::Holds).cloned().collect::<Vec<_>>()
+        v.checks.iter().filter(|c| c.outcome != CheckOutcome::Holds).cloned().collect::<Vec<_>>()
     };
     let unsound = certificate(vault, "0").unwrap().contains("objective-perturbation");
     if !unsound {
@@ -280,7 +280,7 @@ fn what_does_not_follow_is_found() {
     let key = world.keyring.public_key();
     let changed = served.certificate.replace("\"records\":\"1\"", "\"records\":\"2\"");
     let verdict = verify(&changed, Some(&key), Some(&vault), None).unwrap();
-    assert_eq!(verdict.standing(), Standing::Fails);
+    assert_eq!(verdict.outcome(), CheckOutcome::Fails);
     let verdict = verify(&served.certificate, Some(&key), Some(&before), None).unwrap();
-    assert_eq!(verdict.standing(), Standing::Fails, "the ledger of the copy has no such entry");
+    assert_eq!(verdict.outcome(), CheckOutcome::Fails, "the ledger of the copy has no such entry");
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use efface::{
-    Delete, Error, Kind, Result, Served, Settings, Standing, Surroundings, Which, backup, delete,
+    CheckOutcome, Context, Delete, Error, Kind, Result, Served, Settings, Which, backup, delete,
     entries, relocate, report, restore, status, verify, verify_ledger,
 };
 use serde_json::Value;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 fn forget(world: &World, vault: &Path, record: u64, wait: Duration) -> Result<Served> {
     let what = Which::Ids(vec![format!("id-{record}")]);
     world.run(|s| {
-        let mut patient = Surroundings {
+        let mut patient = Context {
             clock: s.clock,
             entropy: &mut *s.entropy,
             keyring: s.keyring,
@@ -63,7 +63,7 @@ fn readers_beside_a_writer_tell_no_lie() {
                                 let verdict =
                                     verify_ledger(&vault, Some(&key), None, Some(&world.keyring))
                                         .unwrap();
-                                assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+                                assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
                             }
                             1 => drop(report(&vault, &[]).unwrap()),
                             2 => {
@@ -137,7 +137,7 @@ fn moves_and_backups_that_race_with_deletions_lose_none() {
     assert!(gone > 10 && refused > 0, "{gone} deletions, {refused} refused: no race");
     let key = world.keyring.public_key();
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
 fn assumption(certificate: &str) -> Option<String> {
@@ -172,10 +172,10 @@ fn a_copy_that_goes_on_serving_says_so() {
         assert!(limits.iter().any(|l| l == "releases made from other copies of the vault"));
         let verdict = verify(&served.certificate, Some(&key), None, None).unwrap();
         // Only the vault knows the weights.
-        assert_ne!(verdict.standing(), Standing::Fails, "{verdict:?}");
+        assert_ne!(verdict.outcome(), CheckOutcome::Fails, "{verdict:?}");
     }
     let verdict = verify_ledger(&copy, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 
     // A move by efface is no copy.
     let moved = world.path("moved.efface");
@@ -278,7 +278,7 @@ fn a_large_deletion_is_stopped_between_any_two_records() {
             delete(
                 &vault,
                 &request,
-                &mut Surroundings {
+                &mut Context {
                     clock: s.clock,
                     entropy: &mut *s.entropy,
                     keyring: s.keyring,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use efface::{
-    Delete, Served, Settings, Source, Standing, Which, add, delete, refresh, train, update, verify,
-    verify_ledger, weights,
+    CheckOutcome, Delete, Served, Settings, Source, Which, add, delete, refresh, train, update,
+    verify, verify_ledger, weights,
 };
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::{Event, Phase};
@@ -142,11 +142,11 @@ impl Life {
         let key = self.world.keyring.public_key();
         let verdict =
             verify(&self.served.certificate, Some(&key), Some(&self.vault), None).unwrap();
-        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
         let head = Some(self.served.head.as_str());
         let verdict =
             verify_ledger(&self.vault, Some(&key), head, Some(&self.world.keyring)).unwrap();
-        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
     }
 }
 

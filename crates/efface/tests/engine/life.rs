@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::{
-    Delete, ExportFormat, Settings, Standing, Status, Which, add, certificate, delete,
+    CheckOutcome, Delete, ExportFormat, Settings, Status, Which, add, certificate, delete,
     delete_dry_run, entries, evaluate, export, predict, refresh, report, show, status, update,
     verify, verify_ledger,
 };
@@ -52,11 +52,11 @@ fn live(settings: Settings) {
     let key = world.keyring.public_key();
     let verdict =
         verify_ledger(&vault, Some(&key), Some(&served.head), Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
     for entry in entries(&vault).unwrap() {
         let text = certificate(&vault, &entry.index.to_string()).unwrap();
         let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
-        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
         assert!(show(&text).unwrap().contains("NOT covered"));
     }
     let scores = evaluate(&vault, &world.table("test.csv", 300, 60, classes)).unwrap();
@@ -76,7 +76,7 @@ fn live(settings: Settings) {
     page(&report(&vault, &[]).unwrap(), &status);
     audited(&vault, &status);
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
 /// A report is one page that needs nothing else, with every certificate in it.
@@ -221,7 +221,7 @@ fn the_published_numbers_need_half_of_the_records() {
     let verdict =
         verify_ledger(&vault, Some(&world.keyring.public_key()), None, Some(&world.keyring))
             .unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `solve` by Newton steps from a kept memory.
 
 use efface::{
-    Delete, Settings, Standing, Which, add, certificate, delete, entries, refresh, status, update,
-    verify, verify_ledger,
+    CheckOutcome, Delete, Settings, Which, add, certificate, delete, entries, refresh, status,
+    update, verify, verify_ledger,
 };
 
 use crate::world::World;
@@ -53,11 +53,11 @@ fn requests_are_served_from_the_changed_rows_until_the_bound_runs_out() {
     let key = world.keyring.public_key();
     let verdict =
         verify_ledger(&vault, Some(&key), Some(&served.head), Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
     for entry in entries(&vault).unwrap() {
         let text = certificate(&vault, &entry.index.to_string()).unwrap();
         let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
-        assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
     }
 }
 
@@ -134,7 +134,7 @@ fn the_squared_loss_without_a_clip_needs_no_pass() {
     }
     let key = world.keyring.public_key();
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.standing(), Standing::Holds, "{verdict:?}");
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 
     // A finite clip has a kink, and steps of noisy-gd may go anywhere.
     let clipped = Settings { clip: Some(1.0), ..squared.clone() };

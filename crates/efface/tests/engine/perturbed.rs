@@ -1,6 +1,6 @@
 //! Objective perturbation: it runs as published, and nothing it certifies is believed.
 
-use efface::{Delete, Settings, Standing, Which, add, delete, refresh, status, verify};
+use efface::{CheckOutcome, Delete, Settings, Which, add, delete, refresh, status, verify};
 
 use crate::world::World;
 
@@ -38,7 +38,7 @@ fn requests_are_served_the_budget_is_shown_and_no_certificate_holds() {
     for served in [&trained].into_iter().chain(&served) {
         let verdict = verify(&served.certificate, Some(&key), Some(&vault), None).unwrap();
         let failing: Vec<_> =
-            verdict.checks.iter().filter(|check| check.standing == Standing::Fails).collect();
+            verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails).collect();
         assert_eq!(failing.len(), 1, "{failing:?}");
         assert_eq!(failing[0].reason, "NOT SOUND: residual depends on the perturbation");
         assert_eq!(served.claims.len(), 1);

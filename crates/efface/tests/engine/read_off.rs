@@ -2,7 +2,7 @@
 //! that protects a single record.
 
 use efface::{
-    Delete, Notion, Settings, Source, Standing, Which, delete, schema, status, train, verify,
+    CheckOutcome, Delete, Notion, Settings, Source, Which, delete, schema, status, train, verify,
 };
 use efface_privacy::certificate::{Certificate, Origin};
 
@@ -124,7 +124,7 @@ fn what_one_record_could_have_moved_costs_the_notions_that_protect_one() {
             let key = world.keyring.public_key();
             for text in [&served.certificate, &deleted.certificate] {
                 let verdict = verify(text, Some(&key), Some(&vault), None).unwrap();
-                assert_eq!(verdict.standing(), Standing::Holds, "{what}: {verdict:?}");
+                assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{what}: {verdict:?}");
             }
             for notion in PRIVATE {
                 let claimed = deleted.claims.iter().any(|claim| claim.notion == notion);

@@ -1,7 +1,7 @@
 //! What is refused, by which code, and that nothing changes then.
 
 use efface::{
-    Delete, Error, Keyring, Kind, Settings, Source, Standing, Surroundings, Which, add, delete,
+    CheckOutcome, Context, Delete, Error, Keyring, Kind, Settings, Source, Which, add, delete,
     refresh, train, verify,
 };
 
@@ -162,7 +162,7 @@ fn another_key_is_refused_and_perfect_state_has_nothing_to_refresh() {
     let request = Delete { what: ids(&["id-1"]), request_id: None };
     let error = world
         .run(|s| {
-            let mut with_other = Surroundings {
+            let mut with_other = Context {
                 clock: s.clock,
                 entropy: &mut *s.entropy,
                 keyring: &other,
@@ -180,11 +180,11 @@ fn a_seed_marks_everything_not_for_release() {
     let world = World::new();
     let (vault, served) = world.trained(Settings { seed: Some(1), ..Settings::default() }).unwrap();
     let key = world.keyring.public_key();
-    let standing = |text: &str| verify(text, Some(&key), None, None).unwrap().standing();
-    assert_eq!(standing(&served.certificate), Standing::Fails);
+    let outcome = |text: &str| verify(text, Some(&key), None, None).unwrap().outcome();
+    assert_eq!(outcome(&served.certificate), CheckOutcome::Fails);
     let request = Delete { what: ids(&["id-1"]), request_id: None };
     let later = world.run(|s| delete(&vault, &request, s)).unwrap();
-    assert_eq!(standing(&later.certificate), Standing::Fails);
+    assert_eq!(outcome(&later.certificate), CheckOutcome::Fails);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    Delete, Error, Settings, Standing, Which, delete, doctor, entries, erase, erase_dry_run,
+    CheckOutcome, Delete, Error, Settings, Which, delete, doctor, entries, erase, erase_dry_run,
     refresh, show, status, verify, verify_ledger,
 };
 use rusqlite::Connection;
@@ -51,13 +51,13 @@ fn damage(certificate: &str) -> Value {
 fn all_holds(world: &World, vault: &Path, context: &str) {
     let key = world.keyring.public_key();
     let examined = doctor(vault, Some(&world.keyring)).unwrap();
-    assert_eq!(examined.standing(), Standing::Holds, "{context}: {examined:?}");
+    assert_eq!(examined.outcome(), CheckOutcome::Holds, "{context}: {examined:?}");
     let ledger = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(ledger.standing(), Standing::Holds, "{context}: {ledger:?}");
+    assert_eq!(ledger.outcome(), CheckOutcome::Holds, "{context}: {ledger:?}");
     for entry in entries(vault).unwrap() {
         let text = efface::certificate(vault, &entry.index.to_string()).unwrap();
         let verdict = verify(&text, Some(&key), Some(vault), None).unwrap();
-        assert_eq!(verdict.standing(), Standing::Holds, "{context}: {verdict:?}");
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{context}: {verdict:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records with weights: every mechanism that takes them, what is refused, and what is left.
 
 use efface::{
-    Delete, Error, MemoryRows, MemoryTable, Numbers, Settings, Source, Standing, Values, Which,
+    CheckOutcome, Delete, Error, MemoryRows, MemoryTable, Numbers, Settings, Source, Values, Which,
     add, delete, entries, evaluate, status, train, update, verify, weights,
 };
 use serde_json::Value;
@@ -72,7 +72,7 @@ fn holds(world: &World, text: &str) {
     let verdict = verify(text, Some(&world.keyring.public_key()), None, None).unwrap();
     for check in &verdict.checks {
         // Only the vault tells about the model.
-        let fine = check.standing == Standing::Holds || check.name == "model";
+        let fine = check.outcome == CheckOutcome::Holds || check.name == "model";
         assert!(fine, "{}: {}", check.name, check.reason);
     }
 }

@@ -1,10 +1,10 @@
-//! A folder with tables, a key and the surroundings of a test.
+//! A folder with tables, a key and the context of a test.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use efface::{Keyring, Progress, Result, Served, Settings, Source, Surroundings, train};
+use efface::{Context, Keyring, Progress, Result, Served, Settings, Source, train};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -30,17 +30,14 @@ impl World {
 
     /// Runs an operation. The "operating system" here is a generator with a fixed seed, so that
     /// runs repeat; it never repeats within a world.
-    pub(crate) fn run<T>(
-        &self,
-        work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seeds.fetch_add(1, Ordering::Relaxed));
         let mut entropy = |bytes: &mut [u8]| {
             rng.fill_bytes(bytes);
             Ok(())
         };
         let mut watch = |_: &Progress| ControlFlow::Continue(());
-        work(&mut Surroundings {
+        work(&mut Context {
             clock: &|| "2030-01-02T03:04:05Z".to_owned(),
             entropy: &mut entropy,
             keyring: &self.keyring,

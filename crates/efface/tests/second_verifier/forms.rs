@@ -112,7 +112,7 @@ fn a_respelled_certificate_is_read_by_neither_verifier() {
             } else {
                 seal(document, &public, sign).unwrap().0
             };
-            let error = verify(&text, Some(&public)).map(|verdict| verdict.standing());
+            let error = verify(&text, Some(&public)).map(|verdict| verdict.outcome());
             assert!(error.is_err(), "{field} `{other}`: {error:?}");
             let name = format!("{}.json", files.len());
             fs::write(folder.path().join(&name), text).unwrap();

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ed25519_dalek::{Signer, SigningKey};
-use efface_privacy::certificate::{Certificate, Standing, seal, verify};
+use efface_privacy::certificate::{Certificate, CheckOutcome, seal, verify};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -30,7 +30,7 @@ const CERTIFICATES: u64 = 120;
 const BROKEN: usize = 2;
 
 /// How each check of a certificate came out, by name.
-type Checks = BTreeMap<String, Standing>;
+type Checks = BTreeMap<String, CheckOutcome>;
 
 /// What `verifier/efface_verify.py` prints of each file.
 fn judged(folder: &Path, files: &[String], key: &[u8; 32]) -> BTreeMap<String, Checks> {
@@ -43,26 +43,26 @@ fn judged(folder: &Path, files: &[String], key: &[u8; 32]) -> BTreeMap<String, C
         .output()
         .expect("this test needs python3 on the path");
     let text = String::from_utf8(output.stdout).unwrap();
-    let mut standings: BTreeMap<String, Checks> = BTreeMap::new();
+    let mut outcomes: BTreeMap<String, Checks> = BTreeMap::new();
     for line in text.lines() {
-        let (standing, rest) = line.split_once("  ").unwrap();
+        let (outcome, rest) = line.split_once("  ").unwrap();
         let parts: Vec<&str> = rest.trim_start().splitn(4, ": ").collect();
         let name = match parts[1] {
             claim if claim.starts_with("claim ") => format!("{claim}: {}", parts[2]),
             name => name.to_owned(),
         };
-        let standing = match standing.trim() {
-            "holds" => Standing::Holds,
-            "fails" => Standing::Fails,
+        let outcome = match outcome.trim() {
+            "holds" => CheckOutcome::Holds,
+            "fails" => CheckOutcome::Fails,
             other => panic!("{other}: {line}"),
         };
-        let twice = standings.entry(parts[0].to_owned()).or_default().insert(name, standing);
+        let twice = outcomes.entry(parts[0].to_owned()).or_default().insert(name, outcome);
         assert!(twice.is_none(), "{line}");
     }
-    let fails = standings.values().flat_map(BTreeMap::values).any(|s| *s == Standing::Fails);
+    let fails = outcomes.values().flat_map(BTreeMap::values).any(|s| *s == CheckOutcome::Fails);
     let expected = if fails { 1 } else { 0 };
     assert_eq!(output.status.code(), Some(expected), "{}", String::from_utf8_lossy(&output.stderr));
-    standings
+    outcomes
 }
 
 /// Certificates on disk, and what the first verifier makes of them.
@@ -85,14 +85,18 @@ impl Files {
         }
         fs::write(self.folder.path().join(&name), &text).unwrap();
         let verdict = verify(&text, Some(&public)).unwrap();
-        let checks = verdict.checks.into_iter().map(|check| (check.name, check.standing)).collect();
+        let checks = verdict.checks.into_iter().map(|check| (check.name, check.outcome)).collect();
         self.names.push(name.clone());
         self.ours.entry(name).or_insert(checks)
     }
 }
 
 fn failing(checks: &Checks) -> Vec<&str> {
-    checks.iter().filter(|(_, s)| **s == Standing::Fails).map(|(name, _)| name.as_str()).collect()
+    checks
+        .iter()
+        .filter(|(_, s)| **s == CheckOutcome::Fails)
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 #[test]

@@ -71,7 +71,7 @@ class Parts:
 
     def sweep(self) -> None:
         """Bring every part where it must be."""
-        self._run(_worker.bring, {i: (state,) for i, state in enumerate(self._states)})
+        self._run(_worker.set_state, {i: (state,) for i, state in enumerate(self._states)})
 
     def release(self) -> None:
         """Let go of the parts."""
@@ -149,7 +149,7 @@ class Parts:
             return
         self._reach.resume()  # the request itself is over
         try:
-            self._run(_worker.bring, {part: (s,) for part, s in self._unconfirmed.items()})
+            self._run(_worker.set_state, {part: (s,) for part, s in self._unconfirmed.items()})
         except Interrupted:
             raise Interrupted(
                 "the request was served, but interrupted before all workers had confirmed that "

@@ -158,9 +158,9 @@ def place(state: State) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes | N
     return aligned(state.erased), aligned(state.withdrawn), state.fingerprint
 
 
-def bring(part: _engine.Part, state: State) -> None:
+def set_state(part: _engine.Part, state: State) -> None:
     """Bring a part where it must be."""
-    part.bring(place(state))
+    part.set_state(place(state))
     if not state.named:
         part.drop_names()
 

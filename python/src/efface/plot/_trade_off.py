@@ -59,16 +59,16 @@ def trade_off(plan: Plan, *, ax: Axes | None = None) -> Axes:
             linestyle="none",
             label=f"{choice.rank} {choice.name}: {choice.state}{_until(choice)}",
         )
-    yardstick = plan.yardstick
+    baseline = plan.baseline
     ax.plot(
-        yardstick.seconds_per_request,
-        yardstick.excess_risk,
+        baseline.seconds_per_request,
+        baseline.excess_risk,
         color=_style.GREY,
         marker="+",
         markersize=11,
         markeredgewidth=2.0,
         linestyle="none",
-        label=f"{yardstick.name},\ncertifies nothing",
+        label=f"{baseline.name},\ncertifies nothing",
     )
     ax.axhline(
         plan.excess_risk_allowed,

@@ -11,11 +11,11 @@ use efface::Error;
 use efface_lab::audit::{Budget, Options, Verdict, audit};
 
 use crate::arguments::{ForceArgument, at_least_one};
+use crate::context::random;
 use crate::destination::Destination;
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
-use crate::surroundings::random;
 
 /// Audit a deletion: try to distinguish the model from one trained without the record
 ///

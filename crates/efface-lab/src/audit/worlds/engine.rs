@@ -4,35 +4,35 @@ use std::ops::Range;
 
 use efface::below::learn::mechanism::Released;
 use efface::below::privacy::event::Event;
-use efface::{Rehearsal, Result, World};
+use efface::{Result, Simulation, World};
 use rayon::prelude::*;
 
 use super::{Seeds, Side, Worlds};
 
 /// Runs of the engine in memory, many at a time.
 pub struct EngineWorlds<'a> {
-    rehearsal: &'a Rehearsal<'a>,
+    simulation: &'a Simulation<'a>,
     seeds: Seeds,
     parameters: usize,
     deletion: Event,
 }
 
 impl<'a> EngineWorlds<'a> {
-    /// `deletion` is one rehearsed deletion: its event says how many steps the reference repeats.
+    /// `deletion` is one simulated deletion: its event says how many steps the reference repeats.
     #[must_use]
-    pub fn new(rehearsal: &'a Rehearsal<'a>, deletion: &Released, seeds: Seeds) -> Self {
+    pub fn new(simulation: &'a Simulation<'a>, deletion: &Released, seeds: Seeds) -> Self {
         let (parameters, deletion) = (deletion.weights.len(), deletion.event.clone());
-        Self { rehearsal, seeds, parameters, deletion }
+        Self { simulation, seeds, parameters, deletion }
     }
 
     fn release(&self, side: Side, run: u64) -> Result<Vec<f64>> {
         let rng = &mut self.seeds.generator(side, run);
         let released = match side {
             Side::Deleted => {
-                let learnt = self.rehearsal.learn(World::Before, rng)?;
-                self.rehearsal.delete(&learnt, rng)?
+                let learnt = self.simulation.learn(World::Before, rng)?;
+                self.simulation.delete(&learnt, rng)?
             }
-            Side::Reference => self.rehearsal.reference(&self.deletion, rng)?,
+            Side::Reference => self.simulation.reference(&self.deletion, rng)?,
         };
         Ok(released.weights)
     }

@@ -8,7 +8,7 @@ use efface::below::learn::{Constants, Dataset, Objective};
 use efface::below::matrix::{Matrix, margins};
 use serde::Deserialize;
 
-use super::perturbed::{DISTANCE, constants, tilted};
+use super::perturbed::{DISTANCE, constants, perturbed_objective};
 use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use crate::reproduce::Experiment;
 use crate::reproduce::bench::{Bench, until};
@@ -157,14 +157,14 @@ fn remove(
         let moved = margins(data.x(), &step, 1).map_err(failed)?;
         let largest = moved.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let size = moved.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let tilted = tilted(constants, &data, &memory.perturbation)?;
-        let at = tilted.evaluate(&next.weights).map_err(failed)?;
+        let perturbed = perturbed_objective(constants, &data, &memory.perturbation)?;
+        let at = perturbed.evaluate(&next.weights).map_err(failed)?;
         sums = Sums {
             removed: sums.removed + chunk.len(),
             worst: sums.worst + worst,
             dependent: sums.dependent + share,
             ours: sums.ours + 0.5 * KAPPA * memory.spectral.sqrt() * largest * size,
-            real: at.gradient_norm * tilted.normalizer(),
+            real: at.gradient_norm * perturbed.normalizer(),
         };
         story.push(sums);
         model = next;

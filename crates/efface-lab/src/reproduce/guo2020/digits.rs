@@ -5,7 +5,7 @@ use efface::below::matrix::margins;
 use serde::Deserialize;
 
 use super::influence;
-use super::perturbed::{constants, tilted, train};
+use super::perturbed::{constants, perturbed_objective, train};
 use crate::figure::{Picture, gallery};
 use crate::reproduce::Experiment;
 use crate::reproduce::bench::Bench;
@@ -33,7 +33,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     bench.say("training")?;
     let seed = experiment.seeds.first().copied().unwrap_or(1);
     let (weights, b) = train(&constants, &data, grid.sigma, seed, bench.stop)?;
-    let objective = tilted(&constants, &data, &b)?;
+    let objective = perturbed_objective(&constants, &data, &b)?;
     bench.say("the influence of every record")?;
     let everyone: Vec<usize> = (0..rows.len()).collect();
     let norms = influence::of(&objective, &data, &weights, &everyone)?.norms;

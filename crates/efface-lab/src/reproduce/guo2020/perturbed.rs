@@ -42,7 +42,7 @@ pub(super) fn train(
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut rng = generator(seed, 4);
     let b: Vec<f64> = (0..constants.parameters()).map(|_| sigma * normal(&mut rng)).collect();
-    let objective = tilted(constants, data, &b)?;
+    let objective = perturbed_objective(constants, data, &b)?;
     let zeros = vec![0.0; constants.parameters()];
     let start = Start { weights: &zeros, factor: None };
     // b alone moves the minimiser by up to |b|/(lambda n): float64 certifies distances relative to it.
@@ -55,12 +55,12 @@ pub(super) fn train(
 }
 
 /// The objective plus (b/n).w.
-pub(super) fn tilted<'a>(
+pub(super) fn perturbed_objective<'a>(
     constants: &'a Constants,
     data: &'a Dataset,
     b: &[f64],
 ) -> Result<Objective<'a>> {
     let objective = Objective::new(constants, data).map_err(failed)?;
     let n = objective.normalizer();
-    objective.tilted(b.iter().map(|b| b / n).collect()).map_err(failed)
+    objective.with_linear_term(b.iter().map(|b| b / n).collect()).map_err(failed)
 }

@@ -5,7 +5,7 @@ use efface::below::learn::{Constants, Dataset, Loss};
 use serde::Deserialize;
 
 use super::influence;
-use super::perturbed::{constants, tail, tilted, train};
+use super::perturbed::{constants, perturbed_objective, tail, train};
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::Experiment;
 use crate::reproduce::bench::{Bench, Stop};
@@ -51,7 +51,7 @@ impl Problem<'_> {
         for &seed in self.seeds {
             let (weights, b) = train(constants, self.data, sigma, seed, self.stop)?;
             accuracy += self.split.test.accuracy(Loss::Logistic, &weights)?;
-            let objective = tilted(constants, self.data, &b)?;
+            let objective = perturbed_objective(constants, self.data, &b)?;
             let found = influence::of(&objective, self.data, &weights, &positions)?;
             share += found.shares.iter().sum::<f64>() / found.shares.len() as f64;
         }

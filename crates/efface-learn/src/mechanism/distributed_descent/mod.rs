@@ -1,6 +1,6 @@
 #![doc = include_str!("distributed_descent.md")]
 
-mod foresight;
+mod forecast;
 mod kept;
 mod part;
 mod plan;
@@ -11,7 +11,7 @@ mod uniform;
 #[cfg(test)]
 mod tests;
 
-pub use foresight::{Gradients, Occasion};
+pub use forecast::{Gradients, Occasion};
 pub use kept::{KeptCopy, KeptParts, KeptPartsError};
 pub use part::Part;
 pub use plan::{CheckedDistributed, DistributedPlan, Reach};

@@ -53,10 +53,10 @@ pub fn train(
 ) -> Result<Released, PerturbationError> {
     let zeros = vec![0.0; objective.constants().parameters()];
     let perturbation = plan.grid.publish(&zeros, rng)?;
-    let tilted = tilted(objective, &perturbation)?;
+    let perturbed = perturbed_objective(objective, &perturbation)?;
     let start = Start { weights: &zeros, factor: None };
     let stopping = Stopping { distance: plan.plan.distance };
-    let found = solve(&tilted, plan.plan.solver, stopping, start, watch)?;
+    let found = solve(&perturbed, plan.plan.solver, stopping, start, watch)?;
     let residual = mul(objective.normalizer(), add(found.gradient_norm, found.slack));
     let residual = add(residual, mul(f64::EPSILON, outward::norm(&perturbation)));
     let memory = PerturbationMemory {
@@ -168,12 +168,12 @@ fn released(
 }
 
 /// The objective plus (b/N).w.
-fn tilted<'a>(
+fn perturbed_objective<'a>(
     objective: &Objective<'a>,
     perturbation: &[f64],
 ) -> Result<Objective<'a>, PerturbationError> {
     let n = objective.normalizer();
-    Ok(objective.clone().tilted(perturbation.iter().map(|b| b / n).collect())?)
+    Ok(objective.clone().with_linear_term(perturbation.iter().map(|b| b / n).collect())?)
 }
 
 /// Sum of the loss gradients of `data` at `weights`.

@@ -31,8 +31,8 @@ fn trained_anew(released: &Released) -> bool {
 
 /// Norm of the gradient of the perturbed sum at the published weights.
 fn residual(objective: &Objective<'_>, released: &Released) -> f64 {
-    let tilted = tilted(objective, &memory(released).perturbation).unwrap();
-    let at = tilted.evaluate(&released.weights).unwrap();
+    let perturbed = perturbed_objective(objective, &memory(released).perturbation).unwrap();
+    let at = perturbed.evaluate(&released.weights).unwrap();
     objective.normalizer() * at.gradient_norm
 }
 

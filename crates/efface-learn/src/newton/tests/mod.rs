@@ -1,6 +1,6 @@
 //! The kept memory against exact residuals and optima.
 
-mod foresight;
+mod forecast;
 mod problem;
 mod random;
 mod serving;

@@ -4,10 +4,10 @@ use efface_learn::solver::Solver;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{State, Variant};
 
-use super::Context;
+use super::Inputs;
 use crate::error::{Error, Result};
 use crate::plan::{Choices, DEFAULT_EXCESS_RISK, Plan, least_steps};
-use crate::planner::foretell;
+use crate::planner::forecast;
 use crate::settings::Settings;
 
 /// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
@@ -59,8 +59,8 @@ fn bare(settings: &Settings, mechanism: &str) -> Settings {
 }
 
 /// Settings of mechanisms that solve.
-pub(super) fn solving(context: &Context<'_>, mechanism: &str) -> Settings {
-    let asked = context.settings;
+pub(super) fn solving(inputs: &Inputs<'_>, mechanism: &str) -> Settings {
+    let asked = inputs.settings;
     Settings {
         excess_risk: asked.excess_risk,
         solver: asked.solver.clone(),
@@ -69,37 +69,37 @@ pub(super) fn solving(context: &Context<'_>, mechanism: &str) -> Settings {
 }
 
 /// As many releases as asked for, or a month's requests and the first.
-fn joint_releases(context: &Context<'_>) -> Option<u64> {
-    let month = 1 + (context.workload.deletions_per_month.ceil() as u64).max(1);
-    context.settings.releases.or(Some(month))
+fn joint_releases(inputs: &Inputs<'_>) -> Option<u64> {
+    let month = 1 + (inputs.workload.deletions_per_month.ceil() as u64).max(1);
+    inputs.settings.releases.or(Some(month))
 }
 
 /// `solve` in `secret` state, with any solver that works from kept weights.
-pub(super) fn secret(context: &Context<'_>) -> Result<Option<Settings>> {
-    let newton = context.settings.solver.as_deref() == Some(Solver::Newton.name());
+pub(super) fn secret(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
+    let newton = inputs.settings.solver.as_deref() == Some(Solver::Newton.name());
     Ok((!newton).then(|| Settings {
         state: Some("secret".to_owned()),
-        releases: joint_releases(context),
-        ..solving(context, "solve")
+        releases: joint_releases(inputs),
+        ..solving(inputs, "solve")
     }))
 }
 
 /// `solve` in `secret` state by Newton steps from a kept memory.
-pub(super) fn memory(context: &Context<'_>) -> Result<Option<Settings>> {
+pub(super) fn memory(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     let newton = Solver::Newton.name();
-    let wanted = context.settings.solver.as_deref().is_none_or(|solver| solver == newton);
+    let wanted = inputs.settings.solver.as_deref().is_none_or(|solver| solver == newton);
     Ok(wanted.then(|| Settings {
         state: Some("secret".to_owned()),
-        releases: joint_releases(context),
+        releases: joint_releases(inputs),
         solver: Some(newton.to_owned()),
-        ..solving(context, "solve")
+        ..solving(inputs, "solve")
     }))
 }
 
 /// `ridge`: without what noise needs. Where closeness to retraining is asked for, removal that is
 /// exact is closer than any epsilon.
-pub(super) fn sums(context: &Context<'_>) -> Result<Option<Settings>> {
-    let asked = context.settings;
+pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
+    let asked = inputs.settings;
     let close = [Notion::IndistinguishableFromRetraining, Notion::RenyiUnlearning];
     let notion = asked.notion.as_deref().filter(|asked| close.iter().all(|n| n.name() != *asked));
     Ok(Some(Settings {
@@ -115,14 +115,14 @@ pub(super) fn sums(context: &Context<'_>) -> Result<Option<Settings>> {
 }
 
 /// `distributed-descent`.
-pub(super) fn parts(context: &Context<'_>) -> Result<Option<Settings>> {
-    let asked = context.settings;
+pub(super) fn parts(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
+    let asked = inputs.settings;
     Ok(Some(Settings {
-        releases: joint_releases(context),
+        releases: joint_releases(inputs),
         xi: asked.xi,
         iterations: asked.iterations,
         copies: asked.copies,
-        ..solving(context, "distributed-descent")
+        ..solving(inputs, "distributed-descent")
     }))
 }
 
@@ -131,8 +131,8 @@ const ITERATIONS: u64 = 10;
 
 /// `descent-to-delete` in that state, with the fewest iterations whose least noise has a predicted
 /// excess risk that is allowed, unless noise or iterations are settled.
-pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Settings>> {
-    let asked = context.settings;
+pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settings>> {
+    let asked = inputs.settings;
     let variant = match (asked.variant.as_deref(), state) {
         (None, State::Perfect) => Variant::Perfect.name(),
         (None, State::Secret) => Variant::Secret.name(),
@@ -143,7 +143,7 @@ pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Sett
     };
     let settings = Settings {
         variant: Some(variant.to_owned()),
-        releases: if state == State::Secret { joint_releases(context) } else { asked.releases },
+        releases: if state == State::Secret { joint_releases(inputs) } else { asked.releases },
         eta: asked.eta,
         steps: asked.steps,
         xi: asked.xi,
@@ -158,11 +158,11 @@ pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Sett
         return Ok(Some(Settings { iterations: Some(ITERATIONS), ..settings }));
     }
     // What is wrong with any number of iterations is the engine's to say.
-    let plain = foretell::risk(settings.clone(), context)?;
+    let plain = forecast::risk(settings.clone(), inputs)?;
     let goal = allowed(asked);
     let with = |iterations: u64| Settings { iterations: Some(iterations), ..settings.clone() };
     let accurate = |iterations: u64| {
-        Ok(foretell::risk(with(iterations), context).is_ok_and(|risk| risk <= goal))
+        Ok(forecast::risk(with(iterations), inputs).is_ok_and(|risk| risk <= goal))
     };
     match least_steps(accurate)? {
         Some(iterations) => Ok(Some(with(iterations))),
@@ -178,8 +178,8 @@ pub(super) fn descent(context: &Context<'_>, state: State) -> Result<Option<Sett
 }
 
 /// Settings of noisy steps.
-fn stepping(context: &Context<'_>) -> Settings {
-    let asked = context.settings;
+fn stepping(inputs: &Inputs<'_>) -> Settings {
+    let asked = inputs.settings;
     Settings {
         eta: asked.eta,
         radius: asked.radius,
@@ -196,7 +196,7 @@ fn is_private(settings: &Settings) -> bool {
 
 /// Whether the noise of `noisy-gd` is settled without the excess risk: given, following from given
 /// steps, or what differential privacy takes.
-fn noise_is_settled(settings: &Settings) -> bool {
+fn noise_is_determined(settings: &Settings) -> bool {
     settings.noise.is_some() || settings.removal_steps.is_some() || is_private(settings)
 }
 
@@ -205,9 +205,9 @@ const MOST_FLAT: f64 = 1e7;
 
 /// Without strong convexity: steps and noise with which learning is predicted to reach `goal`, half
 /// of it for each (see the derivation of the risk in a ball). What requests add is told, not chosen.
-fn flat(context: &Context<'_>, settings: Settings, goal: f64) -> Result<Settings> {
+fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> {
     let Some(radius) = settings.radius else { return Ok(settings) };
-    let plan = Plan::resolve(&Choices::new(objective(&settings))?, context.facts)?;
+    let plan = Plan::resolve(&Choices::new(objective(&settings))?, inputs.facts)?;
     let constants = plan.constants()?;
     let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
@@ -227,19 +227,19 @@ fn flat(context: &Context<'_>, settings: Settings, goal: f64) -> Result<Settings
 
 /// `noisy-gd` with the most noise whose predicted excess risk is `share` of what is allowed, unless
 /// its noise is settled.
-pub(super) fn noisy(context: &Context<'_>, share: f64) -> Result<Option<Settings>> {
-    let settings = stepping(context);
-    if noise_is_settled(&settings) {
+pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>> {
+    let settings = stepping(inputs);
+    if noise_is_determined(&settings) {
         return Ok(Some(settings));
     }
-    let goal = share * allowed(context.settings);
+    let goal = share * allowed(inputs.settings);
     if settings.lambda == Some(0.0) {
-        return flat(context, settings, goal).map(Some);
+        return flat(inputs, settings, goal).map(Some);
     }
     let with = |noise: f64| Settings { noise: Some(noise), ..settings.clone() };
     // What the engine itself would take sets the scale; where it refuses, its reason stands.
-    let mut low = foretell::least_noise(&settings, context.facts)?;
-    let risk = |noise: f64| foretell::risk(with(noise), context);
+    let mut low = forecast::least_noise(&settings, inputs.facts)?;
+    let risk = |noise: f64| forecast::risk(with(noise), inputs);
     let accurate = |noise: f64| risk(noise).map(|risk| risk <= goal);
     // Noise below what one step needs is made up for by more steps.
     let mut tries = 0;
@@ -269,8 +269,8 @@ pub(super) fn noisy(context: &Context<'_>, share: f64) -> Result<Option<Settings
 }
 
 /// The same, where there is a choice.
-pub(super) fn other_noise(context: &Context<'_>, share: f64) -> Result<Option<Settings>> {
-    if noise_is_settled(context.settings) { Ok(None) } else { noisy(context, share) }
+pub(super) fn other_noise(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>> {
+    if noise_is_determined(inputs.settings) { Ok(None) } else { noisy(inputs, share) }
 }
 
 /// Relative precision of the noise looked for.

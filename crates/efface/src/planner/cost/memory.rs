@@ -5,7 +5,7 @@ use efface_learn::newton::{most_corrections, serving_operations, sure_changes, u
 use efface_learn::solver::{Stopping, Work};
 use efface_learn::{Constants, risk};
 
-use super::super::candidate::Context;
+use super::super::candidate::Inputs;
 use super::super::choice::Count;
 use super::super::trial::{requests, size};
 use super::{Cost, lasts, month};
@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::plan::Plan;
 use crate::run::output_plan;
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
-    let (workload, records) = (context.workload, context.facts.records);
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let (workload, records) = (inputs.workload, inputs.facts.records);
     let checked = output_plan(plan, constants, size(records)?)?;
     let fixed = checked.plan();
     let stopping = Stopping { distance: fixed.distance };
@@ -40,7 +40,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         (most, (workload.mean() / usual).min(1.0))
     };
     // Passes and the Hessians formed between them cost the same.
-    let served = serving_operations(parameters, workload.largest()) / context.pass_operations;
+    let served = serving_operations(parameters, workload.largest()) / inputs.pass_operations;
     let request = Count {
         passes_at_most,
         passes_usually,
@@ -54,9 +54,9 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         request,
         steps: Vec::new(),
         without_pass: Some(sure),
-        month_passes: month(context, request.work_usually, refresh, &lasts),
+        month_passes: month(inputs, request.work_usually, refresh, &lasts),
         excess_risk: risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid),
         lasts,
-        claims: requests(plan, context, workload.groups.len())?.claims,
+        claims: requests(plan, inputs, workload.groups.len())?.claims,
     })
 }

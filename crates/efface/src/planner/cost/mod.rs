@@ -14,7 +14,7 @@ use efface_learn::Constants;
 use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::State;
 
-use super::candidate::Context;
+use super::candidate::Inputs;
 use super::choice::{Count, Lasts};
 use super::trial::MOST_TRIED;
 use crate::error::{Error, Result};
@@ -36,14 +36,14 @@ pub(super) struct Cost {
 }
 
 /// The cost of a plan.
-pub(super) fn of(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
+pub(super) fn of(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
     match &plan.schedule {
-        Schedule::Output { .. } if plan.remembers() => memory::cost(plan, constants, context),
-        Schedule::Output { .. } => solving::cost(plan, constants, context),
-        Schedule::Steps { .. } => steps::cost(plan, constants, context),
-        Schedule::Descent { .. } => descent::cost(plan, constants, context),
-        Schedule::Parts { .. } => parts::cost(plan, constants, context),
-        Schedule::Sums => sums::cost(plan, constants, context),
+        Schedule::Output { .. } if plan.remembers() => memory::cost(plan, constants, inputs),
+        Schedule::Output { .. } => solving::cost(plan, constants, inputs),
+        Schedule::Steps { .. } => steps::cost(plan, constants, inputs),
+        Schedule::Descent { .. } => descent::cost(plan, constants, inputs),
+        Schedule::Parts { .. } => parts::cost(plan, constants, inputs),
+        Schedule::Sums => sums::cost(plan, constants, inputs),
         Schedule::Perturbed { .. } => {
             Err(Error::refused("plan", "`objective-perturbation` is never certified"))
         }
@@ -52,10 +52,10 @@ pub(super) fn of(plan: &Plan, constants: &Constants, context: &Context<'_>) -> R
 
 /// How many requests are gone through: those of a year, as far as the planner goes, but at least
 /// one of each size.
-fn tries(context: &Context<'_>) -> usize {
-    let year = (12.0 * context.workload.deletions_per_month).ceil();
+fn tries(inputs: &Inputs<'_>) -> usize {
+    let year = (12.0 * inputs.workload.deletions_per_month).ceil();
     let tries = if year < MOST_TRIED as f64 { year as usize } else { MOST_TRIED };
-    tries.max(context.workload.groups.len())
+    tries.max(inputs.workload.groups.len())
 }
 
 /// How long the model serves: its own count of releases, or what trying showed.
@@ -83,10 +83,10 @@ fn lasts(plan: &Plan, per_month: f64, tried: Option<(usize, bool)>) -> Lasts {
 }
 
 /// A month's work in passes: its requests, and its share of the next refresh.
-fn month(context: &Context<'_>, request: f64, refresh: f64, lasts: &Lasts) -> f64 {
+fn month(inputs: &Inputs<'_>, request: f64, refresh: f64, lasts: &Lasts) -> f64 {
     let refreshes = match lasts {
         Lasts::Until { months, refresh: true, .. } => refresh / months,
         _ => 0.0,
     };
-    context.workload.deletions_per_month * request + refreshes
+    inputs.workload.deletions_per_month * request + refreshes
 }

@@ -3,16 +3,16 @@
 use efface_learn::mechanism::distributed_descent::Occasion;
 use efface_learn::{Constants, risk};
 
-use super::super::candidate::Context;
+use super::super::candidate::Inputs;
 use super::super::choice::Count;
 use super::super::trial::requests;
 use super::{Cost, lasts, month, tries};
 use crate::error::Result;
 use crate::plan::{Plan, checked, published};
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
-    let (workload, records) = (context.workload, context.facts.records);
-    let trial = requests(plan, context, tries(context))?;
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let (workload, records) = (inputs.workload, inputs.facts.records);
+    let trial = requests(plan, inputs, tries(inputs))?;
     let parts = checked(plan, constants)?;
     let fixed = parts.plan();
     // Copies are compared by a pass each.
@@ -48,7 +48,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         request,
         steps: Vec::new(),
         without_pass: None,
-        month_passes: month(context, request.work_usually, refresh, &lasts),
+        month_passes: month(inputs, request.work_usually, refresh, &lasts),
         excess_risk: risk::averages(constants, positions, fixed.distance, fixed.noise, fixed.grid),
         lasts,
         claims: trial.claims,

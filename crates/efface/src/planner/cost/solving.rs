@@ -5,7 +5,7 @@ use efface_learn::mechanism::Departure;
 use efface_learn::risk;
 use efface_privacy::event::State;
 
-use super::super::candidate::Context;
+use super::super::candidate::Inputs;
 use super::super::choice::Count;
 use super::super::trial::{requests, size};
 use super::{Cost, lasts, month};
@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::plan::{MechanismName, Plan};
 use crate::run::output_plan;
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
-    let (workload, records) = (context.workload, context.facts.records);
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let (workload, records) = (inputs.workload, inputs.facts.records);
     let checked = output_plan(plan, constants, size(records)?)?;
     let from = match (plan.mechanism, plan.state) {
         (MechanismName::Retrain, _) => Departure::Zeros,
@@ -36,9 +36,9 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         request,
         steps: Vec::new(),
         without_pass: None,
-        month_passes: month(context, request.work_usually, refresh, &lasts),
+        month_passes: month(inputs, request.work_usually, refresh, &lasts),
         excess_risk: risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid),
         lasts,
-        claims: requests(plan, context, workload.groups.len())?.claims,
+        claims: requests(plan, inputs, workload.groups.len())?.claims,
     })
 }

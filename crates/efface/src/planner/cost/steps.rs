@@ -4,7 +4,7 @@ use efface_learn::Constants;
 use efface_learn::risk::{self, Ball, Steps};
 use efface_privacy::event::Event;
 
-use super::super::candidate::Context;
+use super::super::candidate::Inputs;
 use super::super::choice::Count;
 use super::super::trial::{requests, size};
 use super::{Cost, lasts, tries};
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, Schedule};
 use crate::run::first_event;
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
-    let trial = requests(plan, context, tries(context))?;
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let trial = requests(plan, inputs, tries(inputs))?;
     let steps = trial.steps;
-    let per_month = context.workload.deletions_per_month;
+    let per_month = inputs.workload.deletions_per_month;
     let request = Count::stepped(&steps);
     let Schedule::Steps { learning, .. } = plan.schedule else {
         return Err(Error::storage("plan", "the plan has no steps"));
@@ -25,7 +25,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         request,
         without_pass: None,
         month_passes: per_month * request.work_usually,
-        excess_risk: risk(plan, constants, context, &steps)?,
+        excess_risk: risk(plan, constants, inputs, &steps)?,
         lasts: lasts(plan, per_month, Some((steps.len(), trial.ended))),
         claims: trial.claims,
         steps,
@@ -36,11 +36,11 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
 pub(in crate::planner) fn risk(
     plan: &Plan,
     constants: &Constants,
-    context: &Context<'_>,
+    inputs: &Inputs<'_>,
     steps: &[u64],
 ) -> Result<f64> {
-    let records = context.facts.records;
-    let largest = context.workload.largest();
+    let records = inputs.facts.records;
+    let largest = inputs.workload.largest();
     let event = first_event(plan, size(records)?)?;
     let Event::NoisyGd(event) = event.core() else {
         return Err(Error::storage("plan", "the plan has no steps"));

@@ -4,22 +4,22 @@ use efface_learn::mechanism::RidgePlan;
 use efface_learn::solver::hessian_in_passes;
 use efface_learn::{Constants, risk};
 
-use super::super::candidate::Context;
+use super::super::candidate::Inputs;
 use super::super::choice::{Count, Lasts};
 use super::super::trial::requests;
 use super::{Cost, month};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) -> Result<Cost> {
-    let workload = context.workload;
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let workload = inputs.workload;
     let ridge = RidgePlan::new(constants.clone())
         .map_err(|error| Error::refused("ridge", error.to_string()))?;
     let quantiser = ridge.quantiser();
     let parameters = constants.parameters() as f64;
     // Cholesky; a request solves twice, as it holds the kept sums against the published weights.
-    let solve = parameters.powi(3) / 3.0 / context.pass_operations;
-    let rows = workload.mean() * parameters.powi(2) / context.pass_operations;
+    let solve = parameters.powi(3) / 3.0 / inputs.pass_operations;
+    let rows = workload.mean() * parameters.powi(2) / inputs.pass_operations;
     let none =
         |work_usually| Count { passes_at_most: 0, passes_usually: 0.0, work_usually, exact: true };
     // The first sums take what a Hessian does.
@@ -32,9 +32,9 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, context: &Context<'_>) ->
         request,
         steps: Vec::new(),
         without_pass: None,
-        month_passes: month(context, request.work_usually, 0.0, &lasts),
+        month_passes: month(inputs, request.work_usually, 0.0, &lasts),
         excess_risk: risk::rounded_sums(constants, row_places, target_places),
         lasts,
-        claims: requests(plan, context, workload.groups.len())?.claims,
+        claims: requests(plan, inputs, workload.groups.len())?.claims,
     })
 }

@@ -9,6 +9,7 @@ use efface_vault::Keyring;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::context::{Context, Progress};
 use crate::error::Result;
 use crate::leaving::Leaving;
 use crate::plan::Schedule;
@@ -17,7 +18,6 @@ use crate::rows::Rows;
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
-use crate::surroundings::{Progress, Surroundings};
 use crate::{Delete, Served, Which, delete, row_id, train_as_planned};
 
 /// A temporary folder with a key.
@@ -49,7 +49,7 @@ impl Bench {
     pub(super) fn run<T>(
         &self,
         seed: u64,
-        work: impl FnOnce(&mut Surroundings<'_>) -> Result<T>,
+        work: impl FnOnce(&mut Context<'_>) -> Result<T>,
     ) -> Result<T> {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut entropy = |bytes: &mut [u8]| {
@@ -57,7 +57,7 @@ impl Bench {
             Ok(())
         };
         let mut watch = |_: &Progress| ControlFlow::Continue(());
-        work(&mut Surroundings {
+        work(&mut Context {
             clock: &|| "2030-01-02T03:04:05Z".to_owned(),
             entropy: &mut entropy,
             keyring: &self.keyring,

@@ -38,10 +38,14 @@ fn a_written_plan_is_read_as_it_was_and_followed() {
         let (vault, _) = bench.train(&text, &choice.name, &source).unwrap();
         let served = bench.delete(&vault, &[7]).unwrap();
         assert_eq!(served.claims.len(), choice.claims.len());
-        for (got, foretold) in served.claims.iter().zip(&choice.claims) {
+        for (got, predicted) in served.claims.iter().zip(&choice.claims) {
             let what = &choice.name;
-            assert_eq!(got.epsilon, foretold.epsilon, "{what} {:?}", got.notion);
-            assert_eq!((got.notion, got.requests), (foretold.notion, foretold.requests), "{what}");
+            assert_eq!(got.epsilon, predicted.epsilon, "{what} {:?}", got.notion);
+            assert_eq!(
+                (got.notion, got.requests),
+                (predicted.notion, predicted.requests),
+                "{what}"
+            );
         }
     }
 }

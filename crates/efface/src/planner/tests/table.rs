@@ -41,7 +41,7 @@ fn every_way_is_listed_or_refused_and_the_target_is_met() {
         }
         let never = advice.refused.iter().find(|r| r.name == "objective-perturbation").unwrap();
         assert!(never.reason.contains("NOT SOUND"));
-        assert_eq!(advice.yardstick.name, "retrain each time, warm start");
+        assert_eq!(advice.baseline.name, "retrain each time, warm start");
         assert!(!advice.advice.is_empty());
     }
 }
@@ -256,7 +256,7 @@ fn without_regularisation_steps_in_a_ball_are_left() {
     let steps = choice(&advice, "noisy-gd");
     assert!(steps.says.contains("in a ball of radius 1"), "{}", steps.says);
     assert!(steps.excess_risk > 0.0 && steps.request.exact);
-    assert_eq!(advice.yardstick.name, "descend in the ball each time");
+    assert_eq!(advice.baseline.name, "descend in the ball each time");
     for name in ["solve", "retrain", "descent-to-delete", "distributed-descent", "ridge"] {
         assert!(!reason(&advice, name).is_empty());
     }

@@ -57,20 +57,20 @@ fn gradient(part: &Part) -> Vec<u64> {
 #[test]
 fn every_way_to_a_state_leads_to_the_same_sums() {
     let mut direct = part(1);
-    direct.bring(&[3, 5, 39], &[], None).unwrap();
+    direct.set_state(&[3, 5, 39], &[], None).unwrap();
     let mut detour = part(1);
     let whole = (gradient(&detour), detour.fingerprint());
-    detour.bring(&[], &[3, 7, 39], None).unwrap();
+    detour.set_state(&[], &[3, 7, 39], None).unwrap();
     assert_eq!(detour.rows(), ROWS - 3);
-    detour.bring(&[], &[], None).unwrap();
+    detour.set_state(&[], &[], None).unwrap();
     assert_eq!((gradient(&detour), detour.fingerprint()), whole);
-    detour.bring(&[3], &[5, 7, 20], None).unwrap();
-    detour.bring(&[3, 5], &[39], None).unwrap();
-    detour.bring(&[3, 5, 39], &[], Some(direct.fingerprint())).unwrap();
+    detour.set_state(&[3], &[5, 7, 20], None).unwrap();
+    detour.set_state(&[3, 5], &[39], None).unwrap();
+    detour.set_state(&[3, 5, 39], &[], Some(direct.fingerprint())).unwrap();
     assert_eq!(gradient(&detour), gradient(&direct));
     assert_ne!(gradient(&detour), whole.0);
     assert_eq!((detour.rows(), detour.made()), (ROWS - 3, ROWS as u64));
-    detour.bring(&(0..ROWS as u64).collect::<Vec<_>>(), &[], None).unwrap();
+    detour.set_state(&(0..ROWS as u64).collect::<Vec<_>>(), &[], None).unwrap();
     assert_eq!((detour.rows(), detour.fingerprint()), (0, 0));
     assert_eq!(gradient(&detour), [0; 3]);
 }
@@ -78,13 +78,13 @@ fn every_way_to_a_state_leads_to_the_same_sums() {
 #[test]
 fn erased_rows_do_not_come_back() {
     let mut part = part(1);
-    part.bring(&[3], &[4], None).unwrap();
+    part.set_state(&[3], &[4], None).unwrap();
     for (erased, withdrawn) in [(&[][..], &[4][..]), (&[], &[3, 4]), (&[], &[])] {
-        let error = part.bring(erased, withdrawn, None).unwrap_err();
+        let error = part.set_state(erased, withdrawn, None).unwrap_err();
         assert!(error.message().contains("erased"), "{}", error.message());
     }
     for wrong in [&[2, 2][..], &[4, 3], &[40]] {
-        assert_eq!(part.bring(wrong, &[], None).unwrap_err().code(), "data");
+        assert_eq!(part.set_state(wrong, &[], None).unwrap_err().code(), "data");
     }
 }
 
@@ -93,8 +93,8 @@ fn fingerprints_tell_other_rows() {
     let mut one = part(1);
     let print = one.fingerprint();
     assert_ne!(print, part(2).fingerprint());
-    one.bring(&[0], &[], None).unwrap();
-    let error = part(1).bring(&[1], &[], Some(one.fingerprint())).unwrap_err();
+    one.set_state(&[0], &[], None).unwrap();
+    let error = part(1).set_state(&[1], &[], Some(one.fingerprint())).unwrap_err();
     assert!(error.message().contains("other rows"), "{}", error.message());
 }
 
@@ -108,7 +108,7 @@ fn weights_count_and_are_told_by_fingerprints() {
     let mut lighter = weighted(1, Some(&weights));
     assert_ne!(lighter.fingerprint(), ones.fingerprint());
     let gone = lighter.totals(&[0.3, -0.1, 0.2]).unwrap();
-    lighter.bring(&[7], &[], None).unwrap();
+    lighter.set_state(&[7], &[], None).unwrap();
     let erased = lighter.totals(&[0.3, -0.1, 0.2]).unwrap();
     assert!((gone.loss - erased.loss).abs() < 1e-12 && gone.loss < plain.loss - 0.1);
 }

@@ -19,7 +19,7 @@ use crate::run::{Request, Start, removal_steps, run, stated};
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
 #[derive(Debug)]
-pub struct Rehearsal<'a> {
+pub struct Simulation<'a> {
     plan: &'a Plan,
     before: Keyed,
     after: Keyed,
@@ -45,7 +45,7 @@ pub enum Reference {
     Repeated,
 }
 
-impl<'a> Rehearsal<'a> {
+impl<'a> Simulation<'a> {
     /// The deletion of the records at `positions` (ascending, without repetition) of `data`.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl<'a> Rehearsal<'a> {
         }
     }
 
-    /// The reference run of the claim. `deletion` is the event of a rehearsed deletion: its steps are
+    /// The reference run of the claim. `deletion` is the event of a simulated deletion: its steps are
     /// repeated.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl<'a> Rehearsal<'a> {
                      reference: at most `max-group` = {} can",
                     self.plan.setting.group
                 );
-                return Err(Error::refused("rehearsal", message));
+                return Err(Error::refused("simulation", message));
             }
             _ => 0,
         };
@@ -208,7 +208,7 @@ impl<'a> Rehearsal<'a> {
         self.serve(&learnt, change, &self.none, steps, rng)
     }
 
-    /// The claims that a certificate of the rehearsed deletion would make, those first that the plan
+    /// The claims that a certificate of the simulated deletion would make, those first that the plan
     /// promises.
     ///
     /// # Errors

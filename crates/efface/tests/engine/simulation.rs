@@ -1,7 +1,7 @@
 //! The engine in memory does what it does on a vault.
 
 use efface::{
-    Claim, Delete, Rehearsal, Settings, Which, World as Side, certificate, delete, specimen,
+    Claim, Delete, Settings, Simulation, Which, World as Side, audit_sample, certificate, delete,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -12,7 +12,7 @@ fn named(mechanism: &str) -> Settings {
     Settings { mechanism: Some(mechanism.into()), lambda: Some(0.1), ..Settings::default() }
 }
 
-/// A rehearsed deletion has the claims, word for word, that the certificate of the real one has: the
+/// A simulated deletion has the claims, word for word, that the certificate of the real one has: the
 /// same plan, steps, event and accountants.
 #[test]
 fn rehearsed_claims_are_those_of_the_certificate() {
@@ -39,27 +39,27 @@ fn rehearsed_claims_are_those_of_the_certificate() {
         let world = World::new();
         let (vault, _) = world.trained(settings.clone()).unwrap();
         let ids = vec!["id-7".to_owned(), "id-91".to_owned()];
-        let found = specimen(&vault, &ids).unwrap();
+        let found = audit_sample(&vault, &ids).unwrap();
         assert_eq!((found.records.rows(), &found.named), (120, &vec![7, 91]));
-        let rehearsal = Rehearsal::new(&found.plan, &found.records, &found.named).unwrap();
-        assert_eq!(rehearsal.records(Side::After).rows(), 118);
+        let simulation = Simulation::new(&found.plan, &found.records, &found.named).unwrap();
+        assert_eq!(simulation.records(Side::After).rows(), 118);
         let rng = &mut ChaCha20Rng::seed_from_u64(1);
-        let learnt = rehearsal.learn(Side::Before, rng).unwrap();
-        let deleted = rehearsal.delete(&learnt, rng).unwrap();
-        let reference = rehearsal.reference(&deleted.event, rng).unwrap();
+        let learnt = simulation.learn(Side::Before, rng).unwrap();
+        let deleted = simulation.delete(&learnt, rng).unwrap();
+        let reference = simulation.reference(&deleted.event, rng).unwrap();
         assert_eq!(reference.weights.len(), deleted.weights.len());
 
         let request = Delete { what: Which::Ids(ids), request_id: None };
         let served = world.run(|s| delete(&vault, &request, s)).unwrap();
-        let rehearsed: Vec<Claim> = rehearsal.claims(&deleted).unwrap();
-        assert_eq!(rehearsed, served.claims, "{settings:?}");
-        let closeness = rehearsal.closeness(&deleted).unwrap();
+        let simulated: Vec<Claim> = simulation.claims(&deleted).unwrap();
+        assert_eq!(simulated, served.claims, "{settings:?}");
+        let closeness = simulation.closeness(&deleted).unwrap();
         assert!(!closeness.is_empty() && closeness.iter().all(|c| served.claims.contains(c)));
         assert!(certificate(&vault, "latest").is_ok());
     }
 }
 
-/// `ridge` draws no random numbers: a rehearsed deletion and its reference are the same bits.
+/// `ridge` draws no random numbers: a simulated deletion and its reference are the same bits.
 #[test]
 fn exact_removal_is_rehearsed_exactly() {
     let world = World::new();
@@ -69,12 +69,12 @@ fn exact_removal_is_rehearsed_exactly() {
         ..named("ridge")
     };
     let (vault, _) = world.trained(settings).unwrap();
-    let found = specimen(&vault, &["id-3".to_owned()]).unwrap();
-    let rehearsal = Rehearsal::new(&found.plan, &found.records, &found.named).unwrap();
+    let found = audit_sample(&vault, &["id-3".to_owned()]).unwrap();
+    let simulation = Simulation::new(&found.plan, &found.records, &found.named).unwrap();
     let rng = &mut ChaCha20Rng::seed_from_u64(2);
-    let learnt = rehearsal.learn(Side::Before, rng).unwrap();
-    let deleted = rehearsal.delete(&learnt, rng).unwrap();
-    let reference = rehearsal.reference(&deleted.event, rng).unwrap();
+    let learnt = simulation.learn(Side::Before, rng).unwrap();
+    let deleted = simulation.delete(&learnt, rng).unwrap();
+    let reference = simulation.reference(&deleted.event, rng).unwrap();
     assert_eq!(deleted.weights, reference.weights);
     assert_ne!(deleted.weights, learnt.weights);
 }
@@ -83,11 +83,11 @@ fn exact_removal_is_rehearsed_exactly() {
 fn what_cannot_be_rehearsed_is_refused() {
     let world = World::new();
     let (vault, _) = world.trained(named("solve")).unwrap();
-    let error = specimen(&vault, &["nobody".to_owned()]).unwrap_err();
+    let error = audit_sample(&vault, &["nobody".to_owned()]).unwrap_err();
     assert_eq!(error.code(), "unknown-record");
-    let found = specimen(&vault, &[]).unwrap();
+    let found = audit_sample(&vault, &[]).unwrap();
     for positions in [&[][..], &[5, 4], &[4, 4], &[120]] {
-        let error = Rehearsal::new(&found.plan, &found.records, positions).unwrap_err();
+        let error = Simulation::new(&found.plan, &found.records, positions).unwrap_err();
         assert_eq!(error.code(), "positions", "{positions:?}");
     }
 }

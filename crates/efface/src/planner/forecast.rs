@@ -1,6 +1,6 @@
 //! From a candidate's settings to what training would fix, cost and claim.
 
-use super::candidate::{self, Candidate, Context};
+use super::candidate::{self, Candidate, Inputs};
 use super::choice::{Choice, Fixed};
 use super::cost;
 use super::trial::requests;
@@ -12,15 +12,15 @@ use crate::settings::Settings;
 pub(super) fn choice(
     candidate: &Candidate,
     settings: Settings,
-    context: &Context<'_>,
+    inputs: &Inputs<'_>,
 ) -> Result<Choice> {
-    let plan = Plan::resolve(&Choices::new(settings.clone())?, context.facts)?;
-    let cost = cost::of(&plan, &plan.constants()?, context)?;
+    let plan = Plan::resolve(&Choices::new(settings.clone())?, inputs.facts)?;
+    let cost = cost::of(&plan, &plan.constants()?, inputs)?;
     if !cost.excess_risk.is_finite() {
         return Err(Error::refused("excess-risk", "nothing bounds its excess risk")
             .hint("give a smaller `--eta`, or a `--lambda` above 0"));
     }
-    let allowed = candidate::allowed(context.settings);
+    let allowed = candidate::allowed(inputs.settings);
     let says = match settings.radius {
         Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
         None => candidate.says.to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn choice(
         request: cost.request,
         steps: cost.steps,
         without_pass: cost.without_pass,
-        month_seconds: cost.month_passes * context.pass_seconds,
+        month_seconds: cost.month_passes * inputs.pass_seconds,
         excess_risk: cost.excess_risk,
         accurate: cost.excess_risk <= allowed * (1.0 + 1e-9),
         lasts: cost.lasts,
@@ -44,13 +44,13 @@ pub(super) fn choice(
 }
 
 /// The predicted excess risk of a mechanism whose steps are counted, with these settings.
-pub(super) fn risk(settings: Settings, context: &Context<'_>) -> Result<f64> {
-    let plan = Plan::resolve(&Choices::new(settings)?, context.facts)?;
-    let steps = requests(&plan, context, context.workload.groups.len())?.steps;
+pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
+    let plan = Plan::resolve(&Choices::new(settings)?, inputs.facts)?;
+    let steps = requests(&plan, inputs, inputs.workload.groups.len())?.steps;
     let constants = plan.constants()?;
     match plan.schedule {
-        Schedule::Descent { .. } => cost::descent_risk(&plan, &constants, context, &steps),
-        _ => cost::steps_risk(&plan, &constants, context, &steps),
+        Schedule::Descent { .. } => cost::descent_risk(&plan, &constants, inputs, &steps),
+        _ => cost::steps_risk(&plan, &constants, inputs, &steps),
     }
 }
 

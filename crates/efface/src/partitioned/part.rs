@@ -7,11 +7,11 @@ use efface_matrix::{Matrix, Totals};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
+use crate::context::Progress;
 use crate::encode::encode;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::source::Source;
-use crate::surroundings::Progress;
 use crate::table::read_as_planned;
 
 /// Names of records, one for each row of a part.
@@ -54,7 +54,7 @@ pub struct Part {
     rows: Placed,
     withdrawn: Placed,
     /// Where it was last brought, erased and withdrawn; none if it did not get there.
-    brought: Option<(Vec<u64>, Vec<u64>)>,
+    state: Option<(Vec<u64>, Vec<u64>)>,
     salt: [u8; 16],
     print: u128,
     names: Option<Names>,
@@ -143,7 +143,7 @@ impl Part {
             made: made as u64,
             rows: Placed { data: table.data, at: (0..made as u64).collect() },
             withdrawn: Placed::none(constants.cols())?,
-            brought: Some((Vec::new(), Vec::new())),
+            state: Some((Vec::new(), Vec::new())),
             weighted: plan.max_weight.is_some(),
             constants,
             salt,
@@ -201,17 +201,17 @@ impl Part {
     /// # Errors
     /// Positions out of order or out of range; rows that were erased and are asked for again; other
     /// rows than the fingerprint says. Nothing may be summed then.
-    pub fn bring(
+    pub fn set_state(
         &mut self,
         erased: &[u64],
         withdrawn: &[u64],
         fingerprint: Option<u128>,
     ) -> Result<()> {
         let there = |(out, apart): &(Vec<u64>, Vec<u64>)| out == erased && apart == withdrawn;
-        if !self.brought.as_ref().is_some_and(there) {
-            self.brought = None;
-            self.go(erased, withdrawn)?;
-            self.brought = Some((erased.to_vec(), withdrawn.to_vec()));
+        if !self.state.as_ref().is_some_and(there) {
+            self.state = None;
+            self.apply(erased, withdrawn)?;
+            self.state = Some((erased.to_vec(), withdrawn.to_vec()));
         }
         match fingerprint {
             Some(expected) if expected != self.print => Err(Error::storage(
@@ -225,7 +225,7 @@ impl Part {
     }
 
     /// Brings the part from one state to another.
-    fn go(&mut self, erased: &[u64], withdrawn: &[u64]) -> Result<()> {
+    fn apply(&mut self, erased: &[u64], withdrawn: &[u64]) -> Result<()> {
         for list in [erased, withdrawn] {
             let ascending = list.windows(2).all(|pair| pair[0] < pair[1]);
             if !ascending || list.last().is_some_and(|last| *last >= self.made) {

@@ -8,7 +8,7 @@ use efface_vault::Keyring;
 use crate::error::{Error, Result};
 
 /// Clock, randomness, keys and watcher of one operation.
-pub struct Surroundings<'a> {
+pub struct Context<'a> {
     /// The time now, UTC, RFC 3339 with seconds.
     pub clock: &'a dyn Fn() -> String,
     /// Fills a buffer with randomness of the operating system.
@@ -56,7 +56,7 @@ pub enum Progress {
     Storing,
 }
 
-impl Surroundings<'_> {
+impl Context<'_> {
     /// N random bytes.
     pub(crate) fn random<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0u8; N];
@@ -75,7 +75,7 @@ impl Surroundings<'_> {
     }
 
     /// Reports progress; an error if the watcher wants to stop.
-    pub(crate) fn tell(&mut self, progress: Progress) -> Result<()> {
+    pub(crate) fn report(&mut self, progress: Progress) -> Result<()> {
         match (self.watch)(&progress) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::interrupted()),

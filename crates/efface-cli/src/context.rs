@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use efface::{Keyring, Surroundings, Watch};
+use efface::{Context, Keyring, Watch};
 use jiff::Timestamp;
 
 use crate::failure::Result;
@@ -11,16 +11,16 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Bar;
 
-/// Runs one operation of the engine in these surroundings, with a progress bar where someone
+/// Runs one operation of the engine in this context, with a progress bar where someone
 /// can see it, and with Ctrl-C as a request to stop.
 pub(crate) fn with<T>(
     keyring: &Keyring,
     wait: Duration,
     output: &Output,
-    work: impl FnOnce(&mut Surroundings<'_>) -> efface::Result<T>,
+    work: impl FnOnce(&mut Context<'_>) -> efface::Result<T>,
 ) -> Result<T> {
     watched(output, |watch| {
-        work(&mut Surroundings {
+        work(&mut Context {
             clock: &now,
             entropy: &mut |bytes| random(bytes),
             keyring,

@@ -13,7 +13,7 @@ use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
 #[derive(Debug)]
-pub struct Specimen {
+pub struct AuditSample {
     /// Identifier of the vault.
     pub vault: String,
     /// Identifier of the latest certificate.
@@ -33,7 +33,7 @@ pub struct Specimen {
 ///
 /// # Errors
 /// A vault that cannot be read or holds its rows elsewhere, ids it does not have.
-pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
+pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     current.published()?;
@@ -58,7 +58,7 @@ pub fn specimen(path: &Path, ids: &[String]) -> Result<Specimen> {
     let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();
     named.sort_unstable();
     named.dedup();
-    Ok(Specimen {
+    Ok(AuditSample {
         vault: current.genesis.vault_id,
         certificate: current.latest.id,
         head: (current.head.index, hex::encode(current.head.hash)),

@@ -1,7 +1,7 @@
 //! What learning and requests will take, before any data are seen.
 
 use super::plan::{CheckedDistributed, Reach, Step};
-use crate::mechanism::foresight::{USUAL_OPTIMUM, USUAL_SHIFT, published_norm};
+use crate::mechanism::forecast::{USUAL_OPTIMUM, USUAL_SHIFT, published_norm};
 use crate::outward;
 use crate::solver::{Solver, Stopping, hessian_in_passes, most_work, sufficient_steps, usual_work};
 

@@ -1,7 +1,7 @@
 //! Models whose records are held outside the vault, in ordered parts that tell sums.
 //!
 //! The vault of such a model names its records and where each is ([`Place`]); plan, ledger, weights
-//! and certificates are as in any other. [`Part`] is what holds the rows of one part, [`Held`] what
+//! and certificates are as in any other. [`Part`] is what holds the rows of one part, [`Partitioned`] what
 //! reaches all of them.
 
 mod part;
@@ -28,7 +28,7 @@ use crate::plan::{Ids, Plan};
 /// Reaches the parts that hold a model's records, wherever they are.
 ///
 /// Errors are in words, and end the request: nothing is released then, and the vault is as before.
-pub trait Held: Parts {
+pub trait Partitioned: Parts {
     /// How many processes summed parts since the request began.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ pub(crate) fn places(vault: &Vault, records: &[RecordId]) -> Result<Vec<Place>> 
 
 /// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
 /// more than the plan allows. Part by part, of which a short digest is kept.
-pub(crate) fn check_names(held: &dyn Held, plan: &Plan) -> Result<()> {
+pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan) -> Result<()> {
     let mut seen: HashSet<u128> = HashSet::with_capacity(held.records());
     let mut subjects: Vec<Box<str>> = Vec::new();
     let mut count = 0;
@@ -132,7 +132,7 @@ fn digest(id: &str) -> u128 {
 /// records: `row:K`, K from 0.
 pub(crate) fn insert_places(
     transaction: &mut Transaction<'_>,
-    held: &dyn Held,
+    held: &dyn Partitioned,
     version: u64,
 ) -> Result<()> {
     let mut position = transaction.take_positions(held.records() as u64)?;

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use efface::{
-    Delete, Error, Held, MemoryRows, MemoryTable, Names, Numbers, Part, Parts, Place, Result,
-    Served, Settings, Shape, Source, Standing, SumError, Totals, Values, Which, add, delete,
-    delete_dry_run, delete_held, entries, refresh, refresh_held, status, train, train_held, verify,
-    weights,
+    CheckOutcome, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part, Partitioned, Parts,
+    Place, Result, Served, Settings, Shape, Source, SumError, Totals, Values, Which, add, delete,
+    delete_dry_run, delete_partitioned, entries, refresh, refresh_partitioned, status, train,
+    train_partitioned, verify, weights,
 };
 
 use crate::world::World;
@@ -120,7 +120,7 @@ impl Cluster {
                 }
                 let Kept { parts, erased, withdrawn, prints, .. } = kept;
                 let part = parts[index].as_mut().unwrap();
-                part.bring(&erased[index], &withdrawn[index], Some(prints[index]))?;
+                part.set_state(&erased[index], &withdrawn[index], Some(prints[index]))?;
                 work(part)?;
             }
             Ok(())
@@ -139,7 +139,7 @@ impl Cluster {
                     erased[index].sort_unstable();
                 }
                 let part = parts[index].as_mut().unwrap();
-                part.bring(&erased[index], &[], None).unwrap();
+                part.set_state(&erased[index], &[], None).unwrap();
                 prints[index] = part.fingerprint();
             }
         });
@@ -181,7 +181,7 @@ impl Parts for Cluster {
     }
 }
 
-impl Held for Cluster {
+impl Partitioned for Cluster {
     fn holders(&self) -> std::result::Result<u64, String> {
         Ok(2)
     }
@@ -216,7 +216,7 @@ impl Held for Cluster {
                 let Kept { parts, erased, withdrawn, prints, .. } = kept;
                 withdrawn[index].sort_unstable();
                 let part = parts[index].as_mut().unwrap();
-                part.bring(&erased[index], &withdrawn[index], None)
+                part.set_state(&erased[index], &withdrawn[index], None)
                     .map_err(|error| error.message().to_owned())?;
                 prints[index] = part.fingerprint();
             }
@@ -249,12 +249,12 @@ impl Model {
     fn trained(cluster: Cluster, settings: Settings) -> Result<Self> {
         let world = World::new();
         let vault = world.path("m.efface");
-        world.run(|s| train_held(&cluster.shape(), settings, &cluster, &vault, s))?;
+        world.run(|s| train_partitioned(&cluster.shape(), settings, &cluster, &vault, s))?;
         Ok(Self { world, vault, cluster })
     }
 
     fn delete(&self, request: &Delete) -> Result<Served> {
-        let served = self.world.run(|s| delete_held(&self.vault, request, &self.cluster, s));
+        let served = self.world.run(|s| delete_partitioned(&self.vault, request, &self.cluster, s));
         self.cluster.end(served.is_ok());
         served
     }
@@ -345,7 +345,7 @@ fn certificates_verify_and_say_where_the_rows_were() {
     let model = Model::trained(Cluster::of(&[40, 50]), Settings::default()).unwrap();
     let served = model.delete(&subject("who-3")).unwrap();
     let verdict = verify(&served.certificate, None, Some(&model.vault), None).unwrap();
-    let fails = |check: &&efface::Check| check.standing == Standing::Fails;
+    let fails = |check: &&efface::Check| check.outcome == CheckOutcome::Fails;
     assert_eq!(verdict.checks.iter().find(fails), None);
     for words in ["rows are stored in 2 partitions outside the vault", "2 worker processes held"] {
         assert!(served.certificate.contains(words), "{words}");
@@ -383,7 +383,7 @@ fn commands_that_need_rows_are_refused() {
     let ordinary = world.path("ordinary.efface");
     let rows = Rows::new(0, 60);
     world.run(|s| train(&rows.source(), Settings::default(), &ordinary, s)).unwrap();
-    let error = world.run(|s| delete_held(&ordinary, &ids(&["id-1"]), &model.cluster, s));
+    let error = world.run(|s| delete_partitioned(&ordinary, &ids(&["id-1"]), &model.cluster, s));
     assert_eq!(code(error.unwrap_err()), "held-here");
 }
 
@@ -397,7 +397,7 @@ fn secret_states_are_refreshed_from_the_parts() {
     let model = Model::trained(Cluster::of(&[40, 50]), settings).unwrap();
     model.delete(&ids(&["id-1"])).unwrap();
     assert_eq!(model.delete(&ids(&["id-2"])).unwrap_err().code(), "releases-exhausted");
-    model.world.run(|s| refresh_held(&model.vault, None, &model.cluster, s)).unwrap();
+    model.world.run(|s| refresh_partitioned(&model.vault, None, &model.cluster, s)).unwrap();
     model.delete(&ids(&["id-2"])).unwrap();
     assert_eq!(status(&model.vault).unwrap().records, 88);
 }
@@ -435,8 +435,8 @@ fn records_that_break_a_rule_refuse_the_training() {
         change(&mut cluster.rows[1]);
         let world = World::new();
         let vault = world.path("m.efface");
-        let run = |s: &mut efface::Surroundings<'_>| {
-            train_held(&cluster.shape(), Settings::default(), &cluster, &vault, s)
+        let run = |s: &mut efface::Context<'_>| {
+            train_partitioned(&cluster.shape(), Settings::default(), &cluster, &vault, s)
         };
         let error = world.run(run).unwrap_err();
         assert!(!vault.exists());
