@@ -106,7 +106,7 @@ impl Found {
         let survey = vault.survey(|record, row| -> std::result::Result<(), Stopped> {
             read += 1;
             if read.is_multiple_of(CHUNK as u64) {
-                around.tell(Progress::Changing { records: 0 }).map_err(Stopped)?;
+                around.report(Progress::Changing { records: 0 }).map_err(Stopped)?;
             }
             if leaving.has_row(&row) {
                 named.push(Identity {
