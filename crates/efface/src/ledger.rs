@@ -81,6 +81,11 @@ impl Tally {
             if entry.index != next {
                 return Err(damaged(next, &"it is missing"));
             }
+            if kind_of(&document).is_none()
+                && let Err(error @ ParseError::Earlier(_)) = Certificate::parse(entry.json)
+            {
+                return Err(unread(entry.index, &error));
+            }
             last = linked(&entry, &document, &last.hash)
                 .map_err(|fault| damaged(entry.index, &fault))?;
             next += 1;
@@ -179,11 +184,7 @@ impl Tally {
             return Err(Error::storage("damaged", "the vault's ledger has no certificate"));
         };
         let (text, _) = signed(vault, *index, &genesis.public_key)?;
-        let certificate = Certificate::parse(&text).map_err(|error| match error {
-            ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
-                .hint("train the model again with this version"),
-            _ => damaged(*index, &error),
-        })?;
+        let certificate = Certificate::parse(&text).map_err(|error| unread(*index, &error))?;
         if certificate.chain.hash == *hash {
             Ok(certificate)
         } else {
@@ -260,6 +261,15 @@ fn sound(document: &Value, index: u64, key: &[u8; 32]) -> bool {
 
 /// Said of entries whose hash or signature does not hold.
 const CHANGED: &str = "it was changed after it was signed";
+
+/// The error for an entry that should be a certificate and cannot be read as one.
+fn unread(index: u64, error: &ParseError) -> Error {
+    match error {
+        ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
+            .hint("train the model again with this version"),
+        _ => damaged(index, error),
+    }
+}
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
     Error::storage("damaged", format!("entry {index} of the ledger: {what}")).hint(
