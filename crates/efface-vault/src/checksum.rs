@@ -7,7 +7,8 @@
 //! stored nowhere. Sums of values that nobody without the key knows cannot be aimed at, however
 //! many earlier copies of the vault somebody has.
 
-use crate::{Keyring, Request, StoredRecord};
+use crate::keyring::Keyring;
+use crate::stored::{Request, StoredRecord};
 use std::cell::RefCell;
 use std::fmt;
 use zeroize::Zeroizing;

@@ -1,11 +1,12 @@
 //! Copies and moves of a whole vault, by the database's own backup.
 
+use crate::connection::{PATIENCE, connect, journal_of};
 use crate::creation::{Partial, free_name, resolved};
 use crate::lock::{Lock, beside};
 use crate::place::Place;
 use crate::raw_file::RawFile;
 use crate::schema::APPLICATION_ID;
-use crate::vault::{Access, PATIENCE, configure, connect, journal_of};
+use crate::vault::{Access, configure};
 use crate::wipe::{discard, is_plain, sync_folder};
 use crate::{CreateError, StoreFault, Vault, WriteError};
 use rusqlite::OpenFlags;

@@ -1,12 +1,14 @@
 //! Making a vault: under another name until it is whole.
 
 use crate::checksum::Checksums;
+use crate::connection::{connect, journal_of};
+use crate::error::OpenError;
 use crate::hot_journal::is_left;
 use crate::lock::{Lock, LockError, beside};
 use crate::place::Place;
 use crate::raw_file::RawFile;
-use crate::tally::Tally;
-use crate::vault::{Access, Genesis, OpenError, configure, connect, journal_of};
+use crate::stored::Tally;
+use crate::vault::{Access, Genesis, configure};
 use crate::wipe::{discard, is_plain, sync_folder};
 use crate::{Keyring, Transaction, Vault, WriteError, schema};
 use rusqlite::OpenFlags;

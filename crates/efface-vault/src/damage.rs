@@ -6,7 +6,7 @@
 //! of the people named is left under another name, and the tally starts anew from what remains.
 
 use crate::record::{COLUMNS, Row};
-use crate::tally::{Found, Tally};
+use crate::stored::{Found, Tally};
 use crate::vault::integrity;
 use crate::{
     ReadError, RecordId, RowFault, StoreFault, StoredRecord, Transaction, Vault, WriteError,

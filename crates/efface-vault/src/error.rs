@@ -1,6 +1,7 @@
 //! What can go wrong below a read or a write, in words a caller can act on.
 
-use crate::RecordId;
+use crate::lock::LockError;
+use crate::stored::RecordId;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::PathBuf;
@@ -225,6 +226,129 @@ impl From<ReadError> for WriteError {
             ReadError::Locked => Self::Locked,
             ReadError::Store(fault) => Self::Store(fault),
         }
+    }
+}
+
+/// Why a vault could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Nothing is there.
+    #[error("{} does not exist", path.display())]
+    NotFound {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// Nothing is there but what was to become a vault of this name.
+    #[error(
+        "{} does not exist; `{}` beside it was left by a training or copy that was interrupted or \
+         still runs, and may hold records: make the vault again under this name, which overwrites \
+         it, or remove it", path.display(), partial.display()
+    )]
+    Unfinished {
+        /// The path given.
+        path: PathBuf,
+        /// What is there.
+        partial: PathBuf,
+    },
+    /// A folder, a device or the like is there.
+    #[error("{} is not a file", path.display())]
+    NotAFile {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The file is not a vault.
+    #[error("{} is not a vault: {reason}", path.display())]
+    NotAVault {
+        /// The path given.
+        path: PathBuf,
+        /// What shows it.
+        reason: String,
+    },
+    /// The vault was written by a newer version of this program.
+    #[error("{} has format {found}; this program reads formats up to {supported}", path.display())]
+    Newer {
+        /// The path given.
+        path: PathBuf,
+        /// Format of the file.
+        found: i32,
+        /// Newest format known here.
+        supported: i32,
+    },
+    /// The vault was written by an earlier development version of this program.
+    #[error(
+        "{} has format {found}, made by an earlier development version of efface; this version \
+         reads only format {supported}",
+        path.display()
+    )]
+    Older {
+        /// The path given.
+        path: PathBuf,
+        /// Format of the file.
+        found: i32,
+        /// The format known here.
+        supported: i32,
+    },
+    /// The file has several names, and the journal of an interrupted change only one.
+    #[error(
+        "{} has {names} names (hard links), and a change interrupted under one of them could not \
+         be undone under another; keep one name and remove the others", path.display()
+    )]
+    SeveralNames {
+        /// The path given.
+        path: PathBuf,
+        /// How many.
+        names: u64,
+    },
+    /// The journal beside the file does not fit it: the file was replaced after a crash.
+    #[error(
+        "{} is not the journal of {}: the vault was replaced after a request was interrupted; to \
+         keep the vault that is here now, remove the journal (it holds rows of the other one); to \
+         have the interrupted one, put it back first",
+        journal.display(), path.display()
+    )]
+    ForeignJournal {
+        /// The vault.
+        path: PathBuf,
+        /// The journal.
+        journal: PathBuf,
+    },
+    /// The file is in the middle of a change, and what undoes the change is missing.
+    #[error(
+        "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
+         from where the vault was, or put a backup in its place with `efface restore`", path.display(), journal.display()
+    )]
+    WithoutJournal {
+        /// The vault.
+        path: PathBuf,
+        /// What is missing.
+        journal: PathBuf,
+    },
+    /// The file is not writable; reading it may still be possible.
+    #[error("{} cannot be written; it can only be opened for reading", path.display())]
+    NotWritable {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// Another writer has the vault, or its lock file cannot be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+    /// The operating system refused to look at the file.
+    #[error("{} cannot be opened: {source}", path.display())]
+    Io {
+        /// The path given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<rusqlite::Error> for OpenError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
     }
 }
 

@@ -28,8 +28,9 @@
 //! journal was copied or moved in the middle of a change.
 
 use crate::StoreFault;
+use crate::connection::{connect, journal_of};
+use crate::error::OpenError;
 use crate::raw_file::RawFile;
-use crate::vault::{OpenError, connect, journal_of};
 use crate::wipe::{discard, open_plain, sync_folder};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;

@@ -3,47 +3,9 @@
 use crate::checksum::{Checksums, STORED};
 use crate::column::{at_most_one, blob, maybe_text, text, unsigned};
 use crate::error::is_duplicate;
-use crate::tally::Found;
+use crate::stored::{Found, RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
-
-/// Number of a record, given in the order of insertion and never given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RecordId(i64);
-
-impl RecordId {
-    /// The record with this number, if there is one.
-    pub fn new(number: i64) -> Self {
-        Self(number)
-    }
-
-    /// The record's number, ascending with insertion.
-    pub fn get(self) -> i64 {
-        self.0
-    }
-}
-
-impl fmt::Display for RecordId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-/// A record as the vault keeps it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StoredRecord<'a> {
-    /// Public id, unique among the records present.
-    pub id: &'a str,
-    /// Whose record it is.
-    pub subject: Option<&'a str>,
-    /// Target value; finite. Negative zero comes back as zero.
-    pub target: f64,
-    /// Encoded features; the vault does not look inside.
-    pub features: &'a [u8],
-    /// Version of the model that first saw the record.
-    pub added_version: u64,
-}
 
 /// What a look-up of public ids found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,7 +38,7 @@ pub(crate) struct Row<'r> {
 impl<'r> Row<'r> {
     pub(crate) fn read(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            id: RecordId(row.get(0)?),
+            id: RecordId::new(row.get(0)?),
             record: StoredRecord {
                 id: text(row, 1)?,
                 subject: maybe_text(row, 2)?,
@@ -90,7 +52,7 @@ impl<'r> Row<'r> {
 
     /// Its share of the sum, once its own checksum has been found right.
     pub(crate) fn share(&self, checksums: &Checksums) -> Result<u128, StoreFault> {
-        let checksum = checksums.row(self.id.0, &self.record);
+        let checksum = checksums.row(self.id.get(), &self.record);
         match checksum.stored == self.stored {
             true => Ok(checksum.share),
             false => Err(RowFault::Row { record: self.id }.into()),
@@ -154,7 +116,7 @@ impl Vault {
     ) -> Result<Option<T>, E> {
         let sql = format!("SELECT {COLUMNS} FROM record WHERE sequence = ?1");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([record.0]).map_err(ReadError::from)?;
+        let mut rows = statement.query([record.get()]).map_err(ReadError::from)?;
         let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
         let row = Row::read(row).map_err(ReadError::from)?;
         if let Some(checksums) = &self.checksums {
@@ -170,7 +132,7 @@ impl Vault {
     pub fn record_numbers(&self) -> Result<Vec<RecordId>, ReadError> {
         let sql = "SELECT sequence FROM record ORDER BY sequence";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| row.get(0).map(RecordId))?;
+        let rows = statement.query_map([], |row| row.get(0).map(RecordId::new))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -186,7 +148,7 @@ impl Vault {
                 continue;
             }
             match at_most_one(&self.connection, sql, [id], |row| row.get(0))? {
-                Some(number) => lookup.found.push(RecordId(number)),
+                Some(number) => lookup.found.push(RecordId::new(number)),
                 None => lookup.missing.push(id.into()),
             }
         }
@@ -200,7 +162,7 @@ impl Vault {
     pub fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>, ReadError> {
         let sql = "SELECT sequence FROM record WHERE subject = ?1 ORDER BY sequence";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([subject], |row| row.get(0).map(RecordId))?;
+        let rows = statement.query_map([subject], |row| row.get(0).map(RecordId::new))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -249,7 +211,7 @@ impl Transaction<'_> {
             Ok(_) => {
                 self.last_number = Some(last + 1);
                 self.count_in(checksum.share);
-                Ok(RecordId(number))
+                Ok(RecordId::new(number))
             }
             Err(error) if is_duplicate(&error) => {
                 Err(WriteError::DuplicateId { id: record.id.into() })
@@ -280,7 +242,7 @@ impl Transaction<'_> {
             let Some((share, version)) = share else {
                 return self.give_up(WriteError::UnknownRecord { record });
             };
-            if self.execute("DELETE FROM record WHERE sequence = ?1", [record.0])? != 1 {
+            if self.execute("DELETE FROM record WHERE sequence = ?1", [record.get()])? != 1 {
                 return self.give_up(WriteError::UnknownRecord { record });
             }
             self.count_out(record, share)?;

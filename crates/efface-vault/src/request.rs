@@ -1,73 +1,10 @@
 //! Requests served, so that asking twice changes nothing twice.
 
 use crate::column::{at_most_one, maybe_unsigned};
+use crate::stored::{Request, RequestState};
 use crate::{ReadError, Transaction, Vault, WriteError};
 use rusqlite::Row;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use std::collections::BTreeSet;
-
-/// How far a request has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RequestState {
-    /// Accepted, not begun.
-    Received,
-    /// Being served.
-    Working,
-    /// Served; its certificate is in the ledger.
-    Certified,
-    /// Understood and refused.
-    Refused,
-    /// Given up because of an error.
-    Failed,
-}
-
-impl RequestState {
-    const ALL: [Self; 5] =
-        [Self::Received, Self::Working, Self::Certified, Self::Refused, Self::Failed];
-
-    /// The word for it: `received`, `working`, `certified`, `refused` or `failed`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Received => "received",
-            Self::Working => "working",
-            Self::Certified => "certified",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl ToSql for RequestState {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.word().into())
-    }
-}
-
-impl FromSql for RequestState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let word = value.as_str()?;
-        Self::ALL.into_iter().find(|state| state.word() == word).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-/// A request as the vault keeps it. It must not contain a public id or a subject in the clear:
-/// it outlives the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// The caller's name for it.
-    pub request_id: String,
-    /// What was asked for, in the words of certificates (`add`, `delete`, ...).
-    pub kind: String,
-    /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed). That of an
-    /// `add` or `update` covers the rows it brought and is erased with the first of them.
-    pub body_digest: Option<[u8; 32]>,
-    /// How far it has come.
-    pub state: RequestState,
-    /// Version of the model it led to.
-    pub version: Option<u64>,
-    /// Ledger index of its certificate.
-    pub entry_index: Option<u64>,
-}
 
 /// What became of a request id handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,16 +18,6 @@ pub enum Admission {
 
 /// Kinds of request whose digest covers rows they bring.
 const BRINGING: [&str; 2] = ["add", "update"];
-
-impl Request {
-    /// Whether a request of this kind and digest may be this one again: it is, unless the digest is
-    /// erased, which leaves the kind to compare.
-    #[must_use]
-    pub fn may_be(&self, kind: &str, body_digest: Option<&[u8; 32]>) -> bool {
-        self.kind == kind
-            && self.body_digest.as_ref().is_none_or(|digest| Some(digest) == body_digest)
-    }
-}
 
 impl Vault {
     /// The request of this id, if there is one.

@@ -10,18 +10,8 @@
 
 use crate::checksum::{Checksums, put};
 use crate::column::{at_most_one, maybe_unsigned, unsigned};
-use crate::{ReadError, RecordId, Request, RowFault, StoreFault, Transaction, Vault, WriteError};
-
-/// What the checksums of rows, requests and tombstones add up to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tally {
-    /// Rows.
-    pub(crate) records: u64,
-    /// Sum over the rows.
-    pub(crate) rows: u128,
-    /// Sum over requests and tombstones.
-    pub(crate) notes: u128,
-}
+use crate::stored::{Found, RecordId, Request, Tally};
+use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
 impl Tally {
     /// Compares with what was found: the number alone where no key is at hand.
@@ -34,14 +24,6 @@ impl Tally {
             _ => Ok(()),
         }
     }
-}
-
-/// What a scan of the rows found.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
-    pub(crate) records: u64,
-    /// Sum of the checksums, where the key is at hand.
-    pub(crate) sum: Option<u128>,
 }
 
 /// The tally's row as it is stored.

@@ -1,10 +1,11 @@
 //! A change of the vault: all of it or nothing.
 
 use crate::checksum::Checksums;
+use crate::connection::journal_of;
 use crate::hot_journal::{retire, start, take_back, under_way};
 use crate::raw_file::RawFile;
 use crate::sweep::Before;
-use crate::vault::{Access, journal_of};
+use crate::vault::Access;
 use crate::{StoreFault, Vault, WriteError};
 use std::cell::Cell;
 use std::fs;

@@ -2,11 +2,13 @@
 
 use crate::checksum::Checksums;
 use crate::column::unsigned;
+use crate::connection::{PATIENCE, connect};
+use crate::error::OpenError;
 use crate::hot_journal::{check, recover};
 use crate::lock::{Lock, LockError, beside};
 use crate::raw_file::RawFile;
+use crate::stored::Tally;
 use crate::sweep::{Examination, Pages};
-use crate::tally::Tally;
 use crate::wipe::names;
 use crate::{ReadError, StoreFault, WriteError, schema};
 use rusqlite::{Connection, OpenFlags};
@@ -14,10 +16,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// How long a call waits for readers, or a reader for a commit, before it reports that the vault is
-/// busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Pages that SQLite may keep changed in memory: any number. It must not write the file before the
 /// writer has asked readers to wait.
@@ -34,129 +32,6 @@ pub struct Genesis {
     pub config_json: String,
     /// The Ed25519 key that certificates of this vault are signed with.
     pub public_key: [u8; 32],
-}
-
-/// Why a vault could not be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// Nothing is there.
-    #[error("{} does not exist", path.display())]
-    NotFound {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// Nothing is there but what was to become a vault of this name.
-    #[error(
-        "{} does not exist; `{}` beside it was left by a training or copy that was interrupted or \
-         still runs, and may hold records: make the vault again under this name, which overwrites \
-         it, or remove it", path.display(), partial.display()
-    )]
-    Unfinished {
-        /// The path given.
-        path: PathBuf,
-        /// What is there.
-        partial: PathBuf,
-    },
-    /// A folder, a device or the like is there.
-    #[error("{} is not a file", path.display())]
-    NotAFile {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// The file is not a vault.
-    #[error("{} is not a vault: {reason}", path.display())]
-    NotAVault {
-        /// The path given.
-        path: PathBuf,
-        /// What shows it.
-        reason: String,
-    },
-    /// The vault was written by a newer version of this program.
-    #[error("{} has format {found}; this program reads formats up to {supported}", path.display())]
-    Newer {
-        /// The path given.
-        path: PathBuf,
-        /// Format of the file.
-        found: i32,
-        /// Newest format known here.
-        supported: i32,
-    },
-    /// The vault was written by an earlier development version of this program.
-    #[error(
-        "{} has format {found}, made by an earlier development version of efface; this version \
-         reads only format {supported}",
-        path.display()
-    )]
-    Older {
-        /// The path given.
-        path: PathBuf,
-        /// Format of the file.
-        found: i32,
-        /// The format known here.
-        supported: i32,
-    },
-    /// The file has several names, and the journal of an interrupted change only one.
-    #[error(
-        "{} has {names} names (hard links), and a change interrupted under one of them could not \
-         be undone under another; keep one name and remove the others", path.display()
-    )]
-    SeveralNames {
-        /// The path given.
-        path: PathBuf,
-        /// How many.
-        names: u64,
-    },
-    /// The journal beside the file does not fit it: the file was replaced after a crash.
-    #[error(
-        "{} is not the journal of {}: the vault was replaced after a request was interrupted; to \
-         keep the vault that is here now, remove the journal (it holds rows of the other one); to \
-         have the interrupted one, put it back first",
-        journal.display(), path.display()
-    )]
-    ForeignJournal {
-        /// The vault.
-        path: PathBuf,
-        /// The journal.
-        journal: PathBuf,
-    },
-    /// The file is in the middle of a change, and what undoes the change is missing.
-    #[error(
-        "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
-         from where the vault was, or put a backup in its place with `efface restore`", path.display(), journal.display()
-    )]
-    WithoutJournal {
-        /// The vault.
-        path: PathBuf,
-        /// What is missing.
-        journal: PathBuf,
-    },
-    /// The file is not writable; reading it may still be possible.
-    #[error("{} cannot be written; it can only be opened for reading", path.display())]
-    NotWritable {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// Another writer has the vault, or its lock file cannot be used.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreFault),
-    /// The operating system refused to look at the file.
-    #[error("{} cannot be opened: {source}", path.display())]
-    Io {
-        /// The path given.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-impl From<rusqlite::Error> for OpenError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.into())
-    }
 }
 
 /// An open vault.
@@ -473,15 +348,6 @@ pub(crate) fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFau
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
-/// Opens the file with SQLite. `path` is absolute, so it is never taken for a URI.
-pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
-    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
-    connection.set_prepared_statement_cache_capacity(32);
-    Ok(connection)
-}
-
 /// Opens the file with SQLite for reading one state of it, which holds no valid journal.
 fn begin_reading(path: &Path) -> Result<Connection, OpenError> {
     let mut left = 100;
@@ -571,9 +437,4 @@ pub(crate) fn configure(
     expect("temp_store", &2, "2")?;
     expect("cache_size", &-cache, &(-cache).to_string())?;
     expect("max_page_count", &schema::MAX_PAGES, &schema::MAX_PAGES.to_string())
-}
-
-/// The rollback journal of a vault.
-pub(crate) fn journal_of(path: &Path) -> PathBuf {
-    beside(path, "-journal")
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKind, Verdict};
-use efface_vault::{Keyring, LedgerEntry, OpenError, ReadError, StoreFault, UnlockError, Vault};
+use efface_vault::{Keyring, LedgerEntry, OpenError, StoreFault, Vault};
 
+use crate::checks::{rows, unlock};
 use crate::error::{Error, Result, Stopped};
-use crate::ledger::{CERTIFICATE, ERASURE, Tally};
+use crate::ledger::{CERTIFICATE, ERASURE};
 use crate::plan::Plan;
 use crate::store::{kept, open_for_reading};
 use crate::verify_ledger::ledger_checks;
@@ -101,53 +102,6 @@ fn file(vault: &mut Vault, verdict: &mut Verdict) {
         // With what to do about it.
         Err(error) => verdict.push("file", CheckOutcome::Fails, Error::from(error).to_string()),
     }
-}
-
-/// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
-pub(crate) fn unlock(
-    vault: &mut Vault,
-    keyring: Option<&Keyring>,
-    verdict: &mut Verdict,
-) -> Option<()> {
-    match vault.unlock(keyring?) {
-        Ok(()) => Some(()),
-        // Whoever checks another's vault has other keys, or none.
-        Err(UnlockError::OtherKey) => None,
-        Err(error) => {
-            verdict.push("key", CheckOutcome::Fails, error.to_string());
-            Some(())
-        }
-    }
-}
-
-/// The rows: as many as the last request left and as the ledger has it, and, once the vault is
-/// unlocked, each as it was stored.
-pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
-    let (outcome, reason) = match checked_rows(vault) {
-        Ok((count, true)) => (CheckOutcome::Holds, format!("{count} rows, each as it was stored")),
-        Ok((count, false)) => {
-            let how = "as many as certified; contents are checked with the key file";
-            (CheckOutcome::Holds, format!("{count} rows, {how}"))
-        }
-        Err(error) => (CheckOutcome::Fails, error.to_string()),
-    };
-    verdict.push("rows", outcome, reason);
-}
-
-/// How many rows there are, and whether the keys were at hand to check each.
-fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
-    // A ledger that cannot be added up is named by what checks the ledger.
-    let key = vault.genesis()?.public_key;
-    let count = match Tally::of(vault, &key) {
-        Ok(tally) => tally.count_rows(vault)?,
-        Err(_) => vault.checked_count()?,
-    };
-    match vault.check_rows() {
-        Err(ReadError::Locked) => return Ok((count, false)),
-        checked => checked?,
-    };
-    vault.check_notes()?;
-    Ok((count, true))
 }
 
 /// What an entry of the ledger says of the request it answered; nothing for other entries.

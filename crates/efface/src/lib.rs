@@ -17,6 +17,7 @@ mod add;
 mod audit_sample;
 mod bounds;
 mod certify;
+mod checks;
 mod context;
 mod copies;
 mod delete;

@@ -10,9 +10,9 @@ use efface_privacy::event::{Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
 use serde_json::Value;
 
+use crate::checks;
 use crate::digest::digest_now;
 use crate::error::Result;
-use crate::examine;
 use crate::head::Head;
 use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
 use crate::plan::Plan;
@@ -74,8 +74,8 @@ fn checked(
     };
     let mut verdict = checked_from(vault, trusted, checkpoint)?;
     // A tally that does not fit is told; the rows are then counted only.
-    examine::unlock(vault, keyring, &mut verdict);
-    examine::rows(vault, &mut verdict);
+    checks::unlock(vault, keyring, &mut verdict);
+    checks::rows(vault, &mut verdict);
     if let Some(head) = head {
         head.check(vault, &mut verdict)?;
     }

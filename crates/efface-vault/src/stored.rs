@@ -1,0 +1,133 @@
+//! What is stored, as data: records, requests, and what their checksums add up to.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use std::fmt;
+
+/// Number of a record, given in the order of insertion and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordId(i64);
+
+impl RecordId {
+    /// The record with this number, if there is one.
+    pub fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// The record's number, ascending with insertion.
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// A record as the vault keeps it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StoredRecord<'a> {
+    /// Public id, unique among the records present.
+    pub id: &'a str,
+    /// Whose record it is.
+    pub subject: Option<&'a str>,
+    /// Target value; finite. Negative zero comes back as zero.
+    pub target: f64,
+    /// Encoded features; the vault does not look inside.
+    pub features: &'a [u8],
+    /// Version of the model that first saw the record.
+    pub added_version: u64,
+}
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RequestState {
+    /// Accepted, not begun.
+    Received,
+    /// Being served.
+    Working,
+    /// Served; its certificate is in the ledger.
+    Certified,
+    /// Understood and refused.
+    Refused,
+    /// Given up because of an error.
+    Failed,
+}
+
+impl RequestState {
+    const ALL: [Self; 5] =
+        [Self::Received, Self::Working, Self::Certified, Self::Refused, Self::Failed];
+
+    /// The word for it: `received`, `working`, `certified`, `refused` or `failed`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Working => "working",
+            Self::Certified => "certified",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl ToSql for RequestState {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.word().into())
+    }
+}
+
+impl FromSql for RequestState {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        Self::ALL.into_iter().find(|state| state.word() == word).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// A request as the vault keeps it. It must not contain a public id or a subject in the clear:
+/// it outlives the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The caller's name for it.
+    pub request_id: String,
+    /// What was asked for, in the words of certificates (`add`, `delete`, ...).
+    pub kind: String,
+    /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed). That of an
+    /// `add` or `update` covers the rows it brought and is erased with the first of them.
+    pub body_digest: Option<[u8; 32]>,
+    /// How far it has come.
+    pub state: RequestState,
+    /// Version of the model it led to.
+    pub version: Option<u64>,
+    /// Ledger index of its certificate.
+    pub entry_index: Option<u64>,
+}
+
+impl Request {
+    /// Whether a request of this kind and digest may be this one again: it is, unless the digest is
+    /// erased, which leaves the kind to compare.
+    #[must_use]
+    pub fn may_be(&self, kind: &str, body_digest: Option<&[u8; 32]>) -> bool {
+        self.kind == kind
+            && self.body_digest.as_ref().is_none_or(|digest| Some(digest) == body_digest)
+    }
+}
+
+/// What the checksums of rows, requests and tombstones add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tally {
+    /// Rows.
+    pub(crate) records: u64,
+    /// Sum over the rows.
+    pub(crate) rows: u128,
+    /// Sum over requests and tombstones.
+    pub(crate) notes: u128,
+}
+
+/// What a scan of the rows found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) records: u64,
+    /// Sum of the checksums, where the key is at hand.
+    pub(crate) sum: Option<u128>,
+}

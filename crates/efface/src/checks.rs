@@ -1,0 +1,54 @@
+//! Checks of a vault that `efface ledger verify` and `efface doctor` share: its keys and its rows.
+
+use efface_privacy::certificate::{CheckOutcome, Verdict};
+use efface_vault::{Keyring, ReadError, UnlockError, Vault};
+
+use crate::error::Result;
+use crate::ledger::Tally;
+
+/// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
+pub(crate) fn unlock(
+    vault: &mut Vault,
+    keyring: Option<&Keyring>,
+    verdict: &mut Verdict,
+) -> Option<()> {
+    match vault.unlock(keyring?) {
+        Ok(()) => Some(()),
+        // Whoever checks another's vault has other keys, or none.
+        Err(UnlockError::OtherKey) => None,
+        Err(error) => {
+            verdict.push("key", CheckOutcome::Fails, error.to_string());
+            Some(())
+        }
+    }
+}
+
+/// The rows: as many as the last request left and as the ledger has it, and, once the vault is
+/// unlocked, each as it was stored.
+pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
+    let (outcome, reason) = match checked_rows(vault) {
+        Ok((count, true)) => (CheckOutcome::Holds, format!("{count} rows, each as it was stored")),
+        Ok((count, false)) => {
+            let how = "as many as certified; contents are checked with the key file";
+            (CheckOutcome::Holds, format!("{count} rows, {how}"))
+        }
+        Err(error) => (CheckOutcome::Fails, error.to_string()),
+    };
+    verdict.push("rows", outcome, reason);
+}
+
+/// How many rows there are, and whether the keys were at hand to check each.
+fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
+    // A ledger that cannot be added up is named by what checks the ledger.
+    let key = vault.genesis()?.public_key;
+    let count = match Tally::of(vault, &key) {
+        Ok(tally) => tally.count_rows(vault)?,
+        Err(_) => vault.checked_count()?,
+    };
+    match vault.check_rows() {
+        Err(ReadError::Locked) => return Ok((count, false)),
+        checked => checked?,
+    };
+    vault.check_notes()?;
+    Ok((count, true))
+}
