@@ -11,7 +11,7 @@ pub enum SchemaError {
         message: String,
     },
     /// Text beyond any honest schema.
-    #[error("schema: the text has {got} bytes, at most {limit} are read")]
+    #[error("schema: the text must have at most {limit} bytes, got {got}")]
     TooLong {
         /// Its length in bytes.
         got: usize,

@@ -123,7 +123,7 @@ fn labels_in_a_file_of_their_own() {
     long.push(0);
     fs::write(&y, long).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
-    assert!(message.contains("further bytes after the 3 rows"), "{message}");
+    assert!(message.contains("extra bytes after the 3 rows"), "{message}");
 }
 
 #[test]

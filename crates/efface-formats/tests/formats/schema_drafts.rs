@@ -67,7 +67,7 @@ fn infinite_numbers() {
     let (kind, note) = drafted(values.clone());
     assert!(matches!(kind, Kind::Numeric(Scaling::Range { high: 59.5, .. })), "{kind:?}");
     let note = note.unwrap();
-    assert!(note.starts_with("2 of 100 values are no numbers (`1e400`, `inf`)"), "{note}");
+    assert!(note.starts_with("2 of 100 values are not numbers (`1e400`, `inf`)"), "{note}");
     assert_eq!(draft(values).schema.columns()[0].missing, ["1e400", "inf"]);
 }
 

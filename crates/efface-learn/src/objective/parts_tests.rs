@@ -178,8 +178,8 @@ fn parts_that_tell_nonsense_or_nothing_are_refused() {
     };
     says(&ask(vec![Ok(3), Ok(2)])[0], "partition 2 returned 2 numbers instead of 3");
     says(&ask(vec![Ok(3), Ok(2)])[1], "partition 2 returned 3 numbers instead of 6");
-    says(&ask(vec![Ok(3)])[1], "1 of 2 parts");
-    says(&ask(vec![Ok(3); 3])[0], "3 of 2 parts");
+    says(&ask(vec![Ok(3)])[1], "1 of 2 partitions");
+    says(&ask(vec![Ok(3); 3])[0], "3 of 2 partitions");
     says(&ask(vec![Ok(3), Err(SumError::Part("gone".into()))])[0], "gone");
 }
 
