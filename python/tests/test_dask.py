@@ -281,7 +281,7 @@ def test_the_model_is_that_of_the_whole_table_but_for_rounding() -> None:
 def test_regression(workers: Client) -> None:
     X, _ = table()
     y = 20 + 40 * X[:, 0]
-    with pytest.warns(efface.NotCoveredWarning, match="read off the data"):
+    with pytest.warns(efface.NotCoveredWarning, match="computed from the data"):
         DaskUnlearningRegressor(client=InProcess()).fit(X, y)
     quiet = {"target_range": (-60, 100), "excess_risk": 1e-6, "random_state": 3}
     far, here = (

@@ -188,7 +188,7 @@ def test_regression_is_in_units_of_y(people: People) -> None:
 
 def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> None:
     y = people.X[:, 0]
-    with pytest.warns(efface.NotCoveredWarning, match="read off the data"):
+    with pytest.warns(efface.NotCoveredWarning, match="computed from the data"):
         model = UnlearningRegressor().fit(people.X, y)
     certificate = model.certificate_
     constants = {c["name"]: c["origin"] for c in certificate.constants}

@@ -153,7 +153,7 @@ fn audited(vault: &Path, status: &Status) {
     let mut early = audit.clone();
     early["head"] = json!({ "index": first.index, "hash": first.hash });
     let error = shown(&early).unwrap_err().to_string();
-    assert!(error.contains("(delete) took records away since"), "{error}");
+    assert!(error.contains("(delete) deleted records since"), "{error}");
 }
 
 #[test]

@@ -362,7 +362,7 @@ fn certificates_verify_and_say_where_the_rows_were() {
     };
     let model = Model::trained(Cluster::of(&[40, 50]), private).unwrap();
     let hidden = model.delete(&subject("who-3")).unwrap().certificate;
-    for words in ["held in several parts", "several worker processes held"] {
+    for words in ["stored in several partitions", "several worker processes held"] {
         assert!(hidden.contains(words), "{words}: {hidden}");
     }
 }

@@ -147,7 +147,10 @@ fn what_one_record_could_have_moved_costs_the_notions_that_protect_one() {
             let table = source(&world, false);
             let vault = world.path("m.efface");
             let error = world.run(|s| train(&table, settings, &vault, s)).unwrap_err();
-            assert!(error.message().contains(&format!("`{constant}` was read off")), "{error}");
+            assert!(
+                error.message().contains(&format!("`{constant}` was computed from")),
+                "{error}"
+            );
             assert!(error.what_to_do().unwrap().contains(option), "{error}");
         }
     }

@@ -229,7 +229,10 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
     }
     for notion in status(&vault).unwrap().notions {
         let private = ["deletion-privacy", "differential-privacy"].contains(&&*notion.notion);
-        assert!(!private || (!notion.available && notion.note.contains("read off")), "{notion:?}");
+        assert!(
+            !private || (!notion.available && notion.note.contains("computed from the data")),
+            "{notion:?}"
+        );
     }
     let private = |max_weight, public_n, capacity| {
         let notion = Some("differential-privacy".to_owned());
@@ -239,7 +242,10 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
     for (weight, n) in [(None, None), (Some(3.0), None), (None, Some(120))] {
         let error = private(weight, n, Some(200)).unwrap_err();
         assert_eq!(error.code(), "settings", "{error}");
-        assert!(error.message().contains("of single records"), "{error}");
+        assert!(
+            error.message().contains("depend") && error.message().contains("single records"),
+            "{error}"
+        );
     }
     let served = private(Some(3.0), Some(120), Some(200)).unwrap();
     holds(&world, &served.certificate);

@@ -66,7 +66,7 @@ fn data_that_contradict_a_plan_are_refused() {
     let path = Some(bench.file("three.csv", &format!("y,a,b\n{many}")));
     let three = Source { path, label: Some("y".into()), ..Source::default() };
     let error = bench.train(&text, "solve", &three).unwrap_err();
-    assert!(error.message().contains("for 2 classes, the data have 3"), "{error}");
+    assert!(error.message().contains("for 2 classes, but the data have 3"), "{error}");
 }
 
 #[test]
@@ -122,5 +122,5 @@ fn texts_that_are_no_plan_are_refused() {
     fails(&text, Some("99"), "no choice `99`");
     let mut value = serde_json::to_value(&advice).unwrap();
     value["choices"] = serde_json::json!([]);
-    fails(&value.to_string(), None, "it has none");
+    fails(&value.to_string(), None, "its choices are none");
 }
