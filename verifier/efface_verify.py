@@ -235,14 +235,14 @@ EXACT = "exact-removal"
 NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY, EXACT)
 
 # What a certificate consists of: objects with their fields, `name?` may be null or missing. A form
-# is text, count, flag, number (a decimal string), hexN (N digits), records (a count as a string, or
-# hidden), marks (keyed hashes), words|to|choose|from, [array], or an object.
+# is text, time, count, flag, number (a decimal string), hexN (N digits), records (a count as a
+# string, or hidden), marks (keyed hashes), words|to|choose|from, [array], or an object.
 FORMS = """
-certificate: schema=text id=text vault=text issued_at=text not_for_release=flag request=request
+certificate: schema=text id=text vault=text issued_at=time not_for_release=flag request=request
     model=model claims=[claim] event=event constants=[constant] assumptions=[assumption]
     noise=drawn scope=scope chain=chain signature=signature
 request: id=text kind=train|delete|add|update|refresh records=records subject?=marks
-    received_at=text
+    received_at=time
 model: digest_before?=hex64 digest_after=hex64 version=count
 claim: notion=notion epsilon=number delta?=number mu?=number order?=number group=text
     adjacency?=remove|replace normalizer=text reference=text requests=requests
@@ -274,7 +274,7 @@ constant: name=text value=text origin=user|default|data
 assumption: name=text value=text evidence=enforced|measured|declared|assumed
 drawn: sampler=text generator=text grid?=number
 scope: covers=[text] does_not_cover=[text]
-erasure: schema=text vault=text at=text not_for_release=flag request=erased damage?=damage
+erasure: schema=text vault=text at=time not_for_release=flag request=erased damage?=damage
     model=withdrawn scope=scope chain=chain signature=signature
 damage: erased=records missing=records remaining=records
 erased: id=text records=records subject?=marks
@@ -292,6 +292,8 @@ PATTERNS = {
     **{f"hex{digits}": f"[0-9a-f]{{{digits}}}" for digits in (16, 64, 128)},
     "records": "not stated|0|[1-9][0-9]{0,15}",
     "marks": "[0-9a-f]{64}(,[0-9a-f]{64})*",
+    "time": "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3])"
+    ":[0-5][0-9]:([0-5][0-9]|60)Z",
 }
 
 

@@ -100,6 +100,18 @@ class Forms(CertificateCase):
         both = f"{'ab' * 32},{'cd' * 32}"
         self.breaks(self.solved, set(), put({"subject": both}, "request"))
 
+    def test_times_are_exact(self) -> None:
+        right = "2026-01-02T03:04:05Z"
+        wrong = ("", "inf", "nan", "2026", right[:-1], f"{right} ", f" {right[1:]}", right.lower())
+        more = ("2026-13-02T03:04:05Z", "2026-00-02T03:04:05Z", "2026-01-32T03:04:05Z")
+        last = ("2026-01-02T24:04:05Z", "2026-01-02T03:60:05Z", "2026-01-02T03:04:61Z")
+        for text in (*wrong, *more, *last, "2026-01-02 03:04:05Z", "2026-01-02T03:04:05+00:00"):
+            for path in (("issued_at",), ("request", "received_at")):
+                document = copy.deepcopy(self.solved)
+                part = document if len(path) == 1 else document[path[0]]
+                part[path[-1]] = text
+                self.assertEqual(judge(seal(document)), {"certificate": "undecided"}, text)
+
     def test_counts_of_records_are_exact(self) -> None:
         for records in ("three", "+3", "03", "3 ", "", "at most 3", "1" * 17, "\u0663"):
             document = copy.deepcopy(self.solved_openly)

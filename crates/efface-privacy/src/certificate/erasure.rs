@@ -125,6 +125,7 @@ impl Erasure {
         }
         form::sealed(&erasure.chain, &erasure.signature)?;
         form::subjects(erasure.request.subject.as_deref())?;
+        form::is_time("at", &erasure.at)?;
         Ok(erasure)
     }
 

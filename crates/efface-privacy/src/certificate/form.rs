@@ -1,6 +1,6 @@
 //! The exact forms of what certificates write as text: what had two spellings could be changed
 //! without a trace. Hashes, digests, keys and signatures have their length in lower-case
-//! hexadecimal digits.
+//! hexadecimal digits, times whole seconds in UTC.
 
 use super::{Certificate, Chain, ParseError, Signature};
 
@@ -12,6 +12,8 @@ pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
         is_hex("model.digest_before", before, 64)?;
     }
     subjects(certificate.request.subject.as_deref())?;
+    is_time("issued_at", &certificate.issued_at)?;
+    is_time("request.received_at", &certificate.request.received_at)?;
     sealed(&certificate.chain, &certificate.signature)
 }
 
@@ -36,4 +38,25 @@ fn is_hex(field: &'static str, text: &str, digits: usize) -> Result<(), ParseErr
         return Ok(());
     }
     Err(ParseError::Form { field, digits, got: text.chars().take(40).collect() })
+}
+
+/// A time as `2026-01-31T23:59:59Z`.
+pub(super) fn is_time(field: &'static str, text: &str) -> Result<(), ParseError> {
+    let number = |at: usize| -> Option<u32> {
+        let pair = text.as_bytes().get(at..at + 2)?;
+        pair.iter()
+            .all(u8::is_ascii_digit)
+            .then(|| u32::from(pair[0] - b'0') * 10 + u32::from(pair[1] - b'0'))
+    };
+    let limits =
+        [(0, 0, 99), (2, 0, 99), (5, 1, 12), (8, 1, 31), (11, 0, 23), (14, 0, 59), (17, 0, 60)];
+    let numbers = limits
+        .into_iter()
+        .all(|(at, low, high)| number(at).is_some_and(|number| (low..=high).contains(&number)));
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    let marked = marks.into_iter().all(|(at, mark)| text.as_bytes().get(at) == Some(&mark));
+    if text.len() == 20 && numbers && marked {
+        return Ok(());
+    }
+    Err(ParseError::Time { field, got: text.chars().take(40).collect() })
 }

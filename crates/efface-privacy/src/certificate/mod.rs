@@ -252,6 +252,14 @@ pub enum ParseError {
         /// Its first characters.
         got: String,
     },
+    /// A time in another form than the one there is.
+    #[error("`{field}` must be a time in UTC such as `2026-01-31T23:59:59Z`, got `{got}`")]
+    Time {
+        /// The field.
+        field: &'static str,
+        /// Its first characters.
+        got: String,
+    },
     /// Not the JSON of a certificate.
     #[error("not a certificate: {0}")]
     Json(#[from] serde_json::Error),

@@ -15,6 +15,23 @@ use crate::draw::Draw;
 
 type Respell = fn(&str) -> String;
 
+/// Times in other forms.
+const TIMES: &[Respell] = &[
+    |_| String::new(),
+    |_| "inf".to_owned(),
+    |_| "nan".to_owned(),
+    |text| text.to_lowercase(),
+    |text| text.replace('T', " "),
+    |text| text.replace('Z', "+00:00"),
+    |text| format!("{text} "),
+    |_| "2026-13-02T03:04:05Z".to_owned(),
+    |_| "2026-01-32T03:04:05Z".to_owned(),
+    |_| "2026-01-02T24:04:05Z".to_owned(),
+    |_| "2026-01-02T03:60:05Z".to_owned(),
+    |_| "2026-01-02T03:04:61Z".to_owned(),
+    |_| "+026-01-02T03:04:05Z".to_owned(),
+];
+
 /// Fields, and other spellings of what they hold.
 const RESPELLED: &[(&str, &[Respell])] = &[
     (
@@ -63,6 +80,8 @@ const RESPELLED: &[(&str, &[Respell])] = &[
         "/request/subject",
         &[|_| "ab".to_owned(), |_| String::new(), upper, |text| text.replace(',', ", ")],
     ),
+    ("/issued_at", TIMES),
+    ("/request/received_at", TIMES),
     ("/model/digest_before", &[upper, spaced, shorter]),
     ("/model/digest_after", &[upper, spaced, shorter]),
     ("/chain/previous", &[upper, spaced, shorter]),
