@@ -116,7 +116,7 @@ fn trainings_follow_plans_of_their_data() {
     w.write("more.csv", table(Label::Two, 0, 61));
     let other = roles.replace("data.csv", "more.csv");
     w.efface(&format!("train {other} --plan plan.json -o x.efface"))
-        .fails(1, &["for 60 records, the data have 61", "hint: "]);
+        .fails(1, &["for 60 records, but the data have 61", "hint: "]);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn settings_that_do_not_fit_are_refused() {
     w.efface(&format!("{other} --mechanism ridge")).fails(1, &["`--loss squared`"]);
     w.efface(&format!("{other} --notion exact-removal")).fails(1, &["`--mechanism ridge"]);
     w.efface(TRAIN).done();
-    w.efface("refresh m.efface").fails(1, &["keeps nothing"]);
+    w.efface("refresh m.efface").fails(1, &["no kept state"]);
     let page = w.efface("certificate show m.efface").done().stdout;
     assert!(page.contains("Noise: none") && page.contains("bit for bit"), "{page}");
     let status = w.efface("status m.efface").done().stdout;
