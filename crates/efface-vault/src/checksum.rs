@@ -63,10 +63,8 @@ impl Checksums {
             put(input, Some(request.request_id.as_bytes()));
             put(input, Some(request.kind.as_bytes()));
             put(input, request.body_digest.as_ref().map(|digest| &digest[..]));
-            put(input, Some(request.state.word().as_bytes()));
-            for number in [request.version, request.entry_index] {
-                put(input, number.map(u64::to_le_bytes).as_ref().map(|bytes| &bytes[..]));
-            }
+            put(input, request.version.map(u64::to_le_bytes).as_ref().map(|bytes| &bytes[..]));
+            input.extend(request.entry_index.to_le_bytes());
         })
     }
 
@@ -107,7 +105,6 @@ pub(crate) fn put(input: &mut Vec<u8>, part: Option<&[u8]>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RequestState;
 
     fn keyring(secret: u8) -> Keyring {
         let folder = tempfile::tempdir().unwrap();
@@ -157,18 +154,16 @@ mod tests {
             request_id: "r".into(),
             kind: "add".into(),
             body_digest: Some([4; 32]),
-            state: RequestState::Certified,
             version: Some(3),
-            entry_index: Some(2),
+            entry_index: 2,
         };
         let expected = checksums.request(&request);
         for other in [
             Request { request_id: "s".into(), ..request.clone() },
             Request { kind: "delete".into(), ..request.clone() },
             Request { body_digest: None, ..request.clone() },
-            Request { state: RequestState::Failed, ..request.clone() },
             Request { version: None, ..request.clone() },
-            Request { entry_index: Some(3), ..request.clone() },
+            Request { entry_index: 3, ..request.clone() },
         ] {
             assert_ne!(checksums.request(&other), expected, "{other:?}");
         }

@@ -174,15 +174,9 @@ pub enum WriteError {
         /// The value given.
         value: u64,
     },
-    /// The request id was used before, for a different body.
-    #[error("request id \"{request_id}\" was already used for a different request")]
+    /// The request id was used before.
+    #[error("request id \"{request_id}\" was already used")]
     RequestConflict {
-        /// The request id given.
-        request_id: String,
-    },
-    /// No request has this id.
-    #[error("request id \"{request_id}\" is unknown")]
-    UnknownRequest {
         /// The request id given.
         request_id: String,
     },

@@ -1,20 +1,10 @@
 //! Requests served, so that asking twice changes nothing twice.
 
-use crate::column::{at_most_one, maybe_unsigned};
-use crate::stored::{Request, RequestState};
+use crate::column::{at_most_one, maybe_unsigned, unsigned};
+use crate::stored::Request;
 use crate::{ReadError, Transaction, Vault, WriteError};
 use rusqlite::Row;
 use std::collections::BTreeSet;
-
-/// What became of a request id handed in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admission {
-    /// It is new and has been stored.
-    New,
-    /// The same request was stored before, or one of the same kind whose digest is erased; nothing
-    /// has changed.
-    Repeated(Request),
-}
 
 /// Kinds of request whose digest covers rows they bring.
 const BRINGING: [&str; 2] = ["add", "update"];
@@ -50,67 +40,35 @@ impl Vault {
 }
 
 /// What requests are read by, in the order that [`read`] expects.
-const COLUMNS: &str = "request_id, kind, body_digest, state, version, entry";
+const COLUMNS: &str = "request_id, kind, body_digest, version, entry";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Request> {
     Ok(Request {
         request_id: row.get(0)?,
         kind: row.get(1)?,
         body_digest: row.get(2)?,
-        state: row.get(3)?,
-        version: maybe_unsigned(row, 4)?,
-        entry_index: maybe_unsigned(row, 5)?,
+        version: maybe_unsigned(row, 3)?,
+        entry_index: unsigned(row, 4)?,
     })
 }
 
 impl Transaction<'_> {
-    /// Stores a request under a new id, or returns the one stored under it before.
+    /// Stores a request that the transaction serves.
     ///
     /// # Errors
-    /// [`WriteError::RequestConflict`] if the id was used for another body or another kind.
-    pub fn insert_request(&mut self, request: &Request) -> Result<Admission, WriteError> {
+    /// [`WriteError::RequestConflict`] if its id is in use.
+    pub fn insert_request(&mut self, request: &Request) -> Result<(), WriteError> {
         self.touch()?;
         let request_id = &request.request_id;
-        match self.request(request_id)? {
-            Some(earlier) if earlier.may_be(&request.kind, request.body_digest.as_ref()) => {
-                return Ok(Admission::Repeated(earlier));
-            }
-            Some(_) => {
-                return self.give_up(WriteError::RequestConflict { request_id: request_id.into() });
-            }
-            None => {}
+        if self.request(request_id)?.is_some() {
+            return self.give_up(WriteError::RequestConflict { request_id: request_id.into() });
         }
         self.exchange_request(None, request);
-        let (version, entry) = self.places(request.version, request.entry_index)?;
-        let sql = "INSERT INTO request (request_id, kind, body_digest, state, version, entry) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let values =
-            (request_id, &request.kind, request.body_digest, request.state, version, entry);
-        self.execute(sql, values)?;
-        Ok(Admission::New)
-    }
-
-    /// Records how far a stored request has come.
-    ///
-    /// # Errors
-    /// [`WriteError::UnknownRequest`] if the id is not stored.
-    pub fn update_request(
-        &mut self,
-        request_id: &str,
-        state: RequestState,
-        version: Option<u64>,
-        entry_index: Option<u64>,
-    ) -> Result<(), WriteError> {
-        self.touch()?;
-        let Some(earlier) = self.request(request_id)? else {
-            return self.give_up(WriteError::UnknownRequest { request_id: request_id.into() });
-        };
-        let (version, entry) = (version, entry_index);
-        let now = Request { state, version, entry_index, ..earlier.clone() };
-        self.exchange_request(Some(&earlier), &now);
-        let (version, entry) = self.places(version, entry)?;
-        let sql = "UPDATE request SET state = ?2, version = ?3, entry = ?4 WHERE request_id = ?1";
-        self.execute(sql, (request_id, state, version, entry))?;
+        let version = request.version.map(|version| self.number("version", version)).transpose()?;
+        let entry = self.number("entry_index", request.entry_index)?;
+        let sql = "INSERT INTO request (request_id, kind, body_digest, version, entry) \
+                   VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.execute(sql, (request_id, &request.kind, request.body_digest, version, entry))?;
         Ok(())
     }
 
@@ -137,15 +95,5 @@ impl Transaction<'_> {
             self.execute(sql, [&earlier.request_id])?;
         }
         Ok(())
-    }
-
-    fn places(
-        &mut self,
-        version: Option<u64>,
-        entry_index: Option<u64>,
-    ) -> Result<(Option<i64>, Option<i64>), WriteError> {
-        let version = version.map(|version| self.number("version", version)).transpose()?;
-        let entry = entry_index.map(|index| self.number("entry_index", index)).transpose()?;
-        Ok((version, entry))
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 2;
+pub(crate) const FORMAT: i32 = 3;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 4096;
@@ -80,9 +80,8 @@ const STATEMENTS: [(&str, &str); 16] = [
          request_id TEXT NOT NULL PRIMARY KEY, \
          kind TEXT NOT NULL, \
          body_digest BLOB, \
-         state TEXT NOT NULL, \
          version INTEGER, \
-         entry INTEGER) STRICT",
+         entry INTEGER NOT NULL) STRICT",
     ),
     (
         "ledger",

@@ -1,6 +1,5 @@
 //! What is stored, as data: records, requests, and what their checksums add up to.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use std::fmt;
 
 /// Number of a record, given in the order of insertion and never given twice.
@@ -40,51 +39,7 @@ pub struct StoredRecord<'a> {
     pub added_version: u64,
 }
 
-/// How far a request has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RequestState {
-    /// Accepted, not begun.
-    Received,
-    /// Being served.
-    Working,
-    /// Served; its certificate is in the ledger.
-    Certified,
-    /// Understood and refused.
-    Refused,
-    /// Given up because of an error.
-    Failed,
-}
-
-impl RequestState {
-    const ALL: [Self; 5] =
-        [Self::Received, Self::Working, Self::Certified, Self::Refused, Self::Failed];
-
-    /// The word for it: `received`, `working`, `certified`, `refused` or `failed`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Received => "received",
-            Self::Working => "working",
-            Self::Certified => "certified",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl ToSql for RequestState {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.word().into())
-    }
-}
-
-impl FromSql for RequestState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let word = value.as_str()?;
-        Self::ALL.into_iter().find(|state| state.word() == word).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-/// A request as the vault keeps it. It must not contain a public id or a subject in the clear:
+/// A request that was served, as the vault keeps it. It must not contain a public id or a subject in the clear:
 /// it outlives the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -95,12 +50,10 @@ pub struct Request {
     /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed). That of an
     /// `add` or `update` covers the rows it brought and is erased with the first of them.
     pub body_digest: Option<[u8; 32]>,
-    /// How far it has come.
-    pub state: RequestState,
     /// Version of the model it led to.
     pub version: Option<u64>,
-    /// Ledger index of its certificate.
-    pub entry_index: Option<u64>,
+    /// Index of the ledger entry that answers it.
+    pub entry_index: u64,
 }
 
 impl Request {

@@ -144,7 +144,7 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     let (mut requests, mut wrong) = (0u64, 0u64);
     vault
         .scan_requests(|request| -> std::result::Result<(), Stopped> {
-            let answer = request.entry_index.and_then(|index| answers.get(&index));
+            let answer = answers.get(&request.entry_index);
             // A deletion of what was deleted before leads to the certificate of that; an erasure
             // leads to no version.
             let fits = answer.is_some_and(|answer| {

@@ -3,7 +3,7 @@
 
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Keyring, LedgerHead, Request, RequestState, Transaction};
+use efface_vault::{Keyring, LedgerHead, Request, Transaction};
 
 use crate::certify::{Facts, Sealed, certificate};
 use crate::context::{Context, Progress};
@@ -29,9 +29,8 @@ impl Named {
             request_id: self.id.clone(),
             kind: kind.name().to_owned(),
             body_digest: Some(self.digest),
-            state: RequestState::Certified,
             version,
-            entry_index: Some(index),
+            entry_index: index,
         }
     }
 }

@@ -224,7 +224,7 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
             let tally = Tally::of(&vault, &genesis.public_key)?;
             Some(tally.newest(&vault, &genesis)?.chain.index)
         }
-        Err(_) => vault.request(which)?.and_then(|request| request.entry_index),
+        Err(_) => vault.request(which)?.map(|request| request.entry_index),
     };
     let text = match index {
         Some(index) => vault

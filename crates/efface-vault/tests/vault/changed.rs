@@ -3,7 +3,7 @@
 
 use crate::planted::{Planted, assert_clean, genesis, keyring, unlocked};
 use efface_vault::{
-    Keyring, OpenError, ReadError, Request, RequestState, RowFault, StoreFault, Transaction, Vault,
+    Keyring, OpenError, ReadError, Request, RowFault, StoreFault, Transaction, Vault,
 };
 use efface_vault::{UnlockError, WriteError};
 use rusqlite::Connection;
@@ -21,9 +21,8 @@ fn vault(folder: &Path) -> PathBuf {
         request_id: id.into(),
         kind: "delete".into(),
         body_digest: Some([7; 32]),
-        state: RequestState::Certified,
         version: Some(1),
-        entry_index: Some(0),
+        entry_index: 0,
     };
     creation.insert_request(&request("r1")).unwrap();
     creation.insert_request(&request("r2")).unwrap();

@@ -3,9 +3,7 @@
 
 use crate::child;
 use crate::planted::{Needles, Planted, assert_clean, genesis, keyring, unlocked};
-use efface_vault::{
-    Admission, OpenError, ReadError, Request, RequestState, StoreFault, Vault, WriteError,
-};
+use efface_vault::{OpenError, ReadError, Request, StoreFault, Vault, WriteError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
@@ -79,7 +77,7 @@ impl Expected {
         assert_eq!(vault.head().unwrap().map_or(0, |head| head.index + 1), number);
         for earlier in 1..=number {
             let request = vault.request(&format!("r{earlier}")).unwrap().unwrap();
-            assert_eq!((request.state, request.version), (RequestState::Certified, Some(earlier)));
+            assert_eq!((request.version, request.entry_index), (Some(earlier), earlier - 1));
             assert_eq!(vault.tombstone(&digest(earlier)).unwrap(), Some(earlier - 1));
         }
         assert_eq!(vault.request(&format!("r{}", number + 1)).unwrap(), None);
@@ -130,16 +128,6 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
     read.unwrap();
     let deleted: Vec<_> = plan.deleted.iter().map(|&place| rows[place]).collect();
     let mut change = vault.begin()?;
-    let request = format!("r{number}");
-    let admission = change.insert_request(&Request {
-        request_id: request.clone(),
-        kind: "update".into(),
-        body_digest: Some(digest(number)),
-        state: RequestState::Received,
-        version: None,
-        entry_index: None,
-    })?;
-    assert_eq!(admission, Admission::New);
     change.delete_records(&deleted)?;
     for row in &plan.added {
         row.insert(&mut change);
@@ -147,7 +135,13 @@ fn serve(vault: &mut Vault, number: u64, plan: &Plan) -> Result<(), WriteError> 
     change.replace_model(number, &weights(number), &salt(number), &digest(number))?;
     let entry = change.append_ledger("certificate", "{\"ok\":true}", &digest(number))?;
     change.set_tombstone(digest(number), entry)?;
-    change.update_request(&request, RequestState::Certified, Some(number), Some(entry))?;
+    change.insert_request(&Request {
+        request_id: format!("r{number}"),
+        kind: "update".into(),
+        body_digest: Some(digest(number)),
+        version: Some(number),
+        entry_index: entry,
+    })?;
     change.commit()
 }
 

@@ -121,10 +121,10 @@ fn a_vault_of_a_newer_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 3).unwrap();
+    foreign.pragma_update(None, "user_version", 4).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Newer { found: 3, supported: 2, .. }), "{error}");
+        assert!(matches!(error, OpenError::Newer { found: 4, supported: 3, .. }), "{error}");
     }
 }
 
@@ -133,10 +133,10 @@ fn a_vault_of_an_earlier_development_version() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 1).unwrap();
+    foreign.pragma_update(None, "user_version", 2).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Older { found: 1, supported: 2, .. }), "{error}");
+        assert!(matches!(error, OpenError::Older { found: 2, supported: 3, .. }), "{error}");
         assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }

@@ -109,7 +109,7 @@ fn flipped_bits_are_refused_or_harmless() {
 fn a_request_put_in_by_another_program_answers_nothing() {
     let (world, vault) = aged(Settings::default());
     for row in ["'delete', NULL", "'delete', (SELECT body_digest FROM request LIMIT 1)"] {
-        sql(&vault, &format!("INSERT INTO request VALUES ('mine', {row}, 'certified', 2, 1)"));
+        sql(&vault, &format!("INSERT INTO request VALUES ('mine', {row}, 2, 1)"));
         let what = Which::Subjects(vec!["who-7".into()]);
         let request = Delete { what, request_id: Some("mine".to_owned()) };
         let refused = world.run(|s| delete(&vault, &request, s)).unwrap_err();
