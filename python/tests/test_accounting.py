@@ -268,7 +268,7 @@ def test_words_lists_and_requests_are_held_against_their_rules() -> None:
         ({"steps": 3}, "`requests` must be a list of requests, got {'steps': 3}"),
         ([3], "`requests` must contain mappings with `steps`, `delete` and `add`, got 3"),
         ([{"delete": ["a"]}], "`steps` is missing"),
-        ([{"steps": 1, "remove": ["a"]}], "`remove` is no input of this kind"),
+        ([{"steps": 1, "remove": ["a"]}], "`remove` is not an input of this kind"),
         ([{"steps": 1, "delete": [object()]}], "the inputs must be numbers, strings or ids"),
     ]:
         with pytest.raises(efface.InputError) as refused:

@@ -27,7 +27,7 @@ def test_a_withdrawn_model_says_so_until_it_is_refreshed(people: People) -> None
     assert pickle.loads(pickle.dumps(erasure)) == erasure and "withdrawn" in str(erasure)
     with pytest.raises(efface.InputError, match="erasure"):
         efface.Certificate(erasure.to_json())
-    with pytest.raises(efface.InputError, match="no erasure"):
+    with pytest.raises(efface.InputError, match="not an erasure"):
         efface.Erasure(model.certificate_.to_json())
     for use in (model.predict, model.predict_proba, model.decision_function):
         with pytest.raises(efface.ModelWithdrawn, match="withdrawn"):

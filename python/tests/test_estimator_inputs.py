@@ -46,7 +46,7 @@ def test_an_index_that_does_not_tell_records_apart_is_refused(people: People) ->
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(people.X, index=[0, 1] * 60)
     refused: list[tuple[Any, type[efface.Error], str]] = [
-        ([0, 1] * 60, efface.DuplicateRecord, "the index of `X` holds 0 more than once"),
+        ([0, 1] * 60, efface.DuplicateRecord, "the index of `X` has 0 more than once"),
         (pd.MultiIndex.from_product([range(60), ["a", "b"]]), efface.InputError, "several levels"),
         (np.arange(120) / 2, efface.InputError, "the index of `X` has values of type float64"),
     ]
@@ -57,7 +57,7 @@ def test_an_index_that_does_not_tell_records_apart_is_refused(people: People) ->
         assert "`X.reset_index(drop=True)`" in str(raised.value)
         positions = UnlearningClassifier().fit(frame.reset_index(drop=True), people.y)
         assert positions.forget(ids="row:7").records == 1
-    with pytest.raises(efface.DuplicateRecord, match="the index of `y` holds 'a'"):
+    with pytest.raises(efface.DuplicateRecord, match="the index of `y` has 'a'"):
         UnlearningClassifier().fit(people.X, pd.Series(people.y, index=["a", "b"] * 60))
     frame.index = pd.date_range("2024-01-01", periods=120)
     model = UnlearningClassifier().fit(frame, people.y)

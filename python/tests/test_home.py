@@ -129,7 +129,7 @@ def test_nothing_is_overwritten(people: People, tmp_path: Path) -> None:
 def test_a_vault_that_is_gone_is_named(people: People) -> None:
     home = trained(people)
     home.path.unlink()
-    with pytest.raises(efface.VaultMissing, match="is gone") as raised:
+    with pytest.raises(efface.VaultMissing, match="no longer exists") as raised:
         home.check()
     assert isinstance(raised.value, OSError)
     assert "fit again" in str(raised.value)
