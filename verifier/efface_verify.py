@@ -1776,8 +1776,11 @@ def check_objective(document: Fields) -> str:
         slope, curvature = ZERO, ONE
     elif loss == "squared":
         slope, curvature = size(document, "clip"), ONE
+        require(slope > 0, "`clip` must be above 0")
     elif loss == "huber-hinge":
-        slope, curvature = ONE, ONE / size(document, "hinge-width")
+        width = size(document, "hinge-width")
+        require(width.is_finite() and width > 0, "`hinge-width` must be finite and above 0")
+        slope, curvature = ONE, ONE / width
     else:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)

@@ -3,7 +3,7 @@
 use efface_privacy::event::{Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
-use crate::loss::{Loss, LossError};
+use crate::loss::{Loss, LossError, Task, with};
 use crate::outward;
 
 /// Public constants of an objective as written by a user, before they are checked.
@@ -98,7 +98,7 @@ impl Declared {
         let enough = ordinary.contains(&lambda) || (convex && lambda == 0.0);
         range("lambda", "between 1e-100 and 1e100", lambda, enough)?;
         range("row-norm", "between 1e-100 and 1e100", row, ordinary.contains(&row))?;
-        if let Loss::Squared { .. } = self.loss {
+        if self.loss.task() == Task::Regression {
             let y = self.target_bound;
             range("target-bound", "between 0 and 1e100", y, (0.0..=1e100).contains(&y))?;
         }
@@ -283,24 +283,24 @@ impl Constants {
             Normalizer::Fixed { capacity, .. } => capacity as f64,
             Normalizer::Mean { .. } => records as f64,
         };
-        let operations =
-            records + self.declared.cols as f64 + 8.0 + loss.link_error() + self.weighing();
+        let operations = records
+            + self.declared.cols as f64
+            + 8.0
+            + with(loss, |link| link.rounding())
+            + self.weighing();
         let gamma = outward::gamma(operations);
         let r = self.declared.row_bound;
-        let target = match loss {
-            Loss::Squared { .. } => self.declared.target_bound,
-            _ => 0.0,
+        let target = match loss.task() {
+            Task::Regression => self.declared.target_bound,
+            Task::Binary | Task::Multiclass => 0.0,
         };
         let margin = add(mul(r, weights_norm), target);
-        let sensitivity = mul(loss.curvature_bound(), mul(r, margin));
-        let steepest = loss.derivative_bound().min(match loss {
-            Loss::Squared { .. } => margin,
-            _ => f64::INFINITY,
-        });
+        let sensitivity = mul(loss.link_bounds().curvature, mul(r, margin));
+        let steepest = loss.derivative_within(margin);
         let data = mul(self.weighted_load(), add(mul(steepest, r), sensitivity));
         let sum = add(data, mul(self.declared.lambda, weights_norm));
         // What products that underflow may lose in all.
-        let steepest = loss.curvature_bound().max(1.0);
+        let steepest = loss.link_bounds().curvature.max(1.0);
         let heaviest = mul(self.load(), self.max_weight().max(1.0));
         let lost = mul(
             mul(operations, self.parameters() as f64),

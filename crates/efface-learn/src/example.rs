@@ -5,6 +5,7 @@ use efface_privacy::event::Normalizer;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::loss::{LossName, Task};
 use crate::{Constants, Dataset, Declared, Loss};
 
 /// Seeded generator.
@@ -36,14 +37,14 @@ pub(crate) fn dataset(loss: Loss, n: usize, d: usize, seed: u64) -> Dataset {
         let score = |c: usize| -> f64 {
             row.iter().zip(&truth[c * d..]).map(|(x, w)| f64::from(*x) * w).sum()
         };
-        let target = match loss {
-            Loss::Squared { .. } => (score(0) + 0.3 * normal(&mut rng)).clamp(-5.0, 5.0),
-            Loss::Softmax { classes } => {
-                let scores = (0..classes).map(|c| score(c) + normal(&mut rng));
+        let target = match loss.task() {
+            Task::Regression => (score(0) + 0.3 * normal(&mut rng)).clamp(-5.0, 5.0),
+            Task::Multiclass => {
+                let scores = (0..outputs).map(|c| score(c) + normal(&mut rng));
                 let best = scores.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
                 best.0 as f64
             }
-            _ => f64::from(score(0) + normal(&mut rng) > 0.0),
+            Task::Binary => f64::from(score(0) + normal(&mut rng) > 0.0),
         };
         data.push(Row::Dense(&row), target).unwrap();
     }
@@ -86,9 +87,14 @@ pub(crate) fn with_weights(constants: &Constants, most: f64) -> Constants {
 }
 
 /// One of each loss.
-pub(crate) const LOSSES: [Loss; 4] = [
-    Loss::Logistic,
-    Loss::Softmax { classes: 3 },
-    Loss::Squared { clip: 0.5 },
-    Loss::HuberHinge { width: 0.5 },
-];
+pub(crate) fn losses() -> Vec<Loss> {
+    let example = |name: LossName| {
+        let classes = match name.task() {
+            Task::Binary => Some(2),
+            Task::Multiclass => Some(3),
+            Task::Regression => None,
+        };
+        name.with(name.parameter().map(|_| 0.5), classes).unwrap()
+    };
+    LossName::ALL.map(example).to_vec()
+}

@@ -83,6 +83,8 @@ pub mod objective;
 mod outward;
 pub mod risk;
 pub mod solver;
+#[cfg(test)]
+mod twice;
 
 pub use constants::{Constants, ConstantsError, Declared, effective_row_bound};
 pub use dataset::{Dataset, DatasetError};

@@ -9,6 +9,7 @@ mod accounting;
 mod copies;
 mod error;
 mod key;
+mod losses;
 mod part;
 mod parts;
 mod planning;
@@ -30,6 +31,8 @@ mod _engine {
     use super::copies::{backup, relocate};
     #[pymodule_export]
     use super::key::{create_key, public_key};
+    #[pymodule_export]
+    use super::losses::losses;
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]

@@ -105,7 +105,9 @@ pub use audit_sample::{AuditSample, audit_sample};
 #[doc(hidden)]
 pub use delete::{delete_partitioned, split_known};
 #[doc(hidden)]
-pub use efface_learn::{Parts, SumError};
+pub use efface_learn::loss::{LossName, Task as LossTask};
+#[doc(hidden)]
+pub use efface_learn::{Loss, Parts, SumError};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
 #[doc(hidden)]

@@ -26,7 +26,7 @@ pub fn predict(
     let table = read(source, &plan, false)?;
     let x = table.data.x();
     let chosen = model.predict(x).map_err(failed)?;
-    let probable = matches!(plan.loss.as_str(), "logistic" | "softmax");
+    let probable = model.loss().kind().has_probabilities();
     let probabilities = if probable { model.predict_proba(x).map_err(failed)? } else { Vec::new() };
     let outputs = model.loss().outputs();
     let classes: Vec<Arc<str>> = match &plan.task {
@@ -136,7 +136,7 @@ pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let weights = current.published()?.weights.clone();
-    let model = Model::new(current.plan.loss(), current.plan.columns(), weights)
+    let model = Model::new(current.plan.loss()?, current.plan.columns(), weights)
         .map_err(|error| Error::storage("damaged", error.to_string()))?;
     Ok((current.plan, model))
 }

@@ -1,12 +1,13 @@
 //! Settings as a user writes them, before any check.
 
+use efface_learn::loss::{LossName, Task};
 use serde::{Deserialize, Serialize};
 
 /// What `efface train` is asked for. `None` means "the default", which the plan names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// `logistic`, `softmax`, `squared` or `huber-hinge`.
+    /// A name of `LossName::ALL`; `logistic` where none is given.
     pub loss: Option<String>,
     /// `solve`, `retrain`, `noisy-gd`, `descent-to-delete`, `ridge`, `distributed-descent` or
     /// `objective-perturbation`.
@@ -103,6 +104,16 @@ pub struct Settings {
     pub face: Option<String>,
     /// A seed: for tests; marks everything `not for release`.
     pub seed: Option<u64>,
+}
+
+impl Settings {
+    /// Whether the loss named here learns a number; false where the name is unknown, which the plan
+    /// refuses.
+    #[must_use]
+    pub fn is_regression(&self) -> bool {
+        let name = self.loss.as_deref().and_then(|name| LossName::named(name).ok());
+        name.is_some_and(|name| name.task() == Task::Regression)
+    }
 }
 
 /// How private something given is declared to be: (epsilon, delta), or mu, for a group of records.

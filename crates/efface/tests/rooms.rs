@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &str)] = &[
     (
         "efface-privacy",
-        "calibrate quantity special event outward sampler advantage gaussian rdp accountant \
-         case claim certificate",
+        "calibrate quantity special upward loss event outward sampler advantage gaussian rdp \
+         accountant case claim certificate",
     ),
     ("efface-matrix", "change simd tree csr element dense kernel matrix gram pass"),
     (
@@ -20,7 +20,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-learn",
-        "outward dataset loss constants model example objective risk solver newton \
+        "outward twice dataset loss constants model example objective risk solver newton \
          mechanism",
     ),
     (
@@ -45,7 +45,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-python",
-        "error pool remote table accounting key watch copies part planning reading requests \
+        "error pool remote table accounting losses key watch copies part planning reading requests \
          parts",
     ),
 ];

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from . import _face
 from ._errors import InputError
 from ._estimator import Unlearner
+from ._losses import has_probabilities, is_task, losses
 from ._parameters import CONSTRAINTS, chosen_in
 from ._published import Published
 from ._table import class_name
@@ -24,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    return estimator.loss in ("logistic", "softmax")
+    return has_probabilities(estimator.loss)
 
 
 class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
@@ -385,12 +386,13 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
                 code="settings",
                 hint="use `UnlearningRegressor`, with classes encoded as numbers",
             )
-        if self.loss == "squared":
+        if is_task(self.loss, "regression"):
+            suited = [f'"{loss.name}"' for loss in losses() if loss.task != "regression"]
             raise InputError(
-                '`loss="squared"` is for regression, but this is a classifier',
+                f'`loss="{self.loss}"` is for regression, but this is a classifier',
                 code="settings",
                 hint="use `UnlearningRegressor`, or one of the losses of a classifier: "
-                '"logistic", "huber-hinge" or "softmax"',
+                f"{', '.join(suited[:-1])} or {suited[-1]}",
             )
         check_classification_targets(y)
         found = np.unique(y)
@@ -403,7 +405,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
                 code="classes",
                 hint="list all classes with `classes`",
             )
-        if len(self.classes_) > 2 and self.loss in ("logistic", "huber-hinge"):
+        if len(self.classes_) > 2 and is_task(self.loss, "binary"):
             raise InputError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y, input_name='y')}, `loss` is {self.loss!r}",
@@ -448,7 +450,7 @@ class UnlearningClassifier(ClassifierMixin, Unlearner):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss not in ("logistic", "huber-hinge")
+        tags.classifier_tags.multi_class = not is_task(self.loss, "binary")
         return tags
 
 

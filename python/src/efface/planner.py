@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _engine, _plan_table
 from ._errors import InputError, spoken
+from ._losses import is_task
 from ._settings import parameters, to_json
 from .certificate import Claim
 
@@ -465,7 +466,7 @@ def _sizes(
             hint="as in `efface.plan(n=10_000, d=50)`",
         )
     if classes is None:
-        classes = 0 if settings.get("loss") == "squared" else 2
+        classes = 0 if is_task(settings.get("loss"), "regression") else 2
     return {
         "records": n,
         "features": d,

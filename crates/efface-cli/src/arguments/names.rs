@@ -1,7 +1,9 @@
 //! The names users type, offered by help and shell completion; the engine has the last word.
 
+use efface::Loss;
+
 pub(super) const FORMATS: [&str; 7] = ["csv", "npy", "npz", "idx", "libsvm", "parquet", "arrow"];
-pub(super) const LOSSES: [&str; 4] = ["logistic", "softmax", "squared", "huber-hinge"];
+pub(super) const LOSSES: [&str; Loss::NAMES.len()] = Loss::NAMES;
 pub(super) const MECHANISMS: [&str; 7] = [
     "solve",
     "retrain",

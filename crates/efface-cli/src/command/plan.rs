@@ -76,7 +76,7 @@ impl Plan {
         let about = match &source {
             Some(source) => About::Table(source),
             None => {
-                let regression = settings.loss.as_deref() == Some("squared");
+                let regression = settings.is_regression();
                 About::Sizes(self.workload.sizes(self.columns.classes(), regression)?)
             }
         };

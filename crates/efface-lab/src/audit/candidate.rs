@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use efface::below::learn::loss::slope as link_slope;
 use efface::below::learn::objective::LARGEST_HESSIAN;
 use efface::below::learn::solver::{Solver, Start, Stopping, least_distance, solve};
 use efface::below::learn::{Constants, Dataset, Objective};
@@ -109,7 +110,7 @@ fn slopes(constants: &Constants, data: &Dataset, weights: &[f64]) -> Result<Vec<
     let margins = margins(data.x(), weights, outputs).map_err(failed)?;
     let weights = data.sample_weights();
     let record = |((margins, &target), weight): ((&[f64], &f64), &f64)| {
-        let slope = loss.slope(margins[0], target).unwrap_or_else(|| {
+        let slope = link_slope(loss, margins[0], target).unwrap_or_else(|| {
             let class = margins[(target as usize).min(outputs - 1)];
             1.0 - 1.0 / margins.iter().map(|m| (m - class).exp()).sum::<f64>()
         });

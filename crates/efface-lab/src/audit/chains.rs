@@ -1,6 +1,7 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
+use efface::below::learn::loss::slope;
 use efface::below::learn::mechanism::Released;
 use efface::below::learn::mechanism::descent::CheckedDescent;
 use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
@@ -37,7 +38,7 @@ pub(super) fn batch(
     rng: &mut ChaCha20Rng,
 ) -> Result<Option<Batch>> {
     let plan = simulation.plan();
-    if constants.loss().slope(0.0, 0.0).is_none() {
+    if slope(constants.loss(), 0.0, 0.0).is_none() {
         return Ok(None);
     }
     let steps = |phases: &[event::Phase]| phases.iter().map(|phase| phase.steps).collect();

@@ -1,43 +1,77 @@
-#![doc = include_str!("huber_hinge.md")]
+//! The Huberised hinge link, of the margin with the sign of the class.
+//!
+//! # Arithmetic
+//!
+//! 1 - u has rounding error 2^-53 |1 - u|, which where it matters is at most 2^-53 h, so 2^-53 of the
+//! largest slope; the quotient adds one unit. The declared rounding is 4.
 
-use efface_matrix::Link;
+use super::{RecordCurvature, RecordLoss, scalar_curvature};
+#[cfg(test)]
+use crate::twice::Twice;
 
-use crate::outward;
-
-/// The Huberised hinge of given targets (1 is the positive class).
-pub(crate) struct HuberHingeLink<'a> {
-    pub(crate) targets: &'a [f64],
+pub(crate) struct HuberHinge {
     pub(crate) width: f64,
 }
 
-/// Second derivative of the link at `margin` (one of its one-sided limits at the two kinks).
-pub(crate) fn curvature(margin: f64, target: f64, width: f64) -> f64 {
-    let u = if target == 1.0 { margin } else { -margin };
-    if u <= 1.0 && u >= 1.0 - width { 1.0 / width } else { 0.0 }
-}
-
-/// First derivative of the link at `margin`.
-pub(crate) fn slope(margin: f64, target: f64, width: f64) -> f64 {
-    let sign = if target == 1.0 { 1.0 } else { -1.0 };
-    -sign * ((1.0 - sign * margin).clamp(0.0, width) / width)
-}
-
-/// Loss at w = 0, rounded up: at most 1.
-pub(super) fn zero_value(width: f64) -> f64 {
-    if width >= 1.0 { outward::div(0.5, width) } else { (1.0 - width / 2.0).next_up().min(1.0) }
-}
-
-impl Link for HuberHingeLink<'_> {
-    fn outputs(&self) -> usize {
-        1
+impl HuberHinge {
+    fn bend(&self, margin: f64, target: f64) -> f64 {
+        let u = if target == 1.0 { margin } else { -margin };
+        if u <= 1.0 && u >= 1.0 - self.width { 1.0 / self.width } else { 0.0 }
     }
+}
 
-    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
-        let sign = if self.targets[row] == 1.0 { 1.0 } else { -1.0 };
+impl RecordLoss for HuberHinge {
+    fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
         let short = 1.0 - sign * margins[0];
         let clipped = short.clamp(0.0, self.width);
         let slope = clipped / self.width;
-        coefficients[0] = -sign * slope;
+        derivative[0] = -sign * slope;
         slope * (short - clipped / 2.0)
+    }
+
+    fn slope(&self, margin: f64, target: f64) -> Option<f64> {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
+        Some(-sign * ((1.0 - sign * margin).clamp(0.0, self.width) / self.width))
+    }
+
+    fn second_derivative(&self, margin: f64, target: f64) -> Option<f64> {
+        Some(self.bend(margin, target))
+    }
+
+    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
+        scalar_curvature(margins, targets, weights, |m, y| self.bend(m, y))
+    }
+
+    fn probabilities(&self, _: &mut [f64]) -> bool {
+        false
+    }
+
+    fn rounding(&self) -> f64 {
+        4.0
+    }
+
+    #[cfg(test)]
+    fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice> {
+        let one = Twice::new(1.0);
+        let sign = Twice::new(if target == 1.0 { 1.0 } else { -1.0 });
+        let short = one.plus(sign.times(margins[0]).negative());
+        let c = match short.get() {
+            s if s <= 0.0 => Twice::new(0.0),
+            s if s >= self.width => Twice::new(self.width),
+            _ => short,
+        };
+        vec![sign.negative().times(c.over(Twice::new(self.width)))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Loss, contract};
+
+    #[test]
+    fn contract() {
+        contract::check(Loss::HuberHinge { width: 0.5 }, 3.0);
+        contract::check(Loss::HuberHinge { width: 2.0 }, 10.0);
     }
 }

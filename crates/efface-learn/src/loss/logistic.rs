@@ -1,38 +1,34 @@
-#![doc = include_str!("logistic.md")]
+//! The logistic link: log(1 + exp(-t)), t the margin with the sign of the class.
+//!
+//! # Arithmetic
+//!
+//! One exponential e = exp(-|t|) in (0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e)
+//! otherwise, each within 5 units of 2^-53 relative (2 for the exponential of `libm`, one each for
+//! the sum and the quotient, rest slack); the declared rounding is 8. The value is
+//! log1p(e) + max(-t, 0). Nothing overflows; where e underflows the error is below the smallest
+//! normal number and is counted in the slack.
 
-use efface_matrix::Link;
+use super::{RecordCurvature, RecordLoss, scalar_curvature};
+#[cfg(test)]
+use crate::twice::Twice;
 
-/// 1/(6 sqrt 3), rounded up.
-pub(super) const THIRD_DERIVATIVE: f64 = 0.096_225_044_864_937_65;
-
-/// The logistic loss of given targets (1 is the positive class).
-pub(crate) struct LogisticLink<'a>(pub(crate) &'a [f64]);
+pub(crate) struct Logistic;
 
 /// 1/(1 + exp(-t)), without overflow and with small relative error on both sides.
-pub(crate) fn sigmoid(t: f64) -> f64 {
+fn sigmoid(t: f64) -> f64 {
     let e = libm::exp(-t.abs());
     if t >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// Second derivative of the link at `margin`; the same for both classes.
-pub(crate) fn curvature(margin: f64) -> f64 {
+/// Second derivative at `margin`; the same for both classes.
+pub(super) fn second_derivative(margin: f64) -> f64 {
     let e = libm::exp(-margin.abs());
     e / ((1.0 + e) * (1.0 + e))
 }
 
-/// First derivative of the link at `margin`.
-pub(crate) fn slope(margin: f64, target: f64) -> f64 {
-    let sign = if target == 1.0 { 1.0 } else { -1.0 };
-    -sign * sigmoid(-sign * margin)
-}
-
-impl Link for LogisticLink<'_> {
-    fn outputs(&self) -> usize {
-        1
-    }
-
-    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
-        let sign = if self.0[row] == 1.0 { 1.0 } else { -1.0 };
+impl RecordLoss for Logistic {
+    fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
         let t = sign * margins[0];
         let e = libm::exp(-t.abs());
         let (towards, value) = if t >= 0.0 {
@@ -40,7 +36,64 @@ impl Link for LogisticLink<'_> {
         } else {
             (1.0 / (1.0 + e), libm::log1p(e) - t)
         };
-        coefficients[0] = -sign * towards;
+        derivative[0] = -sign * towards;
         value
+    }
+
+    fn slope(&self, margin: f64, target: f64) -> Option<f64> {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
+        Some(-sign * sigmoid(-sign * margin))
+    }
+
+    fn second_derivative(&self, margin: f64, _: f64) -> Option<f64> {
+        Some(second_derivative(margin))
+    }
+
+    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
+        scalar_curvature(margins, targets, weights, |m, _| second_derivative(m))
+    }
+
+    fn probabilities(&self, margins: &mut [f64]) -> bool {
+        margins[0] = sigmoid(margins[0]);
+        true
+    }
+
+    fn rounding(&self) -> f64 {
+        8.0
+    }
+
+    #[cfg(test)]
+    fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice> {
+        let sign = Twice::new(if target == 1.0 { 1.0 } else { -1.0 });
+        let e = sign.times(margins[0]).exp();
+        vec![sign.negative().over(Twice::new(1.0).plus(e))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Loss, contract};
+    use super::second_derivative;
+
+    #[test]
+    fn contract() {
+        contract::check(Loss::Logistic, 3.0);
+        contract::check(Loss::Logistic, 800.0);
+    }
+
+    #[test]
+    fn constants_are_sharp() {
+        let step = 1e-3;
+        let (mut second, mut third) = (0.0_f64, 0.0_f64);
+        for k in -8000..8000_i32 {
+            let t = f64::from(k) * step;
+            second = second.max(second_derivative(t));
+            let difference = second_derivative(t + step) - second_derivative(t - step);
+            third = third.max((difference / (2.0 * step)).abs());
+        }
+        assert!(second <= 0.25 && second > 0.2499);
+        let declared = Loss::Logistic.link_bounds().third_derivative.unwrap();
+        assert!(third <= declared && third > declared * (1.0 - 1e-6), "{third}");
+        assert!(declared >= 1.0 / (6.0 * 3.0_f64.sqrt()));
     }
 }

@@ -1,44 +1,67 @@
-#![doc = include_str!("squared.md")]
+//! The squared link with the residual clipped to [-clip, clip].
+//!
+//! # Arithmetic
+//!
+//! One subtraction, with error at most 2^-53 (|x||w| + |y|), counted with the margins; clipping is
+//! exact and 1-Lipschitz. The declared rounding is 2.
 
-use efface_matrix::Link;
+use super::{RecordCurvature, RecordLoss, scalar_curvature};
+#[cfg(test)]
+use crate::twice::Twice;
 
-use crate::outward;
-
-/// The squared loss with the residual clipped to [-clip, clip], of given real targets.
-pub(crate) struct SquaredLink<'a> {
-    pub(crate) targets: &'a [f64],
+pub(crate) struct Squared {
     pub(crate) clip: f64,
 }
 
-/// Second derivative of the link at `margin` (one of its one-sided limits at the two kinks).
-pub(crate) fn curvature(margin: f64, target: f64, clip: f64) -> f64 {
-    if (margin - target).abs() <= clip { 1.0 } else { 0.0 }
-}
-
-/// First derivative of the link at `margin`.
-pub(crate) fn slope(margin: f64, target: f64, clip: f64) -> f64 {
-    (margin - target).clamp(-clip, clip)
-}
-
-/// Loss at w = 0 for |y| = `target`, rounded up.
-pub(super) fn zero_value(clip: f64, target: f64) -> f64 {
-    if target <= clip {
-        outward::mul(0.5, outward::mul(target, target))
-    } else {
-        // h (|y| - h/2); the subtraction is rounded outward by hand.
-        outward::mul(clip, (target - clip / 2.0).next_up())
+impl Squared {
+    fn bend(&self, margin: f64, target: f64) -> f64 {
+        if (margin - target).abs() <= self.clip { 1.0 } else { 0.0 }
     }
 }
 
-impl Link for SquaredLink<'_> {
-    fn outputs(&self) -> usize {
-        1
-    }
-
-    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
-        let residual = margins[0] - self.targets[row];
+impl RecordLoss for Squared {
+    fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
+        let residual = margins[0] - target;
         let clipped = residual.clamp(-self.clip, self.clip);
-        coefficients[0] = clipped;
+        derivative[0] = clipped;
         clipped.abs() * (residual.abs() - clipped.abs() / 2.0)
+    }
+
+    fn slope(&self, margin: f64, target: f64) -> Option<f64> {
+        Some((margin - target).clamp(-self.clip, self.clip))
+    }
+
+    fn second_derivative(&self, margin: f64, target: f64) -> Option<f64> {
+        Some(self.bend(margin, target))
+    }
+
+    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
+        scalar_curvature(margins, targets, weights, |m, y| self.bend(m, y))
+    }
+
+    fn probabilities(&self, _: &mut [f64]) -> bool {
+        false
+    }
+
+    fn rounding(&self) -> f64 {
+        2.0
+    }
+
+    #[cfg(test)]
+    fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice> {
+        let residual = margins[0].plus(Twice::new(-target));
+        let clipped = residual.get().abs() > self.clip;
+        vec![if clipped { Twice::new(self.clip.copysign(residual.get())) } else { residual }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Loss, contract};
+
+    #[test]
+    fn contract() {
+        contract::check(Loss::Squared { clip: 1.5 }, 10.0);
+        contract::check(Loss::Squared { clip: 100.0 }, 10.0);
     }
 }

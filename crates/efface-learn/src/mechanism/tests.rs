@@ -3,7 +3,7 @@
 use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
 
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator};
+use crate::example::{constants, dataset, generator, losses};
 use crate::solver::{SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
 use crate::{Constants, Declared, Loss, Objective};
 
@@ -42,7 +42,7 @@ fn releases_are_the_optimum_plus_noise_of_the_right_scale() {
     // the sum of squares of (w - w*)/sigma is chi-square with 300 P degrees of freedom (tau and g
     // move it by less than 1e-3 of its deviation). 6 deviations: false-alarm rate 2e-9 per test,
     // fixed seeds.
-    for (seed, loss) in LOSSES.into_iter().enumerate() {
+    for (seed, loss) in losses().into_iter().enumerate() {
         let data = dataset(loss, 60, 4, 2);
         let constants = constants(loss, 60, 4, 0.1);
         let objective = Objective::new(&constants, &data).unwrap();

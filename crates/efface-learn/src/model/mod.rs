@@ -9,7 +9,7 @@ pub use scores::Scores;
 
 use efface_matrix::{Matrix, PassError, margins};
 
-use crate::loss::{self, Loss, LossError, Task};
+use crate::loss::{Loss, LossError, Task, with};
 
 /// Weights with the loss they were learned for.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,20 +131,15 @@ impl Model {
     /// # Errors
     /// Rows of another width; a loss that models no probabilities.
     pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
-        let mut decision = match self.loss {
-            Loss::Logistic | Loss::Softmax { .. } => self.decision(x)?,
-            other => return Err(ModelError::NoProbabilities(other.name())),
-        };
-        match self.loss {
-            Loss::Softmax { classes } => {
-                let mut p = vec![0.0; classes];
-                for block in decision.chunks_exact_mut(classes) {
-                    loss::probabilities(block, &mut p);
-                    block.copy_from_slice(&p);
-                }
-            }
-            _ => decision.iter_mut().for_each(|m| *m = loss::sigmoid(*m)),
+        if !self.loss.kind().has_probabilities() {
+            return Err(ModelError::NoProbabilities(self.loss.name()));
         }
+        let mut decision = self.decision(x)?;
+        with(self.loss, |link| {
+            for margins in decision.chunks_exact_mut(self.loss.outputs()) {
+                link.probabilities(margins);
+            }
+        });
         Ok(decision)
     }
 

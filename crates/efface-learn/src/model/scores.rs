@@ -1,9 +1,9 @@
 //! How well a model predicts given targets.
 
-use efface_matrix::{Link, Matrix};
+use efface_matrix::Matrix;
 
 use super::{Model, ModelError};
-use crate::loss::{LogisticLink, Loss, SoftmaxLink, Task};
+use crate::loss::{Loss, Task, with};
 
 /// What an evaluation says. It depends on the test data, and on nothing else but the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +47,7 @@ impl Model {
             return Err(ModelError::Empty);
         }
         if let Some(row) = y.iter().position(|&y| !self.loss.accepts(y, f64::MAX)) {
-            let rule = match self.loss {
-                Loss::Squared { .. } => "finite".to_owned(),
-                Loss::Softmax { classes } => format!("a class index below {classes}"),
-                _ => "0 or 1".to_owned(),
-            };
+            let rule = self.loss.target_rule(f64::MAX);
             return Err(ModelError::Target { row, rule, got: y[row] });
         }
         let decision = self.decision(x)?;
@@ -68,13 +64,11 @@ impl Model {
         Ok(Scores::Classification {
             records,
             accuracy: right as f64 / records as f64,
-            log_loss: match self.loss {
-                Loss::Logistic => Some(mean_loss(&LogisticLink(y), &decision)),
-                Loss::Softmax { classes } => {
-                    Some(mean_loss(&SoftmaxLink { targets: y, classes }, &decision))
-                }
-                _ => None,
-            },
+            log_loss: self
+                .loss
+                .kind()
+                .has_probabilities()
+                .then(|| mean_loss(self.loss, y, &decision)),
             auc: match self.loss.task() {
                 Task::Binary => auc(&decision, y),
                 _ => None,
@@ -83,11 +77,15 @@ impl Model {
     }
 }
 
-fn mean_loss(link: &impl Link, decision: &[f64]) -> f64 {
-    let outputs = link.outputs();
-    let mut slope = vec![0.0; outputs];
-    let blocks = decision.chunks_exact(outputs).enumerate();
-    let sum: f64 = blocks.map(|(row, margins)| link.record(row, margins, &mut slope)).sum();
+/// Mean loss of the records with these margins and targets; for losses with probabilities it is -log
+/// of the one given to the true class.
+fn mean_loss(loss: Loss, targets: &[f64], decision: &[f64]) -> f64 {
+    let outputs = loss.outputs();
+    let mut derivative = vec![0.0; outputs];
+    let records = decision.chunks_exact(outputs).zip(targets);
+    let sum: f64 = with(loss, |link| {
+        records.map(|(margins, &y)| link.record(y, margins, &mut derivative)).sum()
+    });
     sum / (decision.len() / outputs) as f64
 }
 

@@ -53,7 +53,7 @@ pub(super) fn bound(
     ridge: Ridge,
     constants: &Constants,
 ) -> Bound {
-    let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+    let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
     let slope = mul(nu, constants.declared().row_bound);
     let dimension = step.len() as f64;
     let size = outward::norm(step);

@@ -68,7 +68,7 @@ pub fn usual_changes(constants: &Constants, stopping: Stopping, records: u64) ->
 /// The memory's bound on the distance when the gradient was taken `apart` from the Hessian, the step is
 /// at most `moved`, and `left` is what the step leaves over M.
 fn reached(constants: &Constants, apart: f64, moved: f64, left: f64) -> f64 {
-    let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+    let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
     let slope = nu * constants.declared().row_bound;
     if slope == 0.0 {
         return left;

@@ -1,11 +1,9 @@
 //! The data's part of the gradient at a fixed point, with how far it may be off.
 
-use efface_matrix::Link;
-
 use super::hessian::U;
 use crate::constants::Constants;
 use crate::dataset::Dataset;
-use crate::loss::{self, LogisticLink, Loss, SquaredLink};
+use crate::loss::{Loss, with};
 use crate::outward::{self, add, mul};
 
 /// g = sum s_i l'_i x_i over the current rows, at `at`, s_i their weights.
@@ -35,9 +33,10 @@ impl Gradient {
             let norm = rows.norms()[i];
             // The margin's rounding, met by the largest second derivative, and the link's own.
             let reach = add(mul(norm, size), target.abs());
-            let steepest = constants.loss().curvature_bound().max(1.0);
+            let steepest = constants.loss().link_bounds().curvature.max(1.0);
             let margin_error = mul(steepest, mul(outward::gamma(dimension + 2.0), reach));
-            let link_error = mul(constants.loss().link_error() * U, add(1.0, reach));
+            let link_error =
+                mul(with(constants.loss(), |link| link.rounding()) * U, add(1.0, reach));
             let product = mul(outward::gamma(2.0 + constants.weighing()), slope.abs());
             let inexact = mul(norm, add(mul(weight, add(margin_error, link_error)), product));
             let rounding = mul(2.0 * U, outward::norm(&self.data));
@@ -47,25 +46,13 @@ impl Gradient {
     }
 }
 
-/// Derivative of the link in the margin.
+/// Derivative of the link in the margin; NaN for a loss of several margins, refused when the memory
+/// is made.
 pub(super) fn slope(loss: Loss, margin: f64, target: f64) -> f64 {
-    let mut slope = [0.0];
-    match loss {
-        Loss::Logistic => LogisticLink(&[target]).record(0, &[margin], &mut slope),
-        Loss::Squared { clip } => {
-            SquaredLink { targets: &[target], clip }.record(0, &[margin], &mut slope)
-        }
-        // Refused when the memory is made.
-        Loss::Softmax { .. } | Loss::HuberHinge { .. } => f64::NAN,
-    };
-    slope[0]
+    with(loss, |link| link.slope(margin, target)).unwrap_or(f64::NAN)
 }
 
-/// Second derivative of the link in the margin.
+/// Second derivative of the link in the margin; NaN as for [`slope`].
 pub(super) fn curvature(loss: Loss, margin: f64, target: f64) -> f64 {
-    match loss {
-        Loss::Logistic => loss::logistic_curvature(margin),
-        Loss::Squared { clip } => loss::squared_curvature(margin, target, clip),
-        Loss::Softmax { .. } | Loss::HuberHinge { .. } => f64::NAN,
-    }
+    with(loss, |link| link.second_derivative(margin, target)).unwrap_or(f64::NAN)
 }

@@ -91,7 +91,7 @@ impl Hessian {
 /// product, and that of the margin, which a self-concordant link turns into a factor
 /// exp(nu |error|).
 fn curvature_error(constants: &Constants, at: &[f64]) -> f64 {
-    let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+    let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
     let margin = mul(
         outward::gamma(constants.cols() as f64 + 2.0),
         mul(constants.declared().row_bound, outward::norm(at)),

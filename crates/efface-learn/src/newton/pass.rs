@@ -10,7 +10,8 @@ use super::hessian::Hessian;
 use super::typical::Typical;
 use super::{Memory, NewtonError};
 use crate::constants::Constants;
-use crate::objective::{LARGEST_HESSIAN, Objective, RecordCurvature};
+use crate::loss::RecordCurvature;
+use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
 
@@ -38,7 +39,7 @@ pub struct Effort {
 /// # Errors
 /// A loss without one, or too many parameters.
 pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
-    if constants.loss().self_concordance().is_none() {
+    if constants.loss().link_bounds().self_concordance.is_none() {
         return Err(NewtonError::Loss(constants.loss().name().to_owned()));
     }
     match constants.parameters() {

@@ -63,7 +63,7 @@ impl Memory {
     /// faster.
     #[must_use]
     pub fn expected_changes(&self, constants: &Constants, stopping: Stopping) -> u64 {
-        let nu = constants.loss().self_concordance().unwrap_or(f64::INFINITY);
+        let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
         let slope = nu * constants.declared().row_bound;
         let records = usize::try_from(self.records).unwrap_or(usize::MAX);
         let ridge = constants.strong_convexity() * constants.normalizer(records);

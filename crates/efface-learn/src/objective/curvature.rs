@@ -4,23 +4,10 @@ use faer::Mat;
 
 use super::parts::Sum;
 use super::{Objective, Records, SumError};
+use crate::loss::RecordCurvature;
 
 /// Most parameters for which a dense Hessian is formed.
 pub const LARGEST_HESSIAN: usize = 2048;
-
-/// What the Hessian needs from every record at one point.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RecordCurvature {
-    /// One second derivative per record, times its weight.
-    Scalar(Vec<f64>),
-    /// The class probabilities times the record's weight, one block of `classes` per record.
-    Classes {
-        /// Number of classes.
-        classes: usize,
-        /// The probabilities.
-        probabilities: Vec<f64>,
-    },
-}
 
 /// A point at which second derivatives are asked for.
 #[derive(Debug, Clone, PartialEq)]

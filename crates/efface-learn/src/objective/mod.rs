@@ -11,11 +11,9 @@ mod parts_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(crate) mod twice;
-#[cfg(test)]
 mod weight_tests;
 
-pub use curvature::{Curvature, LARGEST_HESSIAN, RecordCurvature};
+pub use curvature::{Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, PartsHere, lower_triangle};
 
 use efface_matrix::{GramError, PassError, Totals};
@@ -23,7 +21,6 @@ use efface_privacy::event::Normalizer;
 
 use crate::constants::Constants;
 use crate::dataset::Dataset;
-use crate::loss::Loss;
 use crate::outward;
 use parts::Sum;
 
@@ -183,11 +180,7 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
     }
     let (loss, limit) = (declared.loss, declared.target_bound);
     if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
-        let rule = match loss {
-            Loss::Squared { .. } => format!("within [-{limit}, {limit}]"),
-            Loss::Softmax { classes } => format!("a class index below {classes}"),
-            _ => "0 or 1".to_owned(),
-        };
+        let rule = loss.target_rule(limit);
         return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
     }
     let breaks = |weight: f64| declared.max_weight.map_or(weight != 1.0, |most| weight > most);

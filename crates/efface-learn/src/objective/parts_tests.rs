@@ -4,11 +4,12 @@ use efface_matrix::{Matrix, Totals};
 use efface_privacy::event::State;
 
 use super::exact::gradient;
-use super::twice::Twice;
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal, weighted, with_weights};
+use crate::Loss;
+use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, Released, noisy_gd, retrain};
 use crate::solver::{Solver, unwatched};
+use crate::twice::Twice;
 
 /// The records of a data set in consecutive parts that end before these rows.
 fn cut(data: &Dataset, ends: &[usize]) -> Vec<Dataset> {
@@ -30,7 +31,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 
 #[test]
 fn sums_over_parts_are_within_the_slack_of_the_exact_ones() {
-    for (k, loss) in LOSSES.into_iter().enumerate() {
+    for (k, loss) in losses().into_iter().enumerate() {
         let (n, d) = (700, 9);
         let data = weighted(&dataset(loss, n, d, 21 + k as u64), 7.0, 4);
         let constants = with_weights(&constants(loss, n as u64, d, 1e-3), 7.0);
@@ -56,7 +57,7 @@ fn sums_over_parts_are_within_the_slack_of_the_exact_ones() {
 
 #[test]
 fn one_part_is_the_data_set_itself() {
-    for loss in LOSSES {
+    for loss in losses() {
         let (n, d) = (600, 5);
         let data = weighted(&dataset(loss, n, d, 2), 0.3, 1);
         let constants = with_weights(&constants(loss, n as u64, d, 1e-2), 0.3);

@@ -6,50 +6,55 @@ use efface_matrix::{
 };
 use faer::Mat;
 
-use super::RecordCurvature;
 use crate::dataset::Dataset;
-use crate::loss::{self, HuberHingeLink, LogisticLink, Loss, SoftmaxLink, SquaredLink};
+use crate::loss::{Loss, RecordCurvature, RecordLoss, Visitor, visit, with};
 
-/// A loss with each record's value and derivative times its weight.
+/// The link on the records of a data set: each record's value and derivative times its weight.
 struct Weighted<'a, L> {
-    link: L,
+    loss: L,
+    outputs: usize,
+    targets: &'a [f64],
     weights: &'a [f64],
 }
 
-impl<L: Link> Link for Weighted<'_, L> {
+impl<L: RecordLoss> Link for Weighted<'_, L> {
     fn outputs(&self) -> usize {
-        self.link.outputs()
+        self.outputs
     }
 
     fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
-        let (weight, value) = (self.weights[row], self.link.record(row, margins, coefficients));
+        let weight = self.weights[row];
+        let value = self.loss.record(self.targets[row], margins, coefficients);
         coefficients.iter_mut().for_each(|c| *c *= weight);
         weight * value
     }
 }
 
-impl Dataset {
-    fn weighted_pass(&self, weights: &[f64], link: impl Link) -> Result<Totals, PassError> {
-        fused_pass(self.x(), weights, &Weighted { link, weights: self.sample_weights() })
-    }
+/// One pass over a data set at these weights.
+struct Pass<'a> {
+    data: &'a Dataset,
+    outputs: usize,
+    weights: &'a [f64],
+}
 
+impl Visitor for Pass<'_> {
+    type Output = Result<Totals, PassError>;
+
+    fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
+        let (targets, weights) = (self.data.y(), self.data.sample_weights());
+        let link = Weighted { loss, outputs: self.outputs, targets, weights };
+        fused_pass(self.data.x(), self.weights, &link)
+    }
+}
+
+impl Dataset {
     /// Loss and gradient, each record's times its weight, summed over the records by one pass in
     /// float64.
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
-        let targets = self.y();
-        match loss {
-            Loss::Logistic => self.weighted_pass(weights, LogisticLink(targets)),
-            Loss::Softmax { classes } => {
-                self.weighted_pass(weights, SoftmaxLink { targets, classes })
-            }
-            Loss::Squared { clip } => self.weighted_pass(weights, SquaredLink { targets, clip }),
-            Loss::HuberHinge { width } => {
-                self.weighted_pass(weights, HuberHingeLink { targets, width })
-            }
-        }
+        visit(loss, Pass { data: self, outputs: loss.outputs(), weights })
     }
 
     /// The curvature of every record at `weights`, times its weight, by one pass over the data.
@@ -57,31 +62,8 @@ impl Dataset {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
-        let mut margins = margins(self.x(), weights, loss.outputs())?;
-        let scalar = |f: &dyn Fn(f64, f64) -> f64, mut margins: Vec<f64>| {
-            for ((m, y), weight) in margins.iter_mut().zip(self.y()).zip(self.sample_weights()) {
-                *m = f(*m, *y) * weight;
-            }
-            RecordCurvature::Scalar(margins)
-        };
-        Ok(match loss {
-            Loss::Logistic => scalar(&|m, _| loss::logistic_curvature(m), margins),
-            Loss::Squared { clip } => scalar(&|m, y| loss::squared_curvature(m, y, clip), margins),
-            Loss::HuberHinge { width } => {
-                scalar(&|m, y| loss::huber_hinge_curvature(m, y, width), margins)
-            }
-            Loss::Softmax { classes } => {
-                let mut p = vec![0.0; classes];
-                let records = margins.chunks_exact_mut(classes);
-                for (record, weight) in records.zip(self.sample_weights()) {
-                    loss::probabilities(record, &mut p);
-                    for (out, p) in record.iter_mut().zip(&p) {
-                        *out = p * weight;
-                    }
-                }
-                RecordCurvature::Classes { classes, probabilities: margins }
-            }
-        })
+        let margins = margins(self.x(), weights, loss.outputs())?;
+        Ok(with(loss, |link| link.curvature(margins, self.y(), self.sample_weights())))
     }
 
     /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.

@@ -4,9 +4,9 @@ use efface_matrix::{Matrix, Row};
 use efface_privacy::event::Normalizer;
 
 use super::exact::gradient;
-use super::twice::Twice;
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal};
+use crate::example::{constants, dataset, generator, losses, normal};
+use crate::twice::Twice;
 use crate::{Declared, Loss};
 
 /// Distance between the computed and the exact gradient.
@@ -21,7 +21,7 @@ fn error(objective: &Objective<'_>, weights: &[f64]) -> (f64, f64) {
 
 #[test]
 fn slack_bounds_the_error_of_the_gradient() {
-    for (k, loss) in LOSSES.into_iter().enumerate() {
+    for (k, loss) in losses().into_iter().enumerate() {
         for (n, d, size) in [(1, 1, 1.0), (60, 5, 1.0), (60, 5, 100.0), (700, 17, 10.0)] {
             let data = dataset(loss, n, d, 11 + k as u64);
             let constants = constants(loss, n as u64, d, 1e-3);
@@ -57,7 +57,7 @@ fn slack_bounds_the_error_where_columns_cancel() {
 
 #[test]
 fn gradients_hessians_and_products_agree_with_differences() {
-    for loss in LOSSES {
+    for loss in losses() {
         let (n, d) = (300, 6);
         let data = dataset(loss, n, d, 3);
         let constants = constants(loss, n as u64, d, 0.01);

@@ -5,11 +5,12 @@ use efface_matrix::{Matrix, Row};
 use efface_privacy::event::{Normalizer, State};
 
 use super::exact::gradient;
-use super::twice::Twice;
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal, weighted, with_weights};
+use crate::Loss;
+use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, retrain, solve};
 use crate::solver::{Solver, Start, Stopping, solve as optimum, unwatched};
+use crate::twice::Twice;
 use crate::{DatasetError, Declared};
 
 fn random(constants: &Constants, size: f64, seed: u64) -> Vec<f64> {
@@ -30,7 +31,7 @@ fn found(objective: &Objective<'_>, distance: f64) -> Vec<f64> {
 
 #[test]
 fn slack_bounds_the_error_for_any_weights() {
-    for (k, loss) in LOSSES.into_iter().enumerate() {
+    for (k, loss) in losses().into_iter().enumerate() {
         for most in [1e-6, 0.3, 1.0, 7.0, 1e9] {
             for (n, d, size) in [(1, 1, 1.0), (60, 5, 100.0), (400, 17, 10.0)] {
                 let data = weighted(&dataset(loss, n, d, 11 + k as u64), most, 3);
@@ -56,7 +57,7 @@ fn slack_bounds_the_error_for_any_weights() {
 
 #[test]
 fn gradients_hessians_and_products_agree_with_differences() {
-    for loss in LOSSES {
+    for loss in losses() {
         let data = weighted(&dataset(loss, 300, 6, 3), 4.0, 8);
         let constants = with_weights(&constants(loss, 300, 6, 0.01), 4.0);
         let objective = Objective::new(&constants, &data).unwrap();
@@ -91,7 +92,7 @@ fn gradients_hessians_and_products_agree_with_differences() {
 /// Weight k is the row k times, weight 0 the row left out, for the same N.
 #[test]
 fn a_weight_is_a_number_of_copies() {
-    for loss in LOSSES {
+    for loss in losses() {
         let rows = dataset(loss, 40, 5, 6);
         let mut once = Dataset::new(Matrix::dense(5), Vec::new()).unwrap();
         let mut copies = Dataset::new(Matrix::dense(5), Vec::new()).unwrap();
@@ -125,7 +126,7 @@ fn a_weight_is_a_number_of_copies() {
 /// of the largest weight and in one direction.
 #[test]
 fn public_constants_are_never_exceeded() {
-    for loss in LOSSES {
+    for loss in losses() {
         for most in [0.02, 1.0, 5.0] {
             let (n, d) = (80, 3);
             let first = dataset(loss, 1, d, 2);
@@ -179,7 +180,7 @@ fn public_constants_are_never_exceeded() {
 /// A weighted record that is deleted leaves what training without it gives.
 #[test]
 fn deletion_is_training_without() {
-    for loss in LOSSES {
+    for loss in losses() {
         let mut data = weighted(&dataset(loss, 60, 4, 2), 6.0, 5);
         let constants = with_weights(&constants(loss, 60, 4, 0.1), 6.0);
         let grid = libm::exp2(-45.0);

@@ -112,14 +112,14 @@ fn chosen(constants: &Constants, solver: Solver) -> Solver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{LOSSES, constants, dataset, generator, normal};
+    use crate::example::{constants, dataset, generator, losses, normal};
     use crate::objective::Objective;
     use crate::solver::{Start, solve, unwatched};
 
     /// Real runs, from zeros and from a disturbed optimum, against bound and rule.
     #[test]
     fn runs_keep_to_the_bound_and_near_what_is_usual() {
-        for loss in LOSSES {
+        for loss in losses() {
             for lambda in [0.05, 1e-3] {
                 let data = dataset(loss, 200, 6, 9);
                 let constants = constants(loss, 200, 6, lambda);
@@ -158,7 +158,7 @@ mod tests {
     /// A run that gives up after its cap stays within the bound, which counts the last resort.
     #[test]
     fn gradient_descent_alone_keeps_to_the_bound() {
-        let loss = LOSSES[0];
+        let loss = losses()[0];
         let data = dataset(loss, 100, 4, 3);
         let constants = constants(loss, 100, 4, 0.05);
         let objective = Objective::new(&constants, &data).unwrap();

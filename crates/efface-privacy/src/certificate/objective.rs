@@ -3,6 +3,7 @@
 use super::Certificate;
 use super::verify::{listed, weighted};
 use crate::event::{Event, Normalizer};
+use crate::loss::{Loss, LossName};
 use crate::quantity::Decimal;
 
 /// What a link is, as a function of a record's margins.
@@ -68,19 +69,21 @@ fn weight(certificate: &Certificate) -> Result<f64, String> {
 }
 
 fn link(certificate: &Certificate) -> Result<Link, String> {
-    let exact = matches!(certificate.event.core(), Event::ExactRemoval(_));
-    let (slope, curvature) = match listed(certificate, "loss")? {
-        "squared" if exact => (0.0, 1.0), // sums know no clip, and rest on no gradient
-        other if exact => {
-            return Err(format!("exact sums are those of the loss `squared`, got `{other}`"));
+    let loss = LossName::named(listed(certificate, "loss")?).map_err(|error| error.to_string())?;
+    if matches!(certificate.event.core(), Event::ExactRemoval(_)) {
+        if loss != LossName::Squared {
+            let got = loss.name();
+            return Err(format!("exact sums are those of the loss `squared`, got `{got}`"));
         }
-        "logistic" => (1.0, 0.25),
-        "softmax" => (std::f64::consts::SQRT_2, 0.5),
-        "squared" => (number(certificate, "clip")?, 1.0),
-        "huber-hinge" => (1.0, 1.0 / number(certificate, "hinge-width")?),
-        other => return Err(format!("`loss` must be one this verifier knows, got `{other}`")),
+        // Sums know no clip, and nothing is bounded by a gradient.
+        return Ok(Link { slope: 0.0, curvature: Loss::UNCLIPPED.link_bounds().curvature });
+    }
+    let parameter = match loss.parameter() {
+        Some(parameter) => Some(number(certificate, parameter.name())?),
+        None => None,
     };
-    Ok(Link { slope, curvature })
+    let bounds = loss.link_bounds(parameter).map_err(|error| error.to_string())?;
+    Ok(Link { slope: bounds.derivative, curvature: bounds.curvature })
 }
 
 /// A listed constant that is a number, not below 0 and not NaN.

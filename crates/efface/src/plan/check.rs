@@ -1,6 +1,6 @@
 //! Settings checked for themselves, before any data is read.
 
-use efface_learn::Loss;
+use efface_learn::loss::{LossName, Parameter, Task};
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
@@ -25,7 +25,7 @@ pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 pub struct Choices {
     pub(crate) settings: Settings,
     pub(crate) mechanism: MechanismName,
-    pub(crate) loss: &'static str,
+    pub(crate) loss: LossName,
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
     /// Of `descent-to-delete`.
@@ -56,7 +56,8 @@ impl Choices {
         let exact = mechanism == MechanismName::Ridge;
         let perturbed = mechanism == MechanismName::ObjectivePerturbation;
         let parts = mechanism == MechanismName::DistributedDescent;
-        let loss = known("loss", s.loss.as_deref().unwrap_or("logistic"), &Loss::NAMES)?;
+        let name = s.loss.as_deref().unwrap_or("logistic");
+        let loss = named("loss", name, LossName::ALL, LossName::name)?;
         let notion = match s.notion.as_deref() {
             None if exact => Notion::ExactRemoval,
             None => Notion::IndistinguishableFromRetraining,
@@ -383,19 +384,22 @@ impl Choices {
                 "leave it out",
             );
         }
-        let regression = self.loss == "squared";
+        let regression = self.loss.task() == Task::Regression;
+        let foreign = |parameter, given: bool| given && self.loss.parameter() != Some(parameter);
         if regression && s.target_range.is_none() {
-            return Err(Error::input("target-range", "`squared` needs a declared range of y")
+            let message = format!("`{}` needs a declared range of y", self.loss.name());
+            return Err(Error::input("target-range", message)
                 .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
         }
-        if !regression && (s.target_range.is_some() || s.clip.is_some()) {
+        let ranged = !regression && s.target_range.is_some();
+        if ranged || foreign(Parameter::Clip, s.clip.is_some()) {
             return clash(
                 "`--target-range` and `--clip`",
                 "are settings of `--loss squared`",
                 "leave them out",
             );
         }
-        if self.loss != "huber-hinge" && s.hinge_width.is_some() {
+        if foreign(Parameter::HingeWidth, s.hinge_width.is_some()) {
             return clash(
                 "`--hinge-width`",
                 "is a setting of `--loss huber-hinge`",

@@ -35,6 +35,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use efface_learn::loss::{LossError, LossName, Parameter};
 use efface_learn::solver::Solver;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 
@@ -328,17 +329,19 @@ impl Plan {
     }
 
     /// The loss with its parameters.
-    #[must_use]
-    pub fn loss(&self) -> Loss {
-        let width = self.loss_width.map_or(1.0, |d| d.0);
-        match (self.loss.as_str(), &self.task) {
-            ("softmax", Task::Classes(classes)) => Loss::Softmax { classes: classes.len() },
-            ("squared", _) => {
-                self.loss_width.map_or(Loss::UNCLIPPED, |clip| Loss::Squared { clip: clip.0 })
-            }
-            ("huber-hinge", _) => Loss::HuberHinge { width },
-            _ => Loss::Logistic,
-        }
+    ///
+    /// # Errors
+    /// When the stored plan was tampered with: an unknown loss, a parameter that is missing,
+    /// needless or out of range, a task that is not the loss's.
+    pub fn loss(&self) -> Result<Loss> {
+        self.examine_loss().map_err(|error| {
+            Error::storage("plan", format!("the vault's plan is damaged: {error}"))
+        })
+    }
+
+    fn examine_loss(&self) -> std::result::Result<Loss, LossError> {
+        let name = LossName::named(&self.loss)?;
+        loss_with(name, self.mechanism, self.loss_width, &self.task)
     }
 
     /// The most records a data set may have, where there is a limit.
@@ -423,7 +426,7 @@ impl Plan {
     /// When the stored plan was tampered with.
     pub fn constants(&self) -> Result<PublicConstants> {
         let declared = Declared {
-            loss: self.loss(),
+            loss: self.loss()?,
             cols: self.columns(),
             lambda: self.setting.strong_convexity.0,
             normalizer: self.setting.normalizer,
@@ -450,4 +453,27 @@ fn solver_named(name: &str) -> Option<Solver> {
     [Solver::Automatic, Solver::Newton, Solver::NewtonCg, Solver::Lbfgs, Solver::GradientDescent]
         .into_iter()
         .find(|solver| solver.name() == name)
+}
+
+/// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
+/// lists no clip and has none: it solves from sums.
+fn loss_with(
+    name: LossName,
+    mechanism: MechanismName,
+    width: Option<Decimal>,
+    task: &Task,
+) -> std::result::Result<Loss, LossError> {
+    let exact = mechanism == MechanismName::Ridge && name.parameter() == Some(Parameter::Clip);
+    let parameter = match (exact, width) {
+        (true, Some(width)) => {
+            return Err(LossError::Needless { loss: name.name(), got: width.0 });
+        }
+        (true, None) => Some(f64::INFINITY),
+        (false, width) => width.map(|width| width.0),
+    };
+    let classes = match task {
+        Task::Classes(classes) => Some(classes.len()),
+        Task::Range(..) => None,
+    };
+    name.with(parameter, classes)
 }

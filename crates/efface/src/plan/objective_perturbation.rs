@@ -1,5 +1,6 @@
 //! The plan of `objective-perturbation`: what it is published for, and its numbers.
 
+use efface_learn::loss::LossName;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::accountant::objective::residual_budget;
 use efface_privacy::claim::Notion;
@@ -23,7 +24,11 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
             "`--state perfect`",
             "leave it out: its perturbation is kept in secret state",
         ),
-        (choices.loss == "logistic", "another loss than `logistic`", "use `--loss logistic`"),
+        (
+            choices.loss == LossName::Logistic,
+            "another loss than `logistic`",
+            "use `--loss logistic`",
+        ),
         (
             choices.notion == Notion::IndistinguishableFromRetraining,
             "another notion than `indistinguishable-from-retraining`",

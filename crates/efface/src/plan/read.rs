@@ -1,6 +1,5 @@
 //! A plan as it is read from a vault: checked before anything is computed from it.
 
-use efface_learn::Loss;
 use efface_learn::mechanism::RidgePlan;
 use efface_privacy::event::Normalizer;
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
@@ -51,19 +50,11 @@ impl Plan {
     }
 
     fn examine_task(&self) -> std::result::Result<(), Fault> {
-        let fits = match (self.loss.as_str(), &self.task) {
-            ("softmax", Task::Classes(classes)) => classes.len() >= 2,
-            ("squared", Task::Range(low, high)) => {
-                low.0 < high.0 && low.0.is_finite() && high.0.is_finite()
-            }
-            ("logistic" | "huber-hinge", Task::Classes(classes)) => classes.len() == 2,
-            _ => false,
-        };
-        let clipped = self.loss == "squared" && self.mechanism != MechanismName::Ridge;
-        let width = clipped || self.loss == "huber-hinge";
-        if !Loss::NAMES.contains(&self.loss.as_str()) || !fits || width != self.loss_width.is_some()
+        self.examine_loss().map_err(|error| error.to_string())?;
+        if let Task::Range(low, high) = &self.task
+            && !(low.0 < high.0 && low.0.is_finite() && high.0.is_finite())
         {
-            return Err(format!("loss `{}` does not fit its task", self.loss));
+            return Err(format!("`target-range` must be finite and ascending, got {low}, {high}"));
         }
         let solver = self.solver.as_deref();
         if solver.is_some_and(|name| solver_named(name).is_none()) {

@@ -1,5 +1,6 @@
 //! From checked settings and the facts of the data to a plan.
 
+use efface_learn::loss::{Parameter, Task as LossTask};
 use efface_learn::newton::check_newton;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
@@ -70,7 +71,7 @@ impl Plan {
         let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
-        let fit = fit(choices, &task);
+        let fit = fit(choices, &task)?;
         let most = weighing.map(|weighing| weighing.most);
         let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
         let lambda_origin = if computed {
@@ -103,7 +104,7 @@ impl Plan {
         let assumptions = assumptions(choices, facts, target.adjacency, &listed);
         let mut plan = Self {
             mechanism: choices.mechanism,
-            loss: choices.loss.to_owned(),
+            loss: choices.loss.name().to_owned(),
             loss_width: fit.width.map(|(width, _)| width),
             task,
             rows: Rows {
@@ -201,7 +202,7 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
         return Ok(Task::Range(Decimal(low), Decimal(high)));
     }
     let count = facts.classes.len();
-    let binary = choices.loss != "softmax";
+    let binary = choices.loss.task() == LossTask::Binary;
     if facts.records == 0 && count == 0 {
         return Err(Error::refused("empty", "the table has column names, but no rows"));
     }
@@ -210,7 +211,7 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
             "classes",
             format!(
                 "`{}` needs at least 2 classes, the data have {}",
-                choices.loss,
+                choices.loss.name(),
                 counted(facts)
             ),
         )
@@ -219,7 +220,7 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     if binary && count > 2 {
         let refusal = Error::refused(
             "classes",
-            format!("`{}` needs 2 classes, the data have {}", choices.loss, counted(facts)),
+            format!("`{}` needs 2 classes, the data have {}", choices.loss.name(), counted(facts)),
         );
         if looks_numeric(&facts.classes) {
             return Err(refusal.hint(
@@ -403,28 +404,28 @@ struct Fit {
     target_bound: f64,
 }
 
-fn fit(choices: &Choices, task: &Task) -> Fit {
+fn fit(choices: &Choices, task: &Task) -> Result<Fit> {
     let s = &choices.settings;
-    match (choices.loss, task) {
-        ("squared", _) if choices.mechanism == MechanismName::Ridge => {
-            Fit { loss: Loss::UNCLIPPED, width: None, target_bound: 1.0 }
+    let width = match choices.loss.parameter() {
+        None => None,
+        // Solved from sums, which know no clip.
+        Some(Parameter::Clip) if choices.mechanism == MechanismName::Ridge => None,
+        Some(parameter) => {
+            let given = match parameter {
+                Parameter::Clip => s.clip,
+                Parameter::HingeWidth => s.hinge_width,
+            };
+            Some((Decimal(given.unwrap_or(1.0)), origin(given.is_some(), &[])))
         }
-        ("squared", _) => {
-            let clip = s.clip.unwrap_or(1.0);
-            let width = Some((Decimal(clip), origin(s.clip.is_some(), &[])));
-            Fit { loss: Loss::Squared { clip }, width, target_bound: 1.0 }
-        }
-        ("huber-hinge", _) => {
-            let width = s.hinge_width.unwrap_or(1.0);
-            let listed = Some((Decimal(width), origin(s.hinge_width.is_some(), &[])));
-            Fit { loss: Loss::HuberHinge { width }, width: listed, target_bound: 0.0 }
-        }
-        ("softmax", Task::Classes(classes)) => {
-            let loss = Loss::Softmax { classes: classes.len() };
-            Fit { loss, width: None, target_bound: 0.0 }
-        }
-        _ => Fit { loss: Loss::Logistic, width: None, target_bound: 0.0 },
-    }
+    };
+    let listed = width.map(|(width, _)| width);
+    let loss = super::loss_with(choices.loss, choices.mechanism, listed, task)
+        .map_err(|error| Error::input("range", error.to_string()))?;
+    let target_bound = match task {
+        Task::Range(..) => 1.0,
+        Task::Classes(_) => 0.0,
+    };
+    Ok(Fit { loss, width, target_bound })
 }
 
 /// The figures of what was given, and the start by its digest.
@@ -458,13 +459,12 @@ fn list_objective(
     (lambda_origin, weight_origin, size_origin): (Origin, Origin, Origin),
 ) {
     let s = &choices.settings;
-    list.add("loss", choices.loss, origin(s.loss.is_some(), &[]));
+    list.add("loss", choices.loss.name(), origin(s.loss.is_some(), &[]));
     list.add("lambda", setting.strong_convexity, lambda_origin);
     list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
     list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
-    if let Some((width, from)) = width {
-        let name = if choices.loss == "squared" { "clip" } else { "hinge-width" };
-        list.add(name, width, from);
+    if let (Some((width, from)), Some(parameter)) = (width, choices.loss.parameter()) {
+        list.add(parameter.name(), width, from);
     }
     list.add("parameters", setting.parameters, origin(false, &[]));
     list.add("lipschitz", setting.lipschitz, origin(false, &[weight_origin]));

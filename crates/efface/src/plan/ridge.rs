@@ -1,5 +1,6 @@
 //! The plan of `ridge`: what it takes, and its public constants.
 
+use efface_learn::loss::LossName;
 use efface_learn::mechanism::RidgePlan;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
@@ -25,9 +26,9 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
         }
         return Ok(());
     }
-    if choices.loss != "squared" {
+    if choices.loss != LossName::Squared {
         return clash(
-            &format!("`ridge` with the loss `{}`", choices.loss),
+            &format!("`ridge` with the loss `{}`", choices.loss.name()),
             "is not offered: only the squared loss can be solved from sums",
             "give `--loss squared` and `--target-range`",
         );

@@ -210,7 +210,7 @@ impl Sizes {
         };
         range("n", 1 << 48, self.records)?;
         range("d", 1 << 32, self.features)?;
-        let regression = settings.loss.as_deref() == Some("squared");
+        let regression = settings.is_regression();
         if regression && self.classes != 0 {
             return Err(Error::input("classes", "`--loss squared` has no classes")
                 .hint("leave out `--classes`"));

@@ -1,5 +1,6 @@
 //! The time of one gradient pass: given, or measured on synthetic rows of the same shape.
 
+use efface_learn::loss::Task as LossTask;
 use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
 use serde::{Deserialize, Serialize};
@@ -122,15 +123,16 @@ fn synthetic(plan: &Plan, rows: u64, entries: u64, sparse: bool) -> Result<Datas
     }
     let x = if sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
     let mut data = Dataset::new(x, Vec::new()).map_err(|e| failed(e.to_string()))?;
-    let outputs = plan.loss().outputs().max(2) as u64;
+    let loss = plan.loss()?;
+    let outputs = loss.outputs().max(2) as u64;
     let weight = plan.max_weight.map_or(1.0, |most| most.0);
     for row in 0..rows {
         if let Some(first) = values.first_mut() {
             *first = -*first;
         }
-        let target = match plan.loss() {
-            efface_learn::Loss::Squared { .. } => 0.0,
-            _ => (row % outputs) as f64,
+        let target = match loss.task() {
+            LossTask::Regression => 0.0,
+            LossTask::Binary | LossTask::Multiclass => (row % outputs) as f64,
         };
         let row = if sparse {
             Row::Sparse { indices: &at, values: &values }

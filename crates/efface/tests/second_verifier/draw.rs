@@ -12,6 +12,7 @@ use efface_privacy::event::{
     Adjacency, Composed, Descent, DistributedDescent, Event, ExactRemoval, Given, NoisyGd,
     Normalizer, OutputNoise, Phase, Procedure, Setting, State, Variant, What,
 };
+use efface_privacy::loss::{LossName, Parameter};
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
@@ -397,38 +398,34 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         _ => f64::INFINITY,
     };
     let reach = (weight * load / setting.strong_convexity.0).sqrt();
-    let (loss, width) = match (event.core(), index % 5) {
-        (Event::ExactRemoval(_), _) => ("squared", None),
-        (Event::OutputNoise(_), 0) => {
+    let drawn = index % (1 + LossName::ALL.len() as u64);
+    let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
+        (Event::ExactRemoval(_), _) => (LossName::Squared, None),
+        (Event::OutputNoise(_), None) => {
             // r (r reach + 1) = G
             let most = 2.0 * steepest / (1.0 + (1.0 + 4.0 * reach * steepest).sqrt());
             row = row.min(most).min(curved.sqrt());
-            ("squared", Some(("clip", f64::INFINITY)))
+            (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)))
         }
-        (_, 0 | 1) => {
-            row = row.min(steepest / 0.75).min(curved.sqrt());
-            ("squared", Some(("clip", 0.75)))
-        }
-        (_, 2) => {
-            row = row.min(steepest).min((curved * 0.3).sqrt());
-            ("huber-hinge", Some(("hinge-width", 0.3)))
-        }
-        (_, 3) => {
-            row = row.min(steepest / 2_f64.sqrt()).min((curved / 0.5).sqrt());
-            ("softmax", None)
-        }
-        _ => {
-            row = row.min(steepest).min((curved / 0.25).sqrt());
-            ("logistic", None)
+        (_, any) => {
+            let loss = LossName::ALL[any.unwrap_or(0) as usize];
+            let parameter = loss.parameter().map(|parameter| match parameter {
+                Parameter::Clip => (parameter, 0.75),
+                Parameter::HingeWidth => (parameter, 0.3),
+            });
+            let bounds = loss.link_bounds(parameter.map(|(_, value)| value)).unwrap();
+            row = row.min(steepest / bounds.derivative).min((curved / bounds.curvature).sqrt());
+            (loss, parameter)
         }
     };
     let row = if index % 7 < 4 { row * (1.0 - 1e-13) } else { row * 0.6 };
     let mut constants = vec![
-        constant("loss", loss.to_owned()),
+        constant("loss", loss.name().to_owned()),
         constant("row-norm", Decimal(0.8 * row).to_string()),
         constant("intercept", Decimal(0.6 * row).to_string()),
     ];
-    constants.extend(width.map(|(name, width)| constant(name, Decimal(width).to_string())));
+    constants
+        .extend(parameter.map(|(name, value)| constant(name.name(), Decimal(value).to_string())));
     if weighted {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }

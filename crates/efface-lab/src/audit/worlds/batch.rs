@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use efface::below::learn::Constants;
+use efface::below::learn::loss::slope;
 use efface::below::learn::mechanism::descent::CheckedDescent;
 use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface::below::privacy::event::State;
@@ -230,7 +231,7 @@ impl<'a> Chains<'a> {
             matmul(margins, Accum::Replace, x, packed, 1.0, Par::Seq);
             for column in slopes.chunks_exact_mut(rows) {
                 for ((margin, &target), weight) in column.iter_mut().zip(targets).zip(heavy) {
-                    *margin = weight * loss.slope(*margin, target).ok_or_else(no_link)?;
+                    *margin = weight * slope(loss, *margin, target).ok_or_else(no_link)?;
                 }
             }
             let from = phase.without.partition_point(|&row| row < first);

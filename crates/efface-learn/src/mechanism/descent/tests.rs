@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use efface_privacy::event::{Normalizer, Variant};
 
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal};
+use crate::example::{constants, dataset, generator, losses, normal};
 use crate::objective::exact::gradient;
-use crate::objective::twice::Twice;
 use crate::solver::unwatched;
+use crate::twice::Twice;
 use crate::{Declared, Loss};
 
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
@@ -42,7 +42,7 @@ fn releases_are_the_exact_iterates_plus_noise() {
     // The iterates are followed in twice the precision. 200 releases of P weights: the sum of squares
     // of (w - v)/sigma is chi-square with 200 P degrees of freedom; 6 deviations: false-alarm rate
     // 2e-9 per loss, fixed seeds.
-    for (seed, loss) in LOSSES.into_iter().enumerate() {
+    for (seed, loss) in losses().into_iter().enumerate() {
         let data = dataset(loss, 50, 3, 2);
         let constants = constants(loss, 50, 3, 0.1);
         let objective = Objective::new(&constants, &data).unwrap();
@@ -80,7 +80,7 @@ fn event_rounding(plan: &CheckedDescent, constants: &Constants) -> f64 {
 
 #[test]
 fn rounding_bounds_the_error_of_a_step_and_its_projection() {
-    for loss in LOSSES {
+    for loss in losses() {
         let (n, d) = (150, 5);
         let data = dataset(loss, n, d, 4);
         let constants = constants(loss, n as u64, d, 1e-2);

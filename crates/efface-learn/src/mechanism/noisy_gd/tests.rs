@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::example::{LOSSES, constants, dataset, generator, normal};
+use crate::example::{constants, dataset, generator, losses, normal};
 use crate::mechanism::noisy_gd::plan::CheckedNoisyGd;
 use crate::objective::exact::gradient;
-use crate::objective::twice::Twice;
 use crate::solver::unwatched;
+use crate::twice::Twice;
 use crate::{Constants, Declared, Loss};
 
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
@@ -52,7 +52,7 @@ fn without_records_the_iterates_are_the_autoregression_they_must_be() {
 
 #[test]
 fn histories_make_events_and_stay_on_the_grid() {
-    for loss in LOSSES {
+    for loss in losses() {
         let (n, d) = (80, 4);
         let mut data = dataset(loss, n, d, 5);
         let constants = constants(loss, n as u64, d, 0.05);
@@ -83,7 +83,7 @@ fn histories_make_events_and_stay_on_the_grid() {
 
 #[test]
 fn rounding_bounds_the_error_of_a_step() {
-    for loss in LOSSES {
+    for loss in losses() {
         let (n, d) = (150, 5);
         let data = dataset(loss, n, d, 4);
         let constants = constants(loss, n as u64, d, 1e-2);

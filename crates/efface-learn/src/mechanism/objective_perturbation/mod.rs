@@ -12,14 +12,13 @@ pub use plan::{CheckedPerturbation, PerturbationError, PerturbationPlan};
 
 use std::ops::ControlFlow;
 
-use efface_matrix::fused_pass;
 use efface_privacy::event::{Event, ObjectivePerturbation};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
 use super::{Evidence, Kept, Released};
 use crate::dataset::Dataset;
-use crate::loss::LogisticLink;
+use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::outward::{self, add, mul};
 use crate::solver::{Factor, Progress, SolveError, Start, Stopping, Watch, solve};
@@ -176,7 +175,7 @@ fn perturbed_objective<'a>(
     Ok(objective.clone().with_linear_term(perturbation.iter().map(|b| b / n).collect())?)
 }
 
-/// Sum of the loss gradients of `data` at `weights`.
+/// Sum of the loss gradients of `data`, records of weight 1, at `weights`.
 fn loss_gradient(data: &Dataset, weights: &[f64]) -> Result<Vec<f64>, PerturbationError> {
-    Ok(fused_pass(data.x(), weights, &LogisticLink(data.y()))?.gradient)
+    Ok(data.totals(Loss::Logistic, weights)?.gradient)
 }

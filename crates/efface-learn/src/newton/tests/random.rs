@@ -74,7 +74,7 @@ fn play(seed: u64) -> Outcome {
     }
     let data = problem.data();
     let weights = memory.weights();
-    let nu = constants.loss().self_concordance().unwrap();
+    let nu = constants.loss().link_bounds().self_concordance.unwrap();
     let far = norm(weights.iter().zip(&memory.hessian.at).map(|(w, h)| w - h));
     Outcome {
         bound: memory.bound(),
@@ -106,7 +106,7 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 fn gram_bound(memory: &Memory, constants: &Constants, data: &Dataset) -> f64 {
     let kappa = match constants.loss() {
         Loss::Logistic => {
-            constants.loss().third_derivative_bound().unwrap() * constants.max_weight()
+            constants.loss().link_bounds().third_derivative.unwrap() * constants.max_weight()
         }
         _ => 0.0,
     };

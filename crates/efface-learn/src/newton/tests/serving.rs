@@ -1,7 +1,7 @@
 //! Long sequences, passes, bytes and refusals.
 
 use super::problem::{Record, dataset, distance};
-use crate::example::{LOSSES, constants, generator, uniform};
+use crate::example::{constants, generator, losses, uniform};
 use crate::newton::{Memory, MemoryError, NewtonError};
 use crate::solver::{Solver, Start, Stopping, solve, unwatched};
 use crate::{Constants, Dataset, Loss, Objective};
@@ -127,7 +127,7 @@ fn bytes_come_back_and_damage_is_refused() {
 
 #[test]
 fn what_has_no_bound_or_does_not_fit_is_refused() {
-    for loss in LOSSES {
+    for loss in losses() {
         let data = crate::example::dataset(loss, 20, 3, 1);
         let constants = constants(loss, 20, 3, 0.1);
         let objective = Objective::new(&constants, &data).unwrap();

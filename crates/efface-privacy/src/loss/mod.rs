@@ -1,0 +1,442 @@
+//! Losses l(w; z) of one record by name and parameter, with the constants that certificates rest on.
+//!
+//! A loss is a link, a function of a record's margins t = w.x (one margin, or one per class). Each
+//! has one file with its constants and one derivation that proves them; the training crate, which
+//! computes the link, and the check of certificates both read them here. All follow from public
+//! numbers: a bound r on the norm of a row (intercept included), a bound on |y| for regression, the
+//! number of classes, the clip or width.
+
+mod huber_hinge;
+mod logistic;
+mod softmax;
+mod squared;
+
+#[cfg(test)]
+mod tests;
+
+use crate::quantity::Decimal;
+use crate::upward;
+
+/// The most classes of a loss.
+const MOST_CLASSES: usize = 65536;
+
+/// A loss with its parameters.
+///
+/// Targets are one number per record: the class index 0, 1, ... for classification (for the
+/// binary losses 1 is the positive class), the value itself for regression.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Loss {
+    /// Two classes, log(1 + exp(-y w.x)) with y = +1 or -1.
+    Logistic,
+    /// C classes, -log of the softmax probability of the record's class; one weight vector per
+    /// class.
+    Softmax {
+        /// C, the number of classes, from 2 to 65536.
+        classes: usize,
+    },
+    /// Regression, (w.x - y)^2 / 2 with the residual clipped to [-h, h] in the gradient, which is
+    /// the Huber loss.
+    Squared {
+        /// h, the clip of the residual, in units of y; infinity for the plain squared loss, whose
+        /// gradients have no bound.
+        clip: f64,
+    },
+    /// Two classes, hinge loss with a quadratic piece of width h below margin 1.
+    HuberHinge {
+        /// h, the width of the quadratic piece, in units of the margin.
+        width: f64,
+    },
+}
+
+/// A loss by the name users type, before its parameter and its number of classes are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossName {
+    /// `logistic`.
+    Logistic,
+    /// `softmax`.
+    Softmax,
+    /// `squared`.
+    Squared,
+    /// `huber-hinge`.
+    HuberHinge,
+}
+
+/// The parameter of a loss that has one, by the name users type and certificates list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameter {
+    /// `clip`: bound on the residual, above 0, in units of the target; may be infinite.
+    Clip,
+    /// `hinge-width`: width of the quadratic piece, finite and above 0, in units of the margin.
+    HingeWidth,
+}
+
+/// What the targets and predictions of a loss are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Two classes, one weight vector.
+    Binary,
+    /// Several classes, one weight vector each.
+    Multiclass,
+    /// A real target, one weight vector.
+    Regression,
+}
+
+/// What is true of a loss whatever its parameter.
+struct Description {
+    name: &'static str,
+    task: Task,
+    parameter: Option<Parameter>,
+    probabilities: bool,
+}
+
+/// Bounds of a link as a function of the margins; the same for any number of classes, so that a
+/// certificate, which does not list that number, can be checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkBounds {
+    /// sup |l'| (Euclidean norm over classes); infinite for the squared loss without a clip.
+    pub derivative: f64,
+    /// k1 = sup |l''| (operator norm over classes).
+    pub curvature: f64,
+    /// kappa: upper bound on the third derivative where it exists and is used; `None` where no
+    /// Newton removal bound is offered (softmax, and links that are not twice continuously
+    /// differentiable).
+    pub third_derivative: Option<f64>,
+    /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a
+    /// factor exp(nu |t|) when the margin changes by t: the basis of Newton steps from a kept
+    /// memory. `None` where there is none: softmax has no scalar link, the others have kinks.
+    pub self_concordance: Option<f64>,
+}
+
+/// A name that is none, or parameters that break their rules.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LossError {
+    /// No loss has this name.
+    #[error("`loss` must be one of {names}, got `{0}`", names = Loss::NAMES.join(", "))]
+    Unknown(String),
+    /// A number of classes that the loss does not allow; 0 where none were given.
+    #[error("`{loss}` needs {rule}, got {got}")]
+    Classes {
+        /// The loss by name.
+        loss: &'static str,
+        /// What it needs, in words.
+        rule: &'static str,
+        /// Classes given.
+        got: usize,
+    },
+    /// A parameter out of range.
+    #[error("`{}` must be {}, got {}", .parameter.name(), .parameter.rule(), Decimal(*.got))]
+    Range {
+        /// The parameter.
+        parameter: Parameter,
+        /// The value given.
+        got: f64,
+    },
+    /// A parameter that the loss has and that was not given.
+    #[error("`{loss}` needs `{}`, got none", .parameter.name())]
+    Missing {
+        /// The loss by name.
+        loss: &'static str,
+        /// The parameter.
+        parameter: Parameter,
+    },
+    /// A parameter given to a loss that has none.
+    #[error("`{loss}` has no parameter, got {}", Decimal(*.got))]
+    Needless {
+        /// The loss by name.
+        loss: &'static str,
+        /// The value given.
+        got: f64,
+    },
+}
+
+impl Parameter {
+    /// The name users type and certificates list.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clip => "clip",
+            Self::HingeWidth => "hinge-width",
+        }
+    }
+
+    /// Its range in words, as in "must be ...".
+    fn rule(self) -> &'static str {
+        match self {
+            Self::Clip => "above 0",
+            Self::HingeWidth => "finite and above 0",
+        }
+    }
+
+    /// `value` when it is in range.
+    fn check(self, value: f64) -> Result<f64, LossError> {
+        let allowed = match self {
+            Self::Clip => value > 0.0,
+            Self::HingeWidth => value > 0.0 && value.is_finite(),
+        };
+        if allowed { Ok(value) } else { Err(LossError::Range { parameter: self, got: value }) }
+    }
+}
+
+impl LossName {
+    /// All losses, in the order of help pages.
+    pub const ALL: [Self; 4] = [Self::Logistic, Self::Softmax, Self::Squared, Self::HuberHinge];
+
+    const fn description(self) -> Description {
+        match self {
+            Self::Logistic => logistic::DESCRIPTION,
+            Self::Softmax => softmax::DESCRIPTION,
+            Self::Squared => squared::DESCRIPTION,
+            Self::HuberHinge => huber_hinge::DESCRIPTION,
+        }
+    }
+
+    /// The name users type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// The loss of a name.
+    ///
+    /// # Errors
+    /// A name of no loss.
+    pub fn named(name: &str) -> Result<Self, LossError> {
+        let found = Self::ALL.into_iter().find(|loss| loss.name() == name);
+        found.ok_or_else(|| LossError::Unknown(name.chars().take(40).collect()))
+    }
+
+    /// What its targets and predictions are.
+    #[must_use]
+    pub fn task(self) -> Task {
+        self.description().task
+    }
+
+    /// The parameter it has, if any.
+    #[must_use]
+    pub fn parameter(self) -> Option<Parameter> {
+        self.description().parameter
+    }
+
+    /// Whether its value is -log of the probability that the model gives to the record's class.
+    #[must_use]
+    pub fn has_probabilities(self) -> bool {
+        self.description().probabilities
+    }
+
+    /// The loss with its parameter, and the number of classes (`None` for regression).
+    ///
+    /// # Errors
+    /// A parameter that is missing, needless or out of range; a number of classes that the loss
+    /// does not allow.
+    pub fn with(self, parameter: Option<f64>, classes: Option<usize>) -> Result<Loss, LossError> {
+        let loss = self.name();
+        let (rule, allowed) = match self.task() {
+            Task::Binary => ("2 classes", classes == Some(2)),
+            Task::Multiclass => (
+                "2 to 65536 classes",
+                classes.is_some_and(|count| (2..=MOST_CLASSES).contains(&count)),
+            ),
+            Task::Regression => ("a number as target and no classes", classes.is_none()),
+        };
+        let classes = classes.unwrap_or(0);
+        if !allowed {
+            return Err(LossError::Classes { loss, rule, got: classes });
+        }
+        let missing = |parameter| Err(LossError::Missing { loss, parameter });
+        match (self, parameter) {
+            (Self::Logistic, None) => Ok(Loss::Logistic),
+            (Self::Softmax, None) => Ok(Loss::Softmax { classes }),
+            (Self::Logistic | Self::Softmax, Some(got)) => Err(LossError::Needless { loss, got }),
+            (Self::Squared, Some(clip)) => Ok(Loss::Squared { clip: Parameter::Clip.check(clip)? }),
+            (Self::Squared, None) => missing(Parameter::Clip),
+            (Self::HuberHinge, Some(width)) => {
+                Ok(Loss::HuberHinge { width: Parameter::HingeWidth.check(width)? })
+            }
+            (Self::HuberHinge, None) => missing(Parameter::HingeWidth),
+        }
+    }
+
+    /// The bounds of the link, which hold for any number of classes.
+    ///
+    /// # Errors
+    /// A parameter that is missing, needless or out of range.
+    pub fn link_bounds(self, parameter: Option<f64>) -> Result<LinkBounds, LossError> {
+        let classes = match self.task() {
+            Task::Binary | Task::Multiclass => Some(2),
+            Task::Regression => None,
+        };
+        Ok(self.with(parameter, classes)?.link_bounds())
+    }
+}
+
+impl Loss {
+    /// Names of all losses, as users type them.
+    pub const NAMES: [&'static str; LossName::ALL.len()] = {
+        let mut names = [""; LossName::ALL.len()];
+        let mut position = 0;
+        while position < names.len() {
+            names[position] = LossName::ALL[position].name();
+            position += 1;
+        }
+        names
+    };
+
+    /// The squared loss without a clip.
+    pub const UNCLIPPED: Self = Self::Squared { clip: f64::INFINITY };
+
+    /// The loss of a name, with its parameter where it has one, and the number of classes (`None`
+    /// for regression).
+    ///
+    /// # Errors
+    /// An unknown name; a parameter that is missing, needless or out of range; a number of classes
+    /// that the loss does not allow.
+    pub fn from_name(
+        name: &str,
+        parameter: Option<f64>,
+        classes: Option<usize>,
+    ) -> Result<Self, LossError> {
+        LossName::named(name)?.with(parameter, classes)
+    }
+
+    /// The loss without its parameters.
+    #[must_use]
+    pub fn kind(self) -> LossName {
+        match self {
+            Self::Logistic => LossName::Logistic,
+            Self::Softmax { .. } => LossName::Softmax,
+            Self::Squared { .. } => LossName::Squared,
+            Self::HuberHinge { .. } => LossName::HuberHinge,
+        }
+    }
+
+    /// The value of its parameter, where it has one.
+    #[must_use]
+    pub fn parameter(self) -> Option<f64> {
+        match self {
+            Self::Logistic | Self::Softmax { .. } => None,
+            Self::Squared { clip } => Some(clip),
+            Self::HuberHinge { width } => Some(width),
+        }
+    }
+
+    /// The number of classes; `None` for regression.
+    #[must_use]
+    pub fn classes(self) -> Option<usize> {
+        match self {
+            Self::Logistic | Self::HuberHinge { .. } => Some(2),
+            Self::Softmax { classes } => Some(classes),
+            Self::Squared { .. } => None,
+        }
+    }
+
+    /// The loss itself when its parameters obey their rules.
+    ///
+    /// # Errors
+    /// A clip that is not above 0, a width that is not finite and above 0; fewer than 2 or more
+    /// than 65536 classes.
+    pub fn check(self) -> Result<Self, LossError> {
+        self.kind().with(self.parameter(), self.classes())
+    }
+
+    /// The name users type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// What its targets and predictions are.
+    #[must_use]
+    pub fn task(self) -> Task {
+        self.kind().task()
+    }
+
+    /// Weight vectors of length d: 1, or one per class.
+    #[must_use]
+    pub fn outputs(self) -> usize {
+        match (self.task(), self.classes()) {
+            (Task::Multiclass, Some(classes)) => classes,
+            _ => 1,
+        }
+    }
+
+    /// Whether `target` is one this loss can learn from: a class index below the number of
+    /// classes, or for regression any number of absolute value at most `bound`.
+    #[must_use]
+    pub fn accepts(self, target: f64, bound: f64) -> bool {
+        match self.classes() {
+            Some(classes) => target >= 0.0 && target < classes as f64 && target.fract() == 0.0,
+            None => target.abs() <= bound,
+        }
+    }
+
+    /// What [`accepts`](Self::accepts) asks of a target, in words, as in "must be ...".
+    #[must_use]
+    pub fn target_rule(self, bound: f64) -> String {
+        match self.task() {
+            Task::Binary => "0 or 1".to_owned(),
+            Task::Multiclass => format!("a class index below {}", self.outputs()),
+            Task::Regression if bound < f64::MAX => format!("within [-{bound}, {bound}]"),
+            Task::Regression => "finite".to_owned(),
+        }
+    }
+
+    /// Bounds of the link and its derivatives over all margins.
+    #[must_use]
+    pub fn link_bounds(self) -> LinkBounds {
+        match self {
+            Self::Logistic => logistic::link_bounds(),
+            Self::Softmax { .. } => softmax::link_bounds(),
+            Self::Squared { clip } => squared::link_bounds(clip),
+            Self::HuberHinge { width } => huber_hinge::link_bounds(width),
+        }
+    }
+
+    /// Upper bound on the norm of the link's derivative where |t| + |y| is at most `reach`, t the
+    /// margin and y the target of a regression.
+    #[must_use]
+    pub fn derivative_within(self, reach: f64) -> f64 {
+        match self {
+            Self::Logistic | Self::Softmax { .. } | Self::HuberHinge { .. } => {
+                self.link_bounds().derivative
+            }
+            Self::Squared { clip } => squared::derivative_within(clip, reach),
+        }
+    }
+
+    /// Upper bound on the trace of a matrix that lies above the link's second derivative everywhere:
+    /// the expected effect of isotropic noise on the margins. k1 for scalar links; softmax has
+    /// (I - 11^T/C)/2 above it, of trace (C - 1)/2.
+    #[must_use]
+    pub fn curvature_trace(self) -> f64 {
+        match self {
+            Self::Logistic | Self::Squared { .. } | Self::HuberHinge { .. } => {
+                self.link_bounds().curvature
+            }
+            Self::Softmax { classes } => softmax::curvature_trace(classes),
+        }
+    }
+
+    /// Upper bound on the mean loss at w = 0, where |y| is at most `target` (regression only).
+    #[must_use]
+    pub fn zero_value(self, target: f64) -> f64 {
+        match self {
+            Self::Logistic => logistic::zero_value(),
+            Self::Softmax { classes } => softmax::zero_value(classes),
+            Self::Squared { clip } => squared::zero_value(clip, target),
+            Self::HuberHinge { width } => huber_hinge::zero_value(width),
+        }
+    }
+
+    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
+    /// infinite for the squared loss without a clip.
+    #[must_use]
+    pub fn lipschitz(self, row: f64) -> f64 {
+        upward::mul(self.link_bounds().derivative, row)
+    }
+
+    /// Upper bound on the smoothness of one record's loss, for rows of norm at most `row`.
+    #[must_use]
+    pub fn smoothness(self, row: f64) -> f64 {
+        upward::mul(self.link_bounds().curvature, upward::mul(row, row))
+    }
+}
