@@ -31,6 +31,7 @@ __all__ = [
     "entries",
     "export",
     "kinds",
+    "losses",
     "margins",
     "plan",
     "plan_of",
