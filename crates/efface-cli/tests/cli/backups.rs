@@ -36,7 +36,7 @@ fn a_backup_is_made_checked_and_put_back() {
     assert!(again.stdout.contains("warning: this vault is not where it last served"), "{again:?}");
     w.efface("certificate export m.efface -o c.json").done();
     let show = w.efface("certificate show c.json").done().stdout;
-    assert!(show.contains("place: this vault was found at another place"), "{show}");
+    assert!(show.contains("place: this vault is not where it last served"), "{show}");
     let key = w.public_key();
     w.efface(&format!("certificate verify c.json --key {key} --vault m.efface")).done();
     w.efface(&format!("ledger verify m.efface --key {key}")).done();

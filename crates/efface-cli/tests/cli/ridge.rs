@@ -137,5 +137,5 @@ fn settings_that_do_not_fit_are_refused() {
     let page = w.efface("certificate show m.efface").done().stdout;
     assert!(page.contains("Noise: none") && page.contains("bit for bit"), "{page}");
     let status = w.efface("status m.efface").done().stdout;
-    assert!(status.contains("ridge") && status.contains("draws no noise"), "{status}");
+    assert!(status.contains("ridge") && status.contains("adds no noise"), "{status}");
 }

@@ -232,6 +232,6 @@ least=1
 "#,
         );
         let refused = experiment.unwrap().lines(&Measured::new()).unwrap_err();
-        assert_eq!(refused.message(), "`e` measures no `nothing`");
+        assert_eq!(refused.message(), "`e` does not measure `nothing`");
     }
 }

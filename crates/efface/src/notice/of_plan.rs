@@ -97,8 +97,8 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     let Normalizer::Fixed { n, .. } = plan.setting.normalizer else { return None };
     let given = plan.constants.iter().any(|c| c.name == "n" && c.origin == Origin::User);
     let (actual, what) = match (plan.max_weight, sizes.weight) {
-        (None, _) => (sizes.records as f64, "records"),
-        (Some(_), Some(weight)) => (weight, "as the sum of weights"),
+        (None, _) => (sizes.records as f64, format!("{} records", sizes.records)),
+        (Some(_), Some(weight)) => (weight, format!("sum {} of the weights", rounded(weight))),
         (Some(_), None) => return None,
     };
     let ratio = n as f64 / actual;
@@ -110,8 +110,7 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     } else {
         "each record moves the model further than necessary, which costs noise or steps"
     };
-    let message =
-        format!("`--public-n` {n} is far from the {} {what} of these data: {way}", rounded(actual));
+    let message = format!("`--public-n` {n} is far from the {what} of these data: {way}");
     Some(Notice::new(NoticeCode::PublicNFarOff, message))
 }
 
