@@ -285,7 +285,7 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
 /// Says what an erasure would do, without doing it.
 ///
 /// # Errors
-/// As [`erase`].
+/// As [`erase`](fn@crate::erase).
 pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     dry_run(path, request, Then::Withdraw, keyring)
 }
