@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ class Verdict:
         return "\n".join([*lines, self.outcome])
 
 
-class Entry:
+class Entry(ABC):
     """A text that a vault signed, as its own text says; :meth:`verify` checks it."""
 
     __slots__ = ("__dict__", "_text")
@@ -87,9 +88,9 @@ class Entry:
         # The engine's parser is the one that decides what an entry is.
         self._page: str = _engine.show(self._text)
 
+    @abstractmethod
     def _check_kind(self) -> None:
         """Refuse an entry of another kind."""
-        raise NotImplementedError
 
     @cached_property
     def _document(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, cast
 
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ._vault import Home
 
 
-class Following:
+class Following(ABC):
     """What estimators do about requests that others served."""
 
     _home: Home
@@ -138,6 +139,6 @@ class Following:
         self._records = published.facts["records"]
         self._published = published
 
+    @abstractmethod
     def _orient(self, published: Published) -> Published:
         """The outputs as this estimator has them."""
-        raise NotImplementedError
