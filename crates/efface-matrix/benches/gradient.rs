@@ -10,7 +10,7 @@ mod timing;
 
 use std::hint::black_box;
 
-use efface_matrix::{Dense, Element, Link, Matrix, fused_pass_dense, fused_pass_f32};
+use efface_matrix::{Dense, Link, Matrix, fused_pass};
 use rayon::prelude::*;
 use timing::best;
 
@@ -35,14 +35,14 @@ fn number(state: &mut u64) -> f32 {
     ((*state >> 40) as f32 / (1 << 23) as f32) - 1.0
 }
 
-fn data<T: Element>(rows: usize, cols: usize, convert: fn(f32) -> T) -> Dense<T> {
+fn data(rows: usize, cols: usize) -> Matrix {
     let mut state = 1;
     let mut x = Dense::new(cols);
     for _ in 0..rows {
-        let row: Vec<T> = (0..cols).map(|_| convert(number(&mut state))).collect();
+        let row: Vec<f32> = (0..cols).map(|_| number(&mut state)).collect();
         x.push_row(&row).unwrap();
     }
-    x
+    Matrix::Dense(x)
 }
 
 /// Bytes per second of a sum over a buffer far larger than the caches.
@@ -58,10 +58,10 @@ fn bandwidth() -> f64 {
     BANDWIDTH_BYTES as f64 / seconds
 }
 
-fn report(threads: usize, shape: (usize, usize), kind: &str, size: usize, seconds: f64, read: f64) {
-    let rate = (shape.0 * shape.1 * size) as f64 / seconds;
+fn report(threads: usize, shape: (usize, usize), seconds: f64, read: f64) {
+    let rate = (shape.0 * shape.1 * size_of::<f32>()) as f64 / seconds;
     println!(
-        "{threads} {:>6} {:>4} {kind:<17} {:>8.3} ms {:>6.1} GB/s {:>5.2} of bandwidth",
+        "{threads} {:>6} {:>4} {:>8.3} ms {:>6.1} GB/s {:>5.2} of bandwidth",
         shape.0,
         shape.1,
         seconds * 1e3,
@@ -77,18 +77,9 @@ fn case(threads: usize, shape: (usize, usize)) {
     let mut state = 7;
     let w: Vec<f64> = (0..cols).map(|_| f64::from(number(&mut state))).collect();
     let link = Squared((0..rows).map(|_| f64::from(number(&mut state))).collect());
-    {
-        let x = data(rows, cols, f64::from);
-        let seconds = best(|| drop(black_box(fused_pass_dense(&x, &w, &link).unwrap())));
-        report(threads, shape, "f64-storage/f64", 8, seconds, read);
-    }
-    let x = Matrix::Dense(data(rows, cols, |v| v));
-    if let Matrix::Dense(x) = &x {
-        let seconds = best(|| drop(black_box(fused_pass_dense(x, &w, &link).unwrap())));
-        report(threads, shape, "f32-storage/f64", 4, seconds, read);
-    }
-    let seconds = best(|| drop(black_box(fused_pass_f32(&x, &w, &link).unwrap())));
-    report(threads, shape, "f32-storage/f32", 4, seconds, read);
+    let x = data(rows, cols);
+    let seconds = best(|| drop(black_box(fused_pass(&x, &w, &link).unwrap())));
+    report(threads, shape, seconds, read);
 }
 
 fn main() {

@@ -8,9 +8,7 @@ mod timing;
 
 use std::hint::black_box;
 
-use efface_matrix::{
-    Csr, Dense, Link, Matrix, fused_pass, fused_pass_f32, weighted_block_gram, weighted_gram,
-};
+use efface_matrix::{Csr, Dense, Link, Matrix, fused_pass, weighted_block_gram, weighted_gram};
 use timing::best;
 
 /// Coefficients that cost nothing.
@@ -91,9 +89,6 @@ fn softmax_pass(rows: usize, cols: usize, classes: usize) {
     let work = (4 * rows * cols * classes) as f64;
     report(&format!("pass {rows} x {cols}, {classes}"), work, "GFLOP/s", || {
         drop(black_box(fused_pass(&x, &w, &Plain(classes)).unwrap()));
-    });
-    report(&format!("f32 pass {rows} x {cols}, {classes}"), work, "GFLOP/s", || {
-        drop(black_box(fused_pass_f32(&x, &w, &Plain(classes)).unwrap()));
     });
 }
 

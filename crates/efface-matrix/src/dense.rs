@@ -3,9 +3,10 @@
 use zeroize::Zeroize;
 
 use crate::change::{PushError, RemoveError, check_finite, check_removal};
-use crate::element::Element;
 use crate::tree::CHUNK;
 
+/// Bytes of a value.
+const SIZE: usize = size_of::<f32>();
 /// Size of a cache line, the unit of alignment and padding.
 const LINE: usize = 64;
 /// Rows shorter than this are packed without padding.
@@ -19,35 +20,34 @@ const BLOCK_BYTES: usize = 4 << 20;
 /// pushing never copies a row, and the peak memory is about the data itself. Rows of 2 KiB and more
 /// start on a cache line and are an odd number of lines apart, because eight rows at a power-of-two
 /// distance would evict one another from the first-level cache.
-pub struct Dense<T> {
+pub struct Dense {
     cols: usize,
     rows: usize,
     /// Elements from one row to the next.
     stride: usize,
     /// Rows per block, a power of two.
     block_rows: usize,
-    blocks: Vec<Block<T>>,
+    blocks: Vec<Block>,
 }
 
 /// Room for `block_rows` rows.
-struct Block<T> {
+struct Block {
     /// Long enough for the rows pushed so far; its capacity, and so its place, never changes.
-    buffer: Vec<T>,
+    buffer: Vec<f32>,
     /// First element that lies on a cache line.
     start: usize,
 }
 
-impl<T: Element> Dense<T> {
+impl Dense {
     /// An empty matrix of `cols` columns.
     pub fn new(cols: usize) -> Self {
-        let size = size_of::<T>();
-        let bytes = cols.saturating_mul(size);
+        let bytes = cols.saturating_mul(SIZE);
         let stride = if bytes < PAD_FROM {
             cols
         } else {
-            (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) / size
+            (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) / SIZE
         };
-        let fitting = BLOCK_BYTES / stride.saturating_mul(size).max(1);
+        let fitting = BLOCK_BYTES / stride.saturating_mul(SIZE).max(1);
         let block_rows = match fitting.min(CHUNK) {
             0 => 1,
             rows => 1 << rows.ilog2(),
@@ -67,14 +67,14 @@ impl<T: Element> Dense<T> {
 
     /// Bytes allocated for the rows, padding and room for further rows included.
     pub fn bytes(&self) -> usize {
-        self.blocks.iter().map(|block| block.buffer.capacity() * size_of::<T>()).sum()
+        self.blocks.iter().map(|block| block.buffer.capacity() * SIZE).sum()
     }
 
     /// Row `i`, `cols()` values.
     ///
     /// # Panics
     /// When `i` is not below `rows()`, like a slice.
-    pub fn row(&self, i: usize) -> &[T] {
+    pub fn row(&self, i: usize) -> &[f32] {
         assert!(i < self.rows, "row {i} of {}", self.rows);
         let block = &self.blocks[i / self.block_rows];
         let start = block.start + (i % self.block_rows) * self.stride;
@@ -86,18 +86,18 @@ impl<T: Element> Dense<T> {
     /// # Errors
     /// When `row` is not `cols()` long, holds a value that is not finite, or does not fit in
     /// memory. The matrix is then unchanged.
-    pub fn push_row(&mut self, row: &[T]) -> Result<(), PushError> {
+    pub fn push_row(&mut self, row: &[f32]) -> Result<(), PushError> {
         if row.len() != self.cols {
             return Err(PushError::Length { columns: self.cols, got: row.len() });
         }
-        check_finite(row.iter().map(|value| value.to_f64()), |column| column)?;
+        check_finite(row.iter().map(|value| f64::from(*value)), |column| column)?;
         if self.rows == self.blocks.len() * self.block_rows {
             let block = Block::allocate(self.stride, self.block_rows)?;
             self.blocks.push(block);
         }
         let block = &mut self.blocks[self.rows / self.block_rows];
         let start = block.start + (self.rows % self.block_rows) * self.stride;
-        block.buffer.resize(start, T::default());
+        block.buffer.resize(start, 0.0);
         block.buffer.extend_from_slice(row);
         self.rows += 1;
         Ok(())
@@ -133,7 +133,7 @@ impl<T: Element> Dense<T> {
         Ok(())
     }
 
-    fn row_mut(&mut self, i: usize) -> &mut [T] {
+    fn row_mut(&mut self, i: usize) -> &mut [f32] {
         let block = &mut self.blocks[i / self.block_rows];
         let start = block.start + (i % self.block_rows) * self.stride;
         &mut block.buffer[start..start + self.cols]
@@ -157,30 +157,28 @@ impl<T: Element> Dense<T> {
     }
 }
 
-impl<T: Element> Block<T> {
+impl Block {
     /// An empty block; its memory is reserved but not yet touched.
     fn allocate(stride: usize, rows: usize) -> Result<Self, PushError> {
-        let size = size_of::<T>();
-        let slack = LINE / size;
-        let length = stride.saturating_mul(rows).saturating_add(slack);
-        let mut buffer: Vec<T> = Vec::new();
+        let length = stride.saturating_mul(rows).saturating_add(LINE / SIZE);
+        let mut buffer: Vec<f32> = Vec::new();
         buffer
             .try_reserve_exact(length)
-            .map_err(|_| PushError::Memory { bytes: length.saturating_mul(size) })?;
+            .map_err(|_| PushError::Memory { bytes: length.saturating_mul(SIZE) })?;
         Ok(Self::in_place(buffer))
     }
 
-    fn in_place(mut buffer: Vec<T>) -> Self {
+    fn in_place(mut buffer: Vec<f32>) -> Self {
         let start = match buffer.as_ptr().align_offset(LINE) {
-            start if start <= LINE / size_of::<T>() => start,
+            start if start <= LINE / SIZE => start,
             _ => 0,
         };
-        buffer.resize(start, T::default());
+        buffer.resize(start, 0.0);
         Self { buffer, start }
     }
 }
 
-impl<T: Element> Clone for Dense<T> {
+impl Clone for Dense {
     /// Copies the rows into blocks of their own, aligned afresh.
     fn clone(&self) -> Self {
         let mut copy = Self { blocks: Vec::new(), ..*self };
@@ -193,7 +191,7 @@ impl<T: Element> Clone for Dense<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Dense<T> {
+impl std::fmt::Debug for Dense {
     /// The shape alone: rows are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dense")
@@ -203,10 +201,7 @@ impl<T> std::fmt::Debug for Dense<T> {
     }
 }
 
-impl<T: Element> PartialEq for Dense<T>
-where
-    T: PartialEq,
-{
+impl PartialEq for Dense {
     fn eq(&self, other: &Self) -> bool {
         self.cols == other.cols
             && self.rows == other.rows
@@ -222,7 +217,7 @@ mod tests {
     #[allow(unsafe_code)]
     fn removed_rows_leave_nothing_behind() {
         for cols in [3, 600] {
-            let mut x: Dense<f32> = Dense::new(cols);
+            let mut x: Dense = Dense::new(cols);
             for i in 0..20 {
                 x.push_row(&vec![i as f32 + 1.0; cols]).unwrap();
             }
@@ -245,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_row_touches_one_row_of_memory() {
-        let mut x: Dense<f32> = Dense::new(784);
+        let mut x: Dense = Dense::new(784);
         x.push_row(&[1.0; 784]).unwrap();
         assert!(x.blocks[0].buffer.len() <= 784 + 16);
         assert!(x.blocks[0].buffer.capacity() >= CHUNK * 784);

@@ -42,8 +42,8 @@
 //! sparse); the chunk totals are added along one fixed binary tree ([`reduce_chunks`]). Inside a
 //! chunk the order of every addition is fixed too, multiplications and additions are rounded one
 //! by one (no fused multiply-add), and vector registers of any width stand for the same eight lanes.
-//! So [`fused_pass`], [`fused_pass_f32`], [`curvature_pass`] and [`margins`] return the same bits
-//! for any number of threads and on any processor with IEEE arithmetic, provided the link does.
+//! So [`fused_pass`], [`curvature_pass`] and [`margins`] return the same bits for any number of
+//! threads and on any processor with IEEE arithmetic, provided the link does.
 //! The Gram matrices of dense rows go through `faer`, whose kernels differ between processors:
 //! they are bit-identical for any number of threads on one processor type.
 //!
@@ -76,7 +76,6 @@
 mod change;
 mod csr;
 mod dense;
-mod element;
 mod gram;
 mod kernel;
 mod matrix;
@@ -87,11 +86,7 @@ mod tree;
 pub use change::{PushError, RemoveError};
 pub use csr::Csr;
 pub use dense::Dense;
-pub use element::Element;
 pub use gram::{GramError, weighted_block_gram, weighted_gram};
-pub use kernel::narrow::{F32_GRADIENT_ERROR, F32_MARGIN_ERROR};
 pub use matrix::{Matrix, Row};
-pub use pass::{
-    Link, PassError, Totals, curvature_pass, fused_pass, fused_pass_dense, fused_pass_f32, margins,
-};
+pub use pass::{Link, PassError, Totals, curvature_pass, fused_pass, margins};
 pub use tree::{CHUNK, SPARSE_CHUNK, reduce_chunks};

@@ -8,7 +8,7 @@ use crate::dense::Dense;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matrix {
     /// Every value stored.
-    Dense(Dense<f32>),
+    Dense(Dense),
     /// Only the entries stored.
     Sparse(Csr),
 }

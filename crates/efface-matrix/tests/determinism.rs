@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use efface_matrix::{
-    CHUNK, Csr, Dense, F32_GRADIENT_ERROR, F32_MARGIN_ERROR, Link, Matrix, SPARSE_CHUNK, Totals,
-    curvature_pass, fused_pass, fused_pass_dense, fused_pass_f32, margins,
+    CHUNK, Csr, Dense, Link, Matrix, SPARSE_CHUNK, Totals, curvature_pass, fused_pass, margins,
 };
 
 /// Small pseudo-random numbers in (-1, 1), multiples of 2^-24.
@@ -34,7 +33,7 @@ impl Link for Mixing {
     }
 }
 
-fn dense(rows: usize, cols: usize, seed: u64) -> Dense<f32> {
+fn dense(rows: usize, cols: usize, seed: u64) -> Dense {
     let mut numbers = Numbers(seed);
     let mut x = Dense::new(cols);
     for _ in 0..rows {
@@ -152,11 +151,9 @@ fn margins_are_those_the_link_sees() {
 fn any_number_of_threads_gives_the_same_bits() {
     let passes = |x: &Matrix, outputs: usize| {
         let (link, w) = (Mixing { outputs }, weights(outputs * x.cols()));
-        let mut bits = Vec::new();
-        for totals in [fused_pass(x, &w, &link).unwrap(), fused_pass_f32(x, &w, &link).unwrap()] {
-            bits.push(totals.loss.to_bits());
-            bits.extend(totals.gradient.iter().map(|g| g.to_bits()));
-        }
+        let totals = fused_pass(x, &w, &link).unwrap();
+        let mut bits = vec![totals.loss.to_bits()];
+        bits.extend(totals.gradient.iter().map(|g| g.to_bits()));
         let product = curvature_pass(x, &w, outputs, |row, m, out| {
             for (out, m) in out.iter_mut().zip(m) {
                 *out = m * (1 + row % 3) as f64;
@@ -176,54 +173,5 @@ fn any_number_of_threads_gives_the_same_bits() {
     let one = with(1);
     for threads in if cfg!(miri) { vec![2] } else { vec![2, 3, 7] } {
         assert!(with(threads) == one, "{threads} threads differ from one");
-    }
-}
-
-#[test]
-fn f64_storage_of_f32_values_gives_the_same_bits() {
-    let x = dense(if cfg!(miri) { 20 } else { CHUNK + 13 }, 37, 3);
-    let mut copy: Dense<f64> = Dense::new(x.cols());
-    for i in 0..x.rows() {
-        copy.push_row(&x.row(i).iter().map(|&v| f64::from(v)).collect::<Vec<_>>()).unwrap();
-    }
-    let (link, w) = (Mixing { outputs: 2 }, weights(2 * x.cols()));
-    let wide = fused_pass_dense(&copy, &w, &link).unwrap();
-    assert_eq!(wide, fused_pass_dense(&x, &w, &link).unwrap());
-    assert_eq!(wide, fused_pass(&Matrix::Dense(x), &w, &link).unwrap());
-}
-
-/// Returns the margin as loss of one row and a fixed coefficient, so that both f32 bounds can be
-/// checked on their own.
-struct Fixed<'a>(&'a [f64]);
-
-impl Link for Fixed<'_> {
-    fn outputs(&self) -> usize {
-        1
-    }
-    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
-        coefficients[0] = self.0[row];
-        margins[0]
-    }
-}
-
-#[test]
-fn f32_products_stay_within_their_declared_errors() {
-    let (rows, cols) = if cfg!(miri) { (9, 20) } else { (1000, 784) };
-    let all = dense(rows, cols, 21);
-    let w = weights(cols);
-    for i in 0..rows.min(50) {
-        let mut one = Dense::new(cols);
-        one.push_row(all.row(i)).unwrap();
-        let got = fused_pass_f32(&Matrix::Dense(one), &w, &Fixed(&[0.5])).unwrap().loss;
-        let products = || all.row(i).iter().zip(&w).map(|(&x, w)| f64::from(x) * w);
-        let (exact, size): (f64, f64) = (products().sum(), products().map(f64::abs).sum());
-        assert!((got - exact).abs() <= F32_MARGIN_ERROR * size);
-    }
-    let r: Vec<f64> = weights(rows);
-    let totals = fused_pass_f32(&Matrix::Dense(all.clone()), &w, &Fixed(&r)).unwrap();
-    for (j, got) in totals.gradient.iter().enumerate() {
-        let products = || (0..rows).map(|i| r[i] * f64::from(all.row(i)[j]));
-        let (exact, size): (f64, f64) = (products().sum(), products().map(f64::abs).sum());
-        assert!((got - exact).abs() <= F32_GRADIENT_ERROR * size);
     }
 }

@@ -10,7 +10,7 @@ fn value(row: usize, column: usize) -> f32 {
     (row * 1000 + column) as f32 + 0.5
 }
 
-fn dense(rows: usize, cols: usize) -> Dense<f32> {
+fn dense(rows: usize, cols: usize) -> Dense {
     let mut x = Dense::new(cols);
     for i in 0..rows {
         x.push_row(&(0..cols).map(|j| value(i, j)).collect::<Vec<_>>()).unwrap();
@@ -85,7 +85,7 @@ fn rows_do_not_move_while_a_matrix_grows() {
 #[test]
 fn long_rows_keep_off_power_of_two_distances() {
     for cols in [512, 784, 1024, 4096] {
-        let mut x: Dense<f64> = Dense::new(cols);
+        let mut x = Dense::new(cols);
         x.push_row(&vec![0.0; cols]).unwrap();
         x.push_row(&vec![0.0; cols]).unwrap();
         let (first, second) = (x.row(0).as_ptr() as usize, x.row(1).as_ptr() as usize);
@@ -184,9 +184,9 @@ fn bad_weights_are_refused() {
 
 #[test]
 fn absurd_shapes_do_not_panic() {
-    let mut x: Dense<f64> = Dense::new(usize::MAX);
+    let mut x = Dense::new(usize::MAX);
     assert!(x.push_row(&[1.0]).is_err());
-    let mut empty: Dense<f32> = Dense::new(0);
+    let mut empty = Dense::new(0);
     empty.push_row(&[]).unwrap();
     assert_eq!(empty.row(0), &[] as &[f32]);
     assert_eq!(margins(&Matrix::Dense(empty), &[], 1), Ok(vec![0.0]));

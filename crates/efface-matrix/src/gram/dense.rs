@@ -22,7 +22,7 @@ const PANEL_ROWS: usize = CHUNK;
 const TILE: usize = 128;
 
 pub(super) fn gram(
-    x: &Dense<f32>,
+    x: &Dense,
     blocks: usize,
     weights: Weights<'_>,
     order: usize,
@@ -38,7 +38,7 @@ pub(super) fn gram(
 }
 
 fn leaf(
-    x: &Dense<f32>,
+    x: &Dense,
     rows: Range<usize>,
     blocks: usize,
     weights: Weights<'_>,
@@ -84,7 +84,7 @@ impl Panel {
         Ok(Self { values, cols, stride })
     }
 
-    fn fill(&mut self, x: &Dense<f32>, rows: Range<usize>, scale: impl Fn(usize) -> f64 + Sync) {
+    fn fill(&mut self, x: &Dense, rows: Range<usize>, scale: impl Fn(usize) -> f64 + Sync) {
         let columns = self.values.par_chunks_mut(self.stride).with_min_len(64);
         columns.zip(rows).for_each(|(column, i)| {
             let s = scale(i);

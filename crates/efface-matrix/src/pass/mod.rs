@@ -3,11 +3,8 @@
 mod dense;
 mod sparse;
 
-use crate::dense::Dense;
-use crate::element::Element;
 use crate::matrix::Matrix;
 use crate::tree::add_into;
-use dense::{Narrow, Wide};
 
 /// What a loss tells the kernel about one record.
 ///
@@ -57,14 +54,6 @@ pub enum PassError {
         /// The value.
         value: f64,
     },
-    /// A weight that no f32 can hold, for a pass with f32 products.
-    #[error("`weights` must be within the range of f32, got {value} at position {index}")]
-    Range {
-        /// Position in the weights, from 0.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
 }
 
 /// Loss and gradient summed over all records, in one read of `x`; products and sums in f64.
@@ -81,46 +70,7 @@ pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Tota
     check(x.cols(), outputs, weights)?;
     let record = |row, margins: &[f64], out: &mut [f64]| link.record(row, margins, out);
     Ok(match x {
-        Matrix::Dense(x) => dense::totals(x, &Wide::new(x, weights), outputs, &record),
-        Matrix::Sparse(x) => sparse::totals(x, weights, outputs, &record),
-    })
-}
-
-/// [`fused_pass`] over dense rows of either float type.
-///
-/// # Errors
-/// As [`fused_pass`].
-pub fn fused_pass_dense<T: Element, L: Link>(
-    x: &Dense<T>,
-    weights: &[f64],
-    link: &L,
-) -> Result<Totals, PassError> {
-    let outputs = link.outputs();
-    check(x.cols(), outputs, weights)?;
-    let record = |row, margins: &[f64], out: &mut [f64]| link.record(row, margins, out);
-    Ok(dense::totals(x, &Wide::new(x, weights), outputs, &record))
-}
-
-/// [`fused_pass`] with f32 products on dense rows: faster, for iterations whose result is checked
-/// afterwards by an f64 pass.
-///
-/// Products and sums of at most 16 of them are f32, longer sums f64. Margins are off by at most
-/// [`F32_MARGIN_ERROR`](crate::F32_MARGIN_ERROR), gradient entries (given the coefficients) by
-/// [`F32_GRADIENT_ERROR`](crate::F32_GRADIENT_ERROR), as stated there. A coefficient or sum of
-/// products beyond the range of f32 makes the result infinite or NaN. Sparse rows take the f64
-/// kernel, which meets both bounds.
-///
-/// # Errors
-/// As [`fused_pass`], and when a weight is beyond the range of f32.
-pub fn fused_pass_f32<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Totals, PassError> {
-    let outputs = link.outputs();
-    check(x.cols(), outputs, weights)?;
-    if let Some(index) = weights.iter().position(|&w| !(w as f32).is_finite()) {
-        return Err(PassError::Range { index, value: weights[index] });
-    }
-    let record = |row, margins: &[f64], out: &mut [f64]| link.record(row, margins, out);
-    Ok(match x {
-        Matrix::Dense(x) => dense::totals(x, &Narrow::new(weights, x.cols()), outputs, &record),
+        Matrix::Dense(x) => dense::totals(x, weights, outputs, &record),
         Matrix::Sparse(x) => sparse::totals(x, weights, outputs, &record),
     })
 }
@@ -133,7 +83,7 @@ pub fn fused_pass_f32<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<
 pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, PassError> {
     check(x.cols(), outputs, weights)?;
     Ok(match x {
-        Matrix::Dense(x) => dense::margins(x, &Wide::new(x, weights), outputs),
+        Matrix::Dense(x) => dense::margins(x, weights, outputs),
         Matrix::Sparse(x) => sparse::margins(x, weights, outputs),
     })
 }
@@ -162,7 +112,7 @@ where
         0.0
     };
     let totals = match x {
-        Matrix::Dense(x) => dense::totals(x, &Wide::new(x, vector), outputs, &record),
+        Matrix::Dense(x) => dense::totals(x, vector, outputs, &record),
         Matrix::Sparse(x) => sparse::totals(x, vector, outputs, &record),
     };
     Ok(totals.gradient)

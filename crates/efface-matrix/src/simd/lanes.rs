@@ -10,8 +10,6 @@ pub(crate) const LANES: usize = 8;
 pub(crate) trait Simd: Copy + Send + Sync {
     /// Eight f64.
     type F64: Copy;
-    /// Eight f32.
-    type F32: Copy;
 
     /// `value` in all lanes.
     fn splat(self, value: f64) -> Self::F64;
@@ -25,17 +23,6 @@ pub(crate) trait Simd: Copy + Send + Sync {
     fn add(self, a: Self::F64, b: Self::F64) -> Self::F64;
     /// Lane by lane.
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64;
-
-    /// `value` in all lanes.
-    fn splat_f32(self, value: f32) -> Self::F32;
-    /// The eight values.
-    fn load_f32(self, values: &[f32; LANES]) -> Self::F32;
-    /// Lane by lane.
-    fn add_f32(self, a: Self::F32, b: Self::F32) -> Self::F32;
-    /// Lane by lane.
-    fn mul_f32(self, a: Self::F32, b: Self::F32) -> Self::F32;
-    /// The lanes, widened; exact.
-    fn widen(self, lanes: Self::F32) -> Self::F64;
 
     /// Asks for the cache line that holds `values[index]`; a hint without effect on results.
     fn prefetch<T>(self, values: &[T], index: usize);
@@ -56,7 +43,6 @@ pub(crate) struct Portable;
 
 impl Simd for Portable {
     type F64 = [f64; LANES];
-    type F32 = [f32; LANES];
 
     #[inline(always)]
     fn splat(self, value: f64) -> Self::F64 {
@@ -87,33 +73,6 @@ impl Simd for Portable {
             *a *= b;
         }
         a
-    }
-
-    #[inline(always)]
-    fn splat_f32(self, value: f32) -> Self::F32 {
-        [value; LANES]
-    }
-    #[inline(always)]
-    fn load_f32(self, values: &[f32; LANES]) -> Self::F32 {
-        *values
-    }
-    #[inline(always)]
-    fn add_f32(self, mut a: Self::F32, b: Self::F32) -> Self::F32 {
-        for (a, b) in a.iter_mut().zip(b) {
-            *a += b;
-        }
-        a
-    }
-    #[inline(always)]
-    fn mul_f32(self, mut a: Self::F32, b: Self::F32) -> Self::F32 {
-        for (a, b) in a.iter_mut().zip(b) {
-            *a *= b;
-        }
-        a
-    }
-    #[inline(always)]
-    fn widen(self, lanes: Self::F32) -> Self::F64 {
-        lanes.map(f64::from)
     }
 
     #[inline(always)]

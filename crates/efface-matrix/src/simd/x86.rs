@@ -53,41 +53,16 @@ impl Avx512 {
     }
 }
 
-/// The f32 half of the trait, equal for both: eight f32 fill one AVX register.
-macro_rules! eight_f32 {
-    () => {
-        #[inline(always)]
-        fn splat_f32(self, value: f32) -> Self::F32 {
-            // SAFETY: `self` proves AVX2, which includes AVX.
-            unsafe { _mm256_set1_ps(value) }
-        }
-        #[inline(always)]
-        fn load_f32(self, values: &[f32; LANES]) -> Self::F32 {
-            // SAFETY: `self` proves AVX2; the pointer is good for 8 values.
-            unsafe { _mm256_loadu_ps(values.as_ptr()) }
-        }
-        #[inline(always)]
-        fn add_f32(self, a: Self::F32, b: Self::F32) -> Self::F32 {
-            // SAFETY: `self` proves AVX2, which includes AVX.
-            unsafe { _mm256_add_ps(a, b) }
-        }
-        #[inline(always)]
-        fn mul_f32(self, a: Self::F32, b: Self::F32) -> Self::F32 {
-            // SAFETY: `self` proves AVX2, which includes AVX.
-            unsafe { _mm256_mul_ps(a, b) }
-        }
-        #[inline(always)]
-        fn prefetch<T>(self, values: &[T], index: usize) {
-            let line = values.as_ptr().wrapping_add(index).cast::<i8>();
-            // SAFETY: `self` proves SSE; a prefetch never faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(line) }
-        }
-    };
+/// Asks for the cache line that holds `values[index]`.
+#[inline(always)]
+fn prefetch<T>(values: &[T], index: usize) {
+    let line = values.as_ptr().wrapping_add(index).cast::<i8>();
+    // SAFETY: every x86-64 processor has SSE; a prefetch never faults, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(line) }
 }
 
 impl Simd for Avx2 {
     type F64 = [__m256d; 2];
-    type F32 = __m256;
 
     #[inline(always)]
     fn splat(self, value: f64) -> Self::F64 {
@@ -127,21 +102,13 @@ impl Simd for Avx2 {
         unsafe { [_mm256_mul_pd(a[0], b[0]), _mm256_mul_pd(a[1], b[1])] }
     }
     #[inline(always)]
-    fn widen(self, lanes: Self::F32) -> Self::F64 {
-        // SAFETY: `self` proves AVX2, which includes AVX.
-        unsafe {
-            [
-                _mm256_cvtps_pd(_mm256_castps256_ps128(lanes)),
-                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(lanes)),
-            ]
-        }
+    fn prefetch<T>(self, values: &[T], index: usize) {
+        prefetch(values, index);
     }
-    eight_f32!();
 }
 
 impl Simd for Avx512 {
     type F64 = __m512d;
-    type F32 = __m256;
 
     #[inline(always)]
     fn splat(self, value: f64) -> Self::F64 {
@@ -174,9 +141,7 @@ impl Simd for Avx512 {
         unsafe { _mm512_mul_pd(a, b) }
     }
     #[inline(always)]
-    fn widen(self, lanes: Self::F32) -> Self::F64 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_cvtps_pd(lanes) }
+    fn prefetch<T>(self, values: &[T], index: usize) {
+        prefetch(values, index);
     }
-    eight_f32!();
 }
