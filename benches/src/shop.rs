@@ -227,6 +227,7 @@ pub fn observed(
             ControlFlow::Continue(())
         },
         wait: std::time::Duration::ZERO,
+        rows: efface::RowStore::Vault,
     })?;
     let end = clock.elapsed();
     let last = last.unwrap_or(end);

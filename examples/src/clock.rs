@@ -23,6 +23,7 @@ pub(crate) fn timed<T>(
         keyring,
         watch: &mut watch,
         wait: std::time::Duration::ZERO,
+        rows: efface::RowStore::Vault,
     };
     let start = Instant::now();
     let outcome = work(&mut context)?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use efface::{Context, Keyring, Watch};
+use efface::{Context, Keyring, RowStore, Watch};
 use jiff::Timestamp;
 
 use crate::failure::Result;
@@ -26,6 +26,7 @@ pub(crate) fn with<T>(
             keyring,
             watch,
             wait,
+            rows: RowStore::Vault,
         })
     })
 }

@@ -11,7 +11,6 @@ mod error;
 mod key;
 mod losses;
 mod part;
-mod parts;
 mod planning;
 mod pool;
 mod reading;
@@ -35,8 +34,6 @@ mod _engine {
     use super::losses::losses;
     #[pymodule_export]
     use super::part::Part;
-    #[pymodule_export]
-    use super::parts::{delete_parts, refresh_parts, train_parts};
     #[pymodule_export]
     use super::planning::plan;
     #[pymodule_export]

@@ -30,9 +30,11 @@ impl std::fmt::Debug for Remote {
 }
 
 impl Remote {
-    pub(crate) fn new(py: Python<'_>, source: Py<PyAny>) -> PyResult<Self> {
+    /// The object, if one is given.
+    pub(crate) fn of(py: Python<'_>, source: Option<Py<PyAny>>) -> PyResult<Option<Self>> {
+        let Some(source) = source else { return Ok(None) };
         let sizes = source.call_method0(py, "sizes")?.extract(py)?;
-        Ok(Self { source, sizes: Mutex::new(sizes), raised: Mutex::new(None) })
+        Ok(Some(Self { source, sizes: Mutex::new(sizes), raised: Mutex::new(None) }))
     }
 
     /// Gives up what is waited for.

@@ -4,32 +4,55 @@
 use std::path::PathBuf;
 
 use efface::planner::chosen;
-use efface::{Delete, Error, ExportFormat, Served, Settings, Which};
+use efface::{Delete, Error, ExportFormat, Served, Settings, Source, Which};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{json, parsed, raised};
 use crate::key;
+use crate::remote::Remote;
 use crate::table::Table;
 use crate::watch::{Callback, serve};
 
-/// Trains a model on a table and makes its vault; `settings` is JSON of the engine's settings.
+/// What a first training is about.
+#[derive(FromPyObject)]
+pub(crate) enum Records<'py> {
+    #[pyo3(transparent)]
+    Table(Bound<'py, Table>),
+    /// JSON of the sizes and declared names of records in parts.
+    #[pyo3(transparent)]
+    Shape(String),
+}
+
+/// Trains a model and makes its vault; `settings` is JSON of the engine's settings. The records are a
+/// table or, as JSON of their sizes and declared names, those in `parts` (see `Remote`).
 #[pyfunction]
-#[pyo3(signature = (table, settings, vault, key, *, start=None, progress=None))]
+#[pyo3(signature = (records, settings, vault, key, *, start=None, progress=None, parts=None))]
+#[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn train(
     py: Python<'_>,
-    table: &Table,
+    records: Records<'_>,
     settings: &str,
     vault: PathBuf,
     key: PathBuf,
     start: Option<Vec<u8>>,
     progress: Callback,
+    parts: Option<Py<PyAny>>,
 ) -> PyResult<(String, String)> {
     let settings = Settings { start, ..parsed("settings", settings)? };
-    let served = table.lend(py, |source| {
-        serve(py, &key, &progress, |around| efface::train(source, settings, &vault, around))
-    })?;
-    told(&served)
+    let parts = Remote::of(py, parts)?;
+    let train = |source: &Source<'_>| {
+        serve(py, &key, &progress, parts.as_ref(), |around| {
+            efface::train(source, settings, &vault, around)
+        })
+    };
+    let served = match records {
+        Records::Table(table) => table.get().lend(py, train),
+        Records::Shape(shape) => {
+            train(&Source { parts: Some(parsed("records", &shape)?), ..Source::default() })
+        }
+    };
+    told(&served?)
 }
 
 /// Trains as a choice of a written plan says: by its name or rank, the first by default. `seed` is
@@ -49,7 +72,7 @@ pub(crate) fn train_as_planned(
 ) -> PyResult<(String, String)> {
     let chosen = chosen(plan, choice).map_err(|error| raised(&error))?;
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, |around| {
+        serve(py, &key, &progress, None, |around| {
             efface::train_as_planned(source, &chosen, seed, &vault, around)
         })
     })?;
@@ -59,7 +82,7 @@ pub(crate) fn train_as_planned(
 /// Deletes the records of these ids, or all records of these subjects; with `release` false they are
 /// erased, and the model is withdrawn.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None))]
+#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None, parts=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn delete(
     py: Python<'_>,
@@ -70,10 +93,13 @@ pub(crate) fn delete(
     request_id: Option<String>,
     release: bool,
     progress: Callback,
+    parts: Option<Py<PyAny>>,
 ) -> PyResult<(String, String)> {
     let request = Delete { what: which(ids, subjects)?, request_id };
     let take = if release { efface::delete } else { efface::erase };
-    let served = serve(py, &key, &progress, |around| take(&vault, &request, around))?;
+    let parts = Remote::of(py, parts)?;
+    let served =
+        serve(py, &key, &progress, parts.as_ref(), |around| take(&vault, &request, around))?;
     told(&served)
 }
 
@@ -93,7 +119,7 @@ pub(crate) fn delete_dry_run(
     json(&dry.map_err(|error| raised(&error))?)
 }
 
-pub(crate) fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
+fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
     match (ids, subjects) {
         (Some(ids), None) => Ok(Which::Ids(ids)),
         (None, Some(subjects)) => Ok(Which::Subjects(subjects)),
@@ -114,7 +140,7 @@ pub(crate) fn add(
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, |around| efface::add(&vault, source, id, around))
+        serve(py, &key, &progress, None, |around| efface::add(&vault, source, id, around))
     })?;
     told(&served)
 }
@@ -132,23 +158,26 @@ pub(crate) fn update(
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, |around| efface::update(&vault, source, id, around))
+        serve(py, &key, &progress, None, |around| efface::update(&vault, source, id, around))
     })?;
     told(&served)
 }
 
 /// Publishes a fresh model from the records as they are.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, request_id=None, progress=None))]
+#[pyo3(signature = (vault, key, *, request_id=None, progress=None, parts=None))]
 pub(crate) fn refresh(
     py: Python<'_>,
     vault: PathBuf,
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
+    parts: Option<Py<PyAny>>,
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
-    let served = serve(py, &key, &progress, |around| efface::refresh(&vault, id, around))?;
+    let parts = Remote::of(py, parts)?;
+    let served =
+        serve(py, &key, &progress, parts.as_ref(), |around| efface::refresh(&vault, id, around))?;
     told(&served)
 }
 
@@ -165,10 +194,10 @@ pub(crate) fn export<'py>(
         let message = format!("`format` must be one of {names}, got `{format}`");
         raised(&Error::input("format", message))
     })?;
-    let bytes = serve(py, &key, &None, |around| efface::export(&vault, format, around))?;
+    let bytes = serve(py, &key, &None, None, |around| efface::export(&vault, format, around))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
-pub(crate) fn told(served: &Served) -> PyResult<(String, String)> {
+fn told(served: &Served) -> PyResult<(String, String)> {
     Ok((json(served)?, served.certificate.clone()))
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use efface::{Context, Kind, Progress, Result};
+use efface::{Context, Kind, Progress, Result, RowStore};
 use jiff::Timestamp;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -25,18 +25,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// Told about progress: `(phase, done, total, gradient_norm, goal)`.
 pub(crate) type Callback = Option<Py<PyAny>>;
 
-/// Serves a request of a vault whose key file is `key`.
+/// Serves a request of a vault whose key file is `key`, and whose rows are in `parts` if these are
+/// given.
 pub(crate) fn serve<T: Send>(
-    py: Python<'_>,
-    key: &Path,
-    progress: &Callback,
-    work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
-) -> PyResult<T> {
-    serve_parts(py, key, progress, None, work)
-}
-
-/// As [`serve`], for a model whose rows are held in parts.
-pub(crate) fn serve_parts<T: Send>(
     py: Python<'_>,
     key: &Path,
     progress: &Callback,
@@ -51,6 +42,7 @@ pub(crate) fn serve_parts<T: Send>(
             keyring: &keyring,
             watch,
             wait: Duration::ZERO,
+            rows: parts.map_or(RowStore::Vault, |parts| RowStore::Parts(parts)),
         })
     })
 }

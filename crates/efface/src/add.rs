@@ -13,13 +13,12 @@ use crate::leaving::Leaving;
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
-use crate::partitioned::check_held;
 use crate::plan::{Ids, Plan};
-use crate::rows::{Keyed, insert_rows_as};
+use crate::rows::{Keyed, RowStore};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::store::open_to_serve;
-use crate::table::{Table, check_ids, read_as_planned};
+use crate::table::{Table, check_ids, insert_rows, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
 ///
@@ -64,7 +63,7 @@ fn serve_rows(
     let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
     let (mut vault, current) = open_to_serve(path, purpose, context)?;
     let plan = &current.plan;
-    check_held(plan, false)?;
+    RowStore::Vault.check(plan)?;
     let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.data.rows() as u64;
     if rows == 0 {
@@ -118,7 +117,7 @@ fn serve_rows(
             Vec::new()
         }
     };
-    let keys = insert_rows_as(&mut transaction, &table, version, first)?;
+    let keys = insert_rows(&mut transaction, &table, version, first)?;
     if let Some(limit) = plan.group_limit() {
         let largest = transaction.largest_subject()?;
         if largest > limit {
@@ -143,7 +142,7 @@ fn serve_rows(
     } else {
         drop(table);
     }
-    serve(transaction, &current, named, effect, None, context)
+    serve(transaction, &current, named, effect, context)
 }
 
 /// Rows name subjects exactly where the model's do.

@@ -1,4 +1,4 @@
-//! What the faces pass in: clock, randomness, keys, and who watches.
+//! What the faces pass in: clock, randomness, keys, where rows are held, and who watches.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -6,8 +6,9 @@ use std::time::Duration;
 use efface_vault::Keyring;
 
 use crate::error::{Error, Result};
+use crate::rows::RowStore;
 
-/// Clock, randomness, keys and watcher of one operation.
+/// Clock, randomness, keys, row store and watcher of one operation.
 pub struct Context<'a> {
     /// The time now, UTC, RFC 3339 with seconds.
     pub clock: &'a dyn Fn() -> String,
@@ -19,6 +20,8 @@ pub struct Context<'a> {
     pub watch: &'a mut Watch<'a>,
     /// How long to wait for a vault that another program has.
     pub wait: Duration,
+    /// Where the rows of the model are.
+    pub rows: RowStore<'a>,
 }
 
 /// Told about progress; may stop the work.

@@ -17,8 +17,7 @@ use crate::leaving::Leaving;
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
-use crate::partitioned::{Partitioned, check_held, failed, places};
-use crate::rows::Keyed;
+use crate::rows::{Keyed, RowStore, failed, places};
 use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
     CHUNK, Effect, check_releases, check_request_id, in_line, name_request, replay, serve,
@@ -100,22 +99,7 @@ struct Resolved {
 /// # Errors
 /// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
 pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
-    deleted(path, request, Then::Release, None, context)
-}
-
-/// As [`delete`], for a model whose rows are held outside its vault. The records are
-/// [withdrawn](Partitioned::withdraw) first: they are to be erased when this succeeds, and brought back when
-/// it does not.
-///
-/// # Errors
-/// As [`delete`], and when the parts cannot be summed.
-pub fn delete_partitioned(
-    path: &Path,
-    request: &Delete,
-    held: &dyn Partitioned,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    deleted(path, request, Then::Release, Some(held), context)
+    deleted(path, request, Then::Release, context)
 }
 
 /// Deletes, and then releases a new model or withdraws it.
@@ -123,22 +107,20 @@ pub(crate) fn deleted(
     path: &Path,
     request: &Delete,
     then: Then,
-    held: Option<&dyn Partitioned>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    take_out(path, request, then, held, context).map_err(|error| error.of_vault(path))
+    take_out(path, request, then, context).map_err(|error| error.of_vault(path))
 }
 
 fn take_out(
     path: &Path,
     request: &Delete,
     then: Then,
-    held: Option<&dyn Partitioned>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     check_names(&request.what)?;
     let (mut vault, current) = open_to_serve(path, "efface delete", context)?;
-    check_held(&current.plan, held.is_some())?;
+    context.rows.check(&current.plan)?;
     let kind = RequestKind::Delete;
     let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
     let named = name_request(
@@ -152,7 +134,7 @@ fn take_out(
     if let Some(served) = served_before(&vault, &current, &named, kind)? {
         return Ok(served);
     }
-    let keyring = context.keyring;
+    let (keyring, store) = (context.keyring, context.rows);
     let mut found = 0;
     let mut go_on = |records: usize| {
         found += records as u64;
@@ -208,7 +190,7 @@ fn take_out(
     if release && plan.uses_changed_rows() {
         effect.removed = Keyed::of(&vault, plan, &resolved.live)?;
     }
-    if let Some(held) = held {
+    if let RowStore::Parts(held) = store {
         held.withdraw(&places(&vault, &resolved.live)?).map_err(failed)?;
     }
     let mut transaction = vault.begin()?;
@@ -217,9 +199,7 @@ fn take_out(
         transaction.delete_records(some)?;
     }
     match then {
-        Then::Release => {
-            serve(transaction, &current, named, effect, held, context).map_err(or_erase)
-        }
+        Then::Release => serve(transaction, &current, named, effect, context).map_err(or_erase),
         Then::Withdraw => withdraw(transaction, &current, named, effect, context),
     }
 }

@@ -47,6 +47,7 @@ mod run;
 mod salvage;
 mod serve;
 mod settings;
+mod shape;
 mod show;
 mod simulation;
 mod source;
@@ -83,6 +84,7 @@ pub use outcome::{
 pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
 pub use predict::{evaluate, evaluate_known, predict};
 pub use report::report;
+pub use rows::RowStore;
 pub use salvage::erase;
 pub use serve::refresh;
 pub use settings::{Privacy, Settings};
@@ -103,7 +105,7 @@ pub mod accounting {
 #[doc(hidden)]
 pub use audit_sample::{AuditSample, audit_sample};
 #[doc(hidden)]
-pub use delete::{delete_partitioned, split_known};
+pub use delete::split_known;
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]
@@ -117,17 +119,15 @@ pub use margins::{Linear, margins};
 #[doc(hidden)]
 pub use naming::{row_id, row_position};
 #[doc(hidden)]
-pub use partitioned::{Names, Part, Partitioned, Place, Shape};
+pub use partitioned::Part;
 #[doc(hidden)]
 pub use report::AUDIT_BYTES;
 #[doc(hidden)]
-pub use salvage::erase_partitioned;
+pub use rows::{Names, Partitioned, Place};
 #[doc(hidden)]
-pub use serve::refresh_partitioned;
+pub use shape::Shape;
 #[doc(hidden)]
 pub use simulation::{Reference, Simulation, World};
-#[doc(hidden)]
-pub use train::train_partitioned;
 
 /// The crates below the engine, for experiments that need more than the engine's own words.
 #[doc(hidden)]

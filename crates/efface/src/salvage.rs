@@ -17,7 +17,7 @@ use crate::erase::withdraw;
 use crate::error::{Error, Result, Stopped};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
-use crate::partitioned::Partitioned;
+use crate::rows::RowStore;
 use crate::serve::{CHUNK, Effect, Lost, check_request_id, name_request, served_before};
 use crate::store::{Current, open_damaged};
 
@@ -33,24 +33,13 @@ use crate::store::{Current, open_damaged};
 /// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
 /// the model and what is kept beside it is damaged.
 pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
-    match deleted(path, request, Then::Withdraw, None, context) {
-        Err(error) if may_be_damage(&error) => erase_damaged(path, request, error, context),
+    let in_vault = matches!(context.rows, RowStore::Vault);
+    match deleted(path, request, Then::Withdraw, context) {
+        Err(error) if in_vault && may_be_damage(&error) => {
+            erase_damaged(path, request, error, context)
+        }
         done => done,
     }
-}
-
-/// As [`erase`], for a model whose rows are held outside its vault; the records are withdrawn first,
-/// as by [`delete_partitioned`](crate::delete_partitioned).
-///
-/// # Errors
-/// As [`erase`].
-pub fn erase_partitioned(
-    path: &Path,
-    request: &Delete,
-    held: &dyn Partitioned,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    deleted(path, request, Then::Withdraw, Some(held), context)
 }
 
 /// Whether an erasure may have failed because the vault is damaged: it says so, or a name is unknown

@@ -14,7 +14,6 @@ use crate::leaving::Leaving;
 use crate::ledger::signed;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{ERASE, Served};
-use crate::partitioned::Partitioned;
 use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
 use crate::rows::{Keyed, Rows};
@@ -268,14 +267,13 @@ pub(crate) fn check_releases(
     Ok(())
 }
 
-/// Learns on the rows as the transaction has them now, certifies and commits. `held` are the rows
-/// where they are outside the vault, without those that the request deletes.
+/// Learns on the rows as the transaction has them now, certifies and commits. Rows outside the vault
+/// are without those that the request deletes.
 pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
     named: Named,
     mut effect: Effect,
-    held: Option<&dyn Partitioned>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     let plan = &current.plan;
@@ -288,7 +286,7 @@ pub(crate) fn serve(
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
-    let rows = Rows::of(&transaction, plan, &effect.leaving, held)?;
+    let rows = Rows::of(&transaction, plan, &effect.leaving, context.rows)?;
     let remaining = rows.count();
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
@@ -407,26 +405,12 @@ pub fn refresh(
     request_id: Option<&str>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    refreshed(path, request_id, None, context).map_err(|error| error.of_vault(path))
-}
-
-/// As [`refresh`], for a model whose rows are held outside its vault.
-///
-/// # Errors
-/// As [`refresh`], and when the parts cannot be summed.
-pub fn refresh_partitioned(
-    path: &std::path::Path,
-    request_id: Option<&str>,
-    held: &dyn Partitioned,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    refreshed(path, request_id, Some(held), context).map_err(|error| error.of_vault(path))
+    refreshed(path, request_id, context).map_err(|error| error.of_vault(path))
 }
 
 fn refreshed(
     path: &std::path::Path,
     request_id: Option<&str>,
-    held: Option<&dyn Partitioned>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     let (mut vault, current) = open_to_serve(path, "efface refresh", context)?;
@@ -452,7 +436,7 @@ fn refreshed(
     }
     let transaction = vault.begin()?;
     let effect = Effect::of(RequestKind::Refresh, 0, &current.plan)?;
-    serve(transaction, &current, named, effect, held, context)
+    serve(transaction, &current, named, effect, context)
 }
 
 #[cfg(test)]

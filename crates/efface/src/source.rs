@@ -10,12 +10,17 @@ use efface_matrix::Row;
 
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Plan, Task};
+use crate::shape::Shape;
 
 /// A table to read: where it is and which columns play which part.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Source<'a> {
     /// The table itself, where it is in memory; then only `schema` and `classes` apply beside it.
     pub memory: Option<MemoryTable<'a>>,
+    /// Sizes and names of records that no table has: those held where
+    /// [`Context::rows`](crate::Context::rows) says. Nothing else then applies.
+    #[doc(hidden)]
+    pub parts: Option<Shape>,
     /// The file; none for standard input.
     pub path: Option<PathBuf>,
     /// A separate file of labels.

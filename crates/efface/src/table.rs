@@ -1,17 +1,21 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
 use efface_formats::{
-    ClassTable, LabelRef, Layout, PrivateEvidence, ReadOptions, Record, Schema, Sink, SinkError,
-    Spot,
+    ClassTable, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence, ReadOptions,
+    Record, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
 use efface_privacy::quantity::Decimal;
+use efface_vault::{StoredRecord, Transaction};
 use zeroize::Zeroize;
 
 use crate::context::Progress;
+use crate::encode::encode;
 use crate::error::{Error, Result};
-use crate::plan::{Facts, Ids, Plan, SampleWeights, Task};
+use crate::naming::row_id;
+use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights, Task};
+use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
 
 /// A table in memory: rows with the intercept appended, targets, weights, ids and subjects.
@@ -267,6 +271,47 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
     })
 }
 
+/// Takes no record.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn begin(&mut self, _: &Layout) -> std::result::Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn record(&mut self, _: Record<'_>) -> std::result::Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// What the sizes and names of records in parts decide. The schema is that of a table without rows.
+pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> {
+    if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
+        let got = shape.parts;
+        return Err(Error::input("data", format!("there must be 1 to 2^32 parts, got {got}")));
+    }
+    let rows = MemoryRows::Dense { numbers: Numbers::Single(&[]), width: shape.features };
+    let names = shape.names.as_deref();
+    let table = MemoryTable { rows, labels: None, ids: None, subjects: None, weights: None, names };
+    let source = Source { memory: Some(table), ..Source::default() };
+    let options = ReadOptions { label_required: false, ..source.training_options(choices)? };
+    let schema = source.read(&options, &mut Nothing)?.schema;
+    Ok(Facts {
+        records: shape.records,
+        features: u64::from(shape.features),
+        sparse: false,
+        classes: shape.classes.clone(),
+        classes_given: shape.classes_given,
+        schema: schema.canonical(),
+        schema_given: false,
+        schema_from_data: Vec::new(),
+        ids: if shape.ids { Ids::Column } else { Ids::Position },
+        subjects: shape.subjects,
+        weights: shape.weights,
+        parts: Some(shape.parts),
+    })
+}
+
 /// Ids must be distinct.
 pub(crate) fn check_ids(table: &Table) -> Result<()> {
     let Some(ids) = &table.ids else { return Ok(()) };
@@ -289,4 +334,35 @@ pub(crate) fn check_ids(table: &Table) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
+pub(crate) fn insert_rows(
+    transaction: &mut Transaction<'_>,
+    table: &Table,
+    version: u64,
+    first: u64,
+) -> Result<Vec<i64>> {
+    let mut features = Vec::new();
+    let mut keys = Vec::with_capacity(table.data.rows());
+    for row in 0..table.data.rows() {
+        encode(&table.data, row, table.weighted, &mut features);
+        let position;
+        let id = match &table.ids {
+            Some(ids) => ids[row].as_ref(),
+            None => {
+                position = row_id(first.saturating_add(table.positions[row]));
+                &position
+            }
+        };
+        let key = transaction.insert_record(&StoredRecord {
+            id,
+            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
+            target: table.data.y()[row],
+            features: &features,
+            added_version: version,
+        })?;
+        keys.push(key.get());
+    }
+    Ok(keys)
 }

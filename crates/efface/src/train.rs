@@ -12,20 +12,19 @@ use crate::error::{Error, Result};
 use crate::issue::{Issued, Named};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
-use crate::partitioned::{
-    Partitioned, Shape, check_names as check_names_of, failed, insert_places,
-};
-use crate::plan::{Choices, Ids, Plan};
+use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
-use crate::rows::{Rows, insert_rows_as};
+use crate::rows::{Partitioned, RowStore, Rows, check_names, failed, insert_places};
 use crate::run::{Start, run, stated};
 use crate::settings::Settings;
+use crate::shape::Shape;
 use crate::source::Source;
 use crate::start;
-use crate::table::{Table, check_ids, facts_of, read_table};
+use crate::table::{Table, check_ids, facts_of, facts_of_parts, insert_rows, read_table};
 
-/// Trains a model on a table and makes its vault at `output`.
+/// Trains a model and makes its vault at `output`. The records are those of a table or, where
+/// `context` names another row store, of what holds them.
 ///
 /// Nothing is written before the model is certified; the vault then appears under its name whole
 /// or not at all.
@@ -70,95 +69,99 @@ fn trained(
     let received_at = context.now();
     let choices = Choices::new(settings)?;
     free_name(output)?;
-    let options = source.training_options(&choices)?;
-    let range = choices.settings.target_range;
-    let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
-        context.report(progress)
-    })?;
-    if !table.weighted && table.schema.names_weights() {
-        return Err(Error::refused(
-            "weights",
-            "the schema has a weight column, but the table does not",
-        )
-        .hint("add the column, or make a schema without it: `efface schema DATA`"));
+    let first = First { choices: &choices, chosen, output, received_at };
+    match (&source.parts, context.rows) {
+        (None, RowStore::Vault) => first.of_table(source, context),
+        (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, context),
+        _ => {
+            let message = "records in parts need their sizes and what holds them";
+            Err(Error::input("data", message).hint("give both `Source::parts` and `Context::rows`"))
+        }
     }
-    let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
-    check_ids(&table)?;
-    let facts = facts_of(source, &table, ids)?;
-    chosen.map_or(Ok(()), |chosen| chosen.fits(&facts))?;
-    let plan = Plan::resolve(&choices, &facts)?;
-    chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
-    plan.check_groups(table.subjects.as_deref())?;
-
-    let rows = Rows::Table(&table.data);
-    let mut insert = |creation: &mut Creation| insert_rows(creation, &table, FIRST);
-    let clipped = Clipped::of(&table.private, facts.records);
-    let weight = facts.weights.map(|weights| weights.sum);
-    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
-    let mut served = begun.learn(&rows, &mut insert, context)?;
-    served.notices.extend(left_out(table.left_out));
-    Ok(served)
-}
-
-/// Trains a model on records that are held outside its vault, in parts.
-///
-/// `shape` says what a plan needs to know of them; the plan then goes to [`Partitioned::make`].
-///
-/// # Errors
-/// As [`train`]; mechanisms that need rows, and parts that cannot be made or summed.
-pub fn train_partitioned(
-    shape: &Shape,
-    settings: Settings,
-    held: &dyn Partitioned,
-    output: &Path,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    let received_at = context.now();
-    let choices = Choices::new(settings)?;
-    free_name(output)?;
-    let facts = shape.facts(&choices)?;
-    let plan = Plan::resolve(&choices, &facts)?;
-    let scaled = held.make(&written(&plan)?).map_err(failed)?;
-    let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
-    if expected != (got.0 as u64, got.1 as u64) {
-        let message = format!(
-            "the collections were declared with {} records in {} partitions, but have {} in {}",
-            expected.1, expected.0, got.1, got.0
-        );
-        return Err(failed(message));
-    }
-    check_names_of(held, &plan)?;
-    let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
-    let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
-    let weight = facts.weights.map(|weights| weights.sum);
-    let mut begun = Begun { choices: &choices, plan: &plan, output, received_at, clipped, weight };
-    begun.learn(&Rows::Parts(held), &mut insert, context)
 }
 
 /// The version of a new model.
 const FIRST: u64 = 1;
 
-/// A first training whose plan is made.
-struct Begun<'a> {
+/// A first training.
+struct First<'a> {
     choices: &'a Choices,
-    plan: &'a Plan,
+    /// The choice of the planner that it follows.
+    chosen: Option<&'a Chosen>,
     output: &'a Path,
     received_at: String,
-    /// Rows shortened.
-    clipped: Clipped,
-    /// The sum of the records' weights, where they have some.
-    weight: Option<f64>,
 }
 
-impl Begun<'_> {
-    /// Learns, certifies and stores; `insert` writes the records.
+impl First<'_> {
+    fn of_table(&self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
+        let choices = self.choices;
+        let options = source.training_options(choices)?;
+        let range = choices.settings.target_range;
+        let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
+            context.report(progress)
+        })?;
+        if !table.weighted && table.schema.names_weights() {
+            return Err(Error::refused(
+                "weights",
+                "the schema has a weight column, but the table does not",
+            )
+            .hint("add the column, or make a schema without it: `efface schema DATA`"));
+        }
+        let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
+        check_ids(&table)?;
+        let facts = facts_of(source, &table, ids)?;
+        let plan = self.plan(&facts)?;
+        plan.check_groups(table.subjects.as_deref())?;
+        let rows = Rows::Table(&table.data);
+        let mut insert = |creation: &mut Creation| insert_table(creation, &table);
+        let clipped = Clipped::of(&table.private, facts.records);
+        let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
+        served.notices.extend(left_out(table.left_out));
+        Ok(served)
+    }
+
+    /// The plan goes to [`Partitioned::make`], which fails for parts that cannot be made.
+    fn of_parts(
+        &self,
+        shape: &Shape,
+        held: &dyn Partitioned,
+        context: &mut Context<'_>,
+    ) -> Result<Served> {
+        let facts = facts_of_parts(shape, self.choices)?;
+        let plan = self.plan(&facts)?;
+        let scaled = held.make(&written(&plan)?).map_err(failed)?;
+        let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
+        if expected != (got.0 as u64, got.1 as u64) {
+            let message = format!(
+                "the collections were declared with {} records in {} partitions, but have {} in {}",
+                expected.1, expected.0, got.1, got.0
+            );
+            return Err(failed(message));
+        }
+        check_names(held, &plan)?;
+        let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
+        let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
+        self.learn(&plan, &facts, &Rows::Parts(held), &clipped, &mut insert, context)
+    }
+
+    fn plan(&self, facts: &Facts) -> Result<Plan> {
+        self.chosen.map_or(Ok(()), |chosen| chosen.fits(facts))?;
+        let plan = Plan::resolve(self.choices, facts)?;
+        self.chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
+        Ok(plan)
+    }
+
+    /// Learns, certifies and stores; `insert` writes the records, of which some were `clipped`.
     fn learn(
-        &mut self,
+        &self,
+        plan: &Plan,
+        facts: &Facts,
         rows: &Rows<'_>,
+        clipped: &Clipped,
         insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
         context: &mut Context<'_>,
     ) -> Result<Served> {
-        let Self { choices, plan, output, received_at, clipped, weight } = self;
+        let Self { choices, output, received_at, .. } = self;
         let mut rng = generator(choices.settings.seed, FIRST, context)?;
         let given = choices.settings.start.as_deref();
         let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
@@ -170,7 +173,7 @@ impl Begun<'_> {
         let digest = context.keyring.hmac(&vault_id, "request", id.as_bytes());
         let named = Named { id, digest, received_at: received_at.clone() };
         let records = rows.count() as u64;
-        let facts = certify::Facts {
+        let certified = certify::Facts {
             vault: &vault_id,
             request_id: &named.id,
             kind: RequestKind::Train,
@@ -185,8 +188,9 @@ impl Begun<'_> {
             holders: rows.holders()?,
             moved: false,
         };
-        let issued = Issued::new(plan, released, Some(clipped.scaled), facts, context)?;
-        let mut notices = of_plan(plan, Sizes { records, weight: *weight })?;
+        let issued = Issued::new(plan, released, Some(clipped.scaled), certified, context)?;
+        let weight = facts.weights.map(|weights| weights.sum);
+        let mut notices = of_plan(plan, Sizes { records, weight })?;
         notices.extend(of_clipped(plan, clipped));
         let genesis = Genesis {
             vault_id,
@@ -223,12 +227,12 @@ fn free_name(output: &Path) -> Result<()> {
 }
 
 /// Writes the rows of the first training, whose numbers are 1, 2, ... in their order.
-fn insert_rows(creation: &mut Creation, table: &Table, version: u64) -> Result<()> {
+fn insert_table(creation: &mut Creation, table: &Table) -> Result<()> {
     let first = match table.ids {
         Some(_) => 0,
         None => creation.take_positions(table.read)?,
     };
-    let keys = insert_rows_as(creation, table, version, first)?;
+    let keys = insert_rows(creation, table, FIRST, first)?;
     if keys.iter().zip(1..).all(|(key, expected)| *key == expected) {
         return Ok(());
     }

@@ -31,9 +31,9 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface",
-        "digest error settings account context leaving plan show bounds certify encode \
-         naming notice random source start head listed margins outcome table ledger \
-         partitioned checks issue rows store audit_sample predict run status verify weights \
+        "digest error settings account leaving plan encode naming rows context shape show \
+         bounds certify notice random source start head listed margins outcome table ledger \
+         partitioned checks issue store audit_sample predict run status verify weights \
          planner serve simulation sums add erase export train verify_ledger copies delete \
          examine report salvage",
     ),
@@ -45,8 +45,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-python",
-        "error pool remote table accounting losses key watch copies part planning reading requests \
-         parts",
+        "error pool remote table accounting losses key watch copies part planning reading requests",
     ),
 ];
 

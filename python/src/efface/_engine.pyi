@@ -26,7 +26,6 @@ __all__ = [
     "create_key",
     "delete",
     "delete_dry_run",
-    "delete_parts",
     "doctor",
     "entries",
     "export",
@@ -37,14 +36,12 @@ __all__ = [
     "plan_of",
     "public_key",
     "refresh",
-    "refresh_parts",
     "relocate",
     "report",
     "show",
     "status",
     "train",
     "train_as_planned",
-    "train_parts",
     "update",
     "verify",
     "verify_ledger",
@@ -93,13 +90,14 @@ class Part:
     def __reduce__(self) -> NoReturn: ...
 
 def train(
-    table: Table,
+    records: Table | str,
     settings: str,
     vault: _Path,
     key: _Path,
     *,
     start: bytes | None = None,
     progress: _Progress | None = None,
+    parts: Any = None,
 ) -> tuple[str, str]: ...
 def train_as_planned(
     table: Table,
@@ -120,6 +118,7 @@ def delete(
     request_id: str | None = None,
     release: bool = True,
     progress: _Progress | None = None,
+    parts: Any = None,
 ) -> tuple[str, str]: ...
 def backup(vault: _Path, destination: _Path) -> str: ...
 def relocate(vault: _Path, destination: _Path) -> None: ...
@@ -143,36 +142,12 @@ def update(
     progress: _Progress | None = None,
 ) -> tuple[str, str]: ...
 def refresh(
-    vault: _Path, key: _Path, *, request_id: str | None = None, progress: _Progress | None = None
-) -> tuple[str, str]: ...
-def train_parts(
-    source: Any,
-    shape: str,
-    settings: str,
-    vault: _Path,
-    key: _Path,
-    *,
-    start: bytes | None = None,
-    progress: _Progress | None = None,
-) -> tuple[str, str]: ...
-def delete_parts(
-    source: Any,
-    vault: _Path,
-    key: _Path,
-    *,
-    ids: list[str] | None = None,
-    subjects: list[str] | None = None,
-    request_id: str | None = None,
-    release: bool = True,
-    progress: _Progress | None = None,
-) -> tuple[str, str]: ...
-def refresh_parts(
-    source: Any,
     vault: _Path,
     key: _Path,
     *,
     request_id: str | None = None,
     progress: _Progress | None = None,
+    parts: Any = None,
 ) -> tuple[str, str]: ...
 def export(vault: _Path, key: _Path, format: Literal["npz", "json", "safetensors"]) -> bytes: ...
 def status(vault: _Path) -> str: ...

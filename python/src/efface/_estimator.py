@@ -465,14 +465,14 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
         )
 
     def _serve(
-        self, what: str, request: Request, request_id: str | None, *parts: Any, **names: Any
+        self, what: str, request: Request, request_id: str | None, *rows: Any, **names: Any
     ) -> Certificate:
         check_is_fitted(self)
         home = self._present()
         with home.lock, shown(self.verbose, what) as told:
             try:
                 answer = request(
-                    *parts, home.path, home.key, **names, request_id=request_id, progress=told
+                    *rows, home.path, home.key, **names, request_id=request_id, progress=told
                 )
                 self.receipt_ = Receipt._of(answer)
                 self._catch_up(self.receipt_.certificate)

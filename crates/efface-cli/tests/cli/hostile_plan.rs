@@ -101,6 +101,7 @@ impl Owner {
                 keyring: &self.keyring,
                 watch: &mut |_| ControlFlow::Continue(()),
                 wait: std::time::Duration::ZERO,
+                rows: efface::RowStore::Vault,
             },
         )?;
         Ok(())

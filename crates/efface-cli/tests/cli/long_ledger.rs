@@ -22,6 +22,7 @@ fn vault(exports: usize) -> (Workshop, String) {
             keyring: &keyring,
             watch: &mut |_| ControlFlow::Continue(()),
             wait: std::time::Duration::ZERO,
+            rows: efface::RowStore::Vault,
         };
         efface::export(&w.path("m.efface"), ExportFormat::Npz, &mut context).unwrap();
     }

@@ -59,6 +59,7 @@ impl Bench {
             keyring: &self.keyring,
             watch: &mut |_: &Progress| ControlFlow::Continue(()),
             wait: std::time::Duration::ZERO,
+            rows: efface::RowStore::Vault,
         };
         work(&mut context).map_err(Failure::of)
     }

@@ -200,6 +200,7 @@ impl Vaults {
                 false => ControlFlow::Continue(()),
             },
             wait: std::time::Duration::ZERO,
+            rows: efface::RowStore::Vault,
         })
     }
 }

@@ -72,6 +72,7 @@ impl Shop {
             keyring: &self.keyring,
             watch: &mut |_| ControlFlow::Continue(()),
             wait: std::time::Duration::ZERO,
+            rows: crate::RowStore::Vault,
         })
     }
 

@@ -11,34 +11,9 @@ use crate::context::Progress;
 use crate::encode::encode;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::rows::Names;
 use crate::source::Source;
 use crate::table::read_as_planned;
-
-/// Names of records, one for each row of a part.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    /// Number of rows.
-    pub rows: usize,
-    /// Their ids; none where records are named by their position.
-    pub ids: Option<Vec<Box<str>>>,
-    /// The subject of each row, if named.
-    pub subjects: Option<Vec<Box<str>>>,
-}
-
-impl Names {
-    /// How many records are named.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.rows
-    }
-}
-
-impl Drop for Names {
-    fn drop(&mut self) {
-        self.ids.zeroize();
-        self.subjects.zeroize();
-    }
-}
 
 /// The rows of one part, in memory and nowhere else.
 ///

@@ -4,10 +4,13 @@ use std::ops::ControlFlow;
 
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 
-use super::{Part, Place, Shape};
+use super::Part;
 use crate::plan::{Choices, Plan, SampleWeights};
+use crate::rows::Place;
 use crate::settings::Settings;
+use crate::shape::Shape;
 use crate::source::Source;
+use crate::table::facts_of_parts;
 
 const ROWS: usize = 40;
 
@@ -24,7 +27,7 @@ fn plan(weights: Option<SampleWeights>) -> String {
         weights,
     };
     let choices = Choices::new(Settings::default()).unwrap();
-    let plan = Plan::resolve(&choices, &shape.facts(&choices).unwrap()).unwrap();
+    let plan = Plan::resolve(&choices, &facts_of_parts(&shape, &choices).unwrap()).unwrap();
     serde_json::to_string(&plan).unwrap()
 }
 

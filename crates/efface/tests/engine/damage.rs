@@ -38,8 +38,8 @@ fn forget(world: &World, vault: &Path, subject: &str) -> efface::Result<efface::
     let watch = &mut |_: &Progress| ControlFlow::Continue(());
     let clock = &|| "2030-01-02T03:04:05Z".to_owned();
     let keyring = &world.keyring;
-    let wait = std::time::Duration::ZERO;
-    let mut context = Context { clock, entropy: &mut entropy, keyring, watch, wait };
+    let (wait, rows) = (std::time::Duration::ZERO, efface::RowStore::Vault);
+    let mut context = Context { clock, entropy: &mut entropy, keyring, watch, wait, rows };
     delete(vault, &Delete { what, request_id: None }, &mut context)
 }
 

@@ -26,6 +26,7 @@ fn forget(world: &World, vault: &Path, record: u64, wait: Duration) -> Result<Se
             keyring: s.keyring,
             watch: &mut *s.watch,
             wait,
+            rows: efface::RowStore::Vault,
         };
         delete(vault, &Delete { what, request_id: None }, &mut patient)
     })
@@ -284,6 +285,7 @@ fn a_large_deletion_is_stopped_between_any_two_records() {
                     keyring: s.keyring,
                     watch: &mut watch,
                     wait: Duration::ZERO,
+                    rows: efface::RowStore::Vault,
                 },
             )
         });

@@ -3,10 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use efface::{
-    CheckOutcome, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part, Partitioned, Parts,
-    Place, Result, Served, Settings, Shape, Source, SumError, Totals, Values, Which, add, delete,
-    delete_dry_run, delete_partitioned, entries, refresh, refresh_partitioned, status, train,
-    train_partitioned, verify, weights,
+    CheckOutcome, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
+    Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape, Source, SumError, Totals,
+    Values, Which, add, delete, delete_dry_run, entries, refresh, status, train, verify, weights,
 };
 
 use crate::world::World;
@@ -81,8 +80,8 @@ impl Cluster {
         Self { rows, kept, lost_at: Vec::new(), fails_at: None }
     }
 
-    fn shape(&self) -> Shape {
-        Shape {
+    fn source(&self) -> Source<'_> {
+        let shape = Shape {
             records: self.rows.iter().map(|rows| rows.ids.len() as u64).sum(),
             parts: self.rows.len() as u64,
             features: WIDTH,
@@ -92,7 +91,8 @@ impl Cluster {
             ids: true,
             subjects: true,
             weights: None,
-        }
+        };
+        Source { parts: Some(shape), ..Source::default() }
     }
 
     fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
@@ -249,12 +249,17 @@ impl Model {
     fn trained(cluster: Cluster, settings: Settings) -> Result<Self> {
         let world = World::new();
         let vault = world.path("m.efface");
-        world.run(|s| train_partitioned(&cluster.shape(), settings, &cluster, &vault, s))?;
+        world
+            .run_on(RowStore::Parts(&cluster), |s| train(&cluster.source(), settings, &vault, s))?;
         Ok(Self { world, vault, cluster })
     }
 
+    fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
+        self.world.run_on(RowStore::Parts(&self.cluster), work)
+    }
+
     fn delete(&self, request: &Delete) -> Result<Served> {
-        let served = self.world.run(|s| delete_partitioned(&self.vault, request, &self.cluster, s));
+        let served = self.run(|s| delete(&self.vault, request, s));
         self.cluster.end(served.is_ok());
         served
     }
@@ -383,7 +388,7 @@ fn commands_that_need_rows_are_refused() {
     let ordinary = world.path("ordinary.efface");
     let rows = Rows::new(0, 60);
     world.run(|s| train(&rows.source(), Settings::default(), &ordinary, s)).unwrap();
-    let error = world.run(|s| delete_partitioned(&ordinary, &ids(&["id-1"]), &model.cluster, s));
+    let error = model.run(|s| delete(&ordinary, &ids(&["id-1"]), s));
     assert_eq!(code(error.unwrap_err()), "held-here");
 }
 
@@ -397,7 +402,7 @@ fn secret_states_are_refreshed_from_the_parts() {
     let model = Model::trained(Cluster::of(&[40, 50]), settings).unwrap();
     model.delete(&ids(&["id-1"])).unwrap();
     assert_eq!(model.delete(&ids(&["id-2"])).unwrap_err().code(), "releases-exhausted");
-    model.world.run(|s| refresh_partitioned(&model.vault, None, &model.cluster, s)).unwrap();
+    model.run(|s| refresh(&model.vault, None, s)).unwrap();
     model.delete(&ids(&["id-2"])).unwrap();
     assert_eq!(status(&model.vault).unwrap().records, 88);
 }
@@ -435,10 +440,11 @@ fn records_that_break_a_rule_refuse_the_training() {
         change(&mut cluster.rows[1]);
         let world = World::new();
         let vault = world.path("m.efface");
-        let run = |s: &mut efface::Context<'_>| {
-            train_partitioned(&cluster.shape(), Settings::default(), &cluster, &vault, s)
-        };
-        let error = world.run(run).unwrap_err();
+        let error = world
+            .run_on(RowStore::Parts(&cluster), |s| {
+                train(&cluster.source(), Settings::default(), &vault, s)
+            })
+            .unwrap_err();
         assert!(!vault.exists());
         error.message().to_owned()
     };

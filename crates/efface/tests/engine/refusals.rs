@@ -168,6 +168,7 @@ fn another_key_is_refused_and_perfect_state_has_nothing_to_refresh() {
                 keyring: &other,
                 watch: &mut *s.watch,
                 wait: s.wait,
+                rows: efface::RowStore::Vault,
             };
             delete(&vault, &request, &mut with_other)
         })

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use efface::{Context, Keyring, Progress, Result, Served, Settings, Source, train};
+use efface::{Context, Keyring, Progress, Result, RowStore, Served, Settings, Source, train};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -31,6 +31,15 @@ impl World {
     /// Runs an operation. The "operating system" here is a generator with a fixed seed, so that
     /// runs repeat; it never repeats within a world.
     pub(crate) fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
+        self.run_on(RowStore::Vault, work)
+    }
+
+    /// As [`run`](Self::run), on rows that are elsewhere.
+    pub(crate) fn run_on<T>(
+        &self,
+        rows: RowStore<'_>,
+        work: impl FnOnce(&mut Context<'_>) -> Result<T>,
+    ) -> Result<T> {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seeds.fetch_add(1, Ordering::Relaxed));
         let mut entropy = |bytes: &mut [u8]| {
             rng.fill_bytes(bytes);
@@ -43,6 +52,7 @@ impl World {
             keyring: &self.keyring,
             watch: &mut watch,
             wait: std::time::Duration::ZERO,
+            rows,
         })
     }
 

@@ -41,8 +41,6 @@ from ._worker import survey, weigh
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_REQUESTS = {_engine.delete: _engine.delete_parts, _engine.refresh: _engine.refresh_parts}
-
 _HELD = (
     "the rows of this model are on the workers of the process that fitted it, which this "
     "estimator cannot reach"
@@ -158,14 +156,14 @@ class _OnWorkers(Unlearner, ABC):
         try:
             named = nullcontext() if index is None else naming_by(name)
             with fitting(), named, shown(self.verbose, "fit") as told:
-                answer = _engine.train_parts(
-                    parts,
+                answer = _engine.train(
                     json.dumps(shape),
                     to_json(settings),
                     home.path,
                     home.key,
                     start=start_of(self),
                     progress=told,
+                    parts=parts,
                 )
             parts.settle()
             # Former parts go with their last owner, which a copy of this estimator may be.
@@ -208,15 +206,14 @@ class _OnWorkers(Unlearner, ABC):
         """Targets that the caller named, so that those of the data are not looked at."""
 
     def _serve(
-        self, what: str, request: Any, request_id: str | None, *parts: Any, **names: Any
+        self, what: str, request: Any, request_id: str | None, *rows: Any, **names: Any
     ) -> Certificate:
         with self._held() as held:
-            ask = partial(_REQUESTS[request], held)
-            return super()._serve(what, ask, request_id, *parts, **names)
+            return super()._serve(what, request, request_id, *rows, **names, parts=held)
 
     def _erase(self, request: Any, request_id: str | None, **names: Any) -> Erasure:
         with self._held() as held:
-            return super()._erase(partial(_REQUESTS[request], held), request_id, **names)
+            return super()._erase(request, request_id, **names, parts=held)
 
     @contextmanager
     def _held(self) -> Iterator[Parts]:

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::leaving::Leaving;
 use crate::plan::Schedule;
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
-use crate::rows::Rows;
+use crate::rows::{RowStore, Rows};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
@@ -63,6 +63,7 @@ impl Bench {
             keyring: &self.keyring,
             watch: &mut watch,
             wait: std::time::Duration::ZERO,
+            rows: RowStore::Vault,
         })
     }
 
@@ -118,7 +119,7 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
     let leaving = Leaving::default();
-    let rows = Rows::of(&vault, &current.plan, &leaving, None).unwrap();
+    let rows = Rows::of(&vault, &current.plan, &leaving, RowStore::Vault).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
         Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),

@@ -1,18 +1,56 @@
-//! Rows as bytes in the vault and as matrices in memory.
+//! Rows as bytes in the vault and as matrices in memory, or held elsewhere.
+
+mod parts;
+mod place;
+
+pub use parts::{Names, Partitioned};
+pub(crate) use parts::{check_names, failed, insert_places, places};
+pub use place::Place;
 
 use std::cell::OnceCell;
 
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
-use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
+use efface_vault::{RecordId, Vault};
 
-use crate::encode::{damaged, decode, encode, split_weight};
+use crate::encode::{damaged, decode, split_weight};
 use crate::error::{Error, Result, Stopped};
 use crate::leaving::Leaving;
-use crate::naming::row_id;
-use crate::partitioned::{Partitioned, check_held, failed};
 use crate::plan::Plan;
-use crate::table::Table;
+
+/// Where the rows of a model are.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum RowStore<'a> {
+    /// In its vault.
+    #[default]
+    Vault,
+    /// Elsewhere, in ordered parts that tell sums. Records that a request deletes are
+    /// [withdrawn](Partitioned::withdraw) first: they are to be erased when it succeeds, and brought
+    /// back when it does not.
+    #[doc(hidden)]
+    Parts(&'a dyn Partitioned),
+}
+
+impl RowStore<'_> {
+    /// Refuses a model whose rows are elsewhere.
+    pub(crate) fn check(self, plan: &Plan) -> Result<()> {
+        match (self, plan.in_parts) {
+            (Self::Vault, true) => Err(Error::refused(
+                "held-elsewhere",
+                "the rows of this model are not in its vault: they are held in parts elsewhere, \
+                 and this needs them",
+            )
+            .hint(
+                "ask from Python, with `efface.dask` and the collections the parts are made from",
+            )),
+            (Self::Parts(_), false) => {
+                Err(Error::refused("held-here", "the rows of this model are in its vault")
+                    .hint("serve requests without parts"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
 #[derive(Debug)]
@@ -75,16 +113,16 @@ pub(crate) enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// What the vault (or the transaction in progress) holds, or `held` for it.
+    /// The records that the vault (or the transaction in progress) lists.
     pub(crate) fn of(
         vault: &'a Vault,
         plan: &'a Plan,
         leaving: &'a Leaving,
-        held: Option<&'a dyn Partitioned>,
+        store: RowStore<'a>,
     ) -> Result<Self> {
-        check_held(plan, held.is_some())?;
+        store.check(plan)?;
         let count = vault.checked_count()?;
-        let Some(held) = held else {
+        let RowStore::Parts(held) = store else {
             return Ok(Self::Vault { vault, plan, count, leaving, read: OnceCell::new() });
         };
         let got = held.records();
@@ -206,7 +244,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(plan: &'a Plan) -> Result<Self> {
-        check_held(plan, false)?;
+        RowStore::Vault.check(plan)?;
         Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read: Keyed::none(plan)? })
     }
 
@@ -231,35 +269,4 @@ impl<'a> Reader<'a> {
         self.read.keys.push(key.get());
         Ok(())
     }
-}
-
-/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
-pub(crate) fn insert_rows_as(
-    transaction: &mut Transaction<'_>,
-    table: &Table,
-    version: u64,
-    first: u64,
-) -> Result<Vec<i64>> {
-    let mut features = Vec::new();
-    let mut keys = Vec::with_capacity(table.data.rows());
-    for row in 0..table.data.rows() {
-        encode(&table.data, row, table.weighted, &mut features);
-        let position;
-        let id = match &table.ids {
-            Some(ids) => ids[row].as_ref(),
-            None => {
-                position = row_id(first.saturating_add(table.positions[row]));
-                &position
-            }
-        };
-        let key = transaction.insert_record(&StoredRecord {
-            id,
-            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
-            target: table.data.y()[row],
-            features: &features,
-            added_version: version,
-        })?;
-        keys.push(key.get());
-    }
-    Ok(keys)
 }
