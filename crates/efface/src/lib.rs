@@ -128,13 +128,3 @@ pub use rows::{Names, Partitioned, Place};
 pub use shape::Shape;
 #[doc(hidden)]
 pub use simulation::{Reference, Simulation, World};
-
-/// The crates below the engine, for experiments that need more than the engine's own words.
-#[doc(hidden)]
-pub mod below {
-    pub use efface_formats as formats;
-    pub use efface_learn as learn;
-    pub use efface_matrix as matrix;
-    pub use efface_privacy as privacy;
-    pub use efface_vault as vault;
-}

@@ -19,7 +19,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         "efface",
         &["efface-vault", "efface-learn", "efface-formats", "efface-privacy", "efface-matrix"],
     ),
-    ("efface-lab", &["efface"]),
+    (
+        "efface-lab",
+        &[
+            "efface",
+            "efface-vault",
+            "efface-learn",
+            "efface-formats",
+            "efface-privacy",
+            "efface-matrix",
+        ],
+    ),
     ("efface-cli", &["efface", "efface-lab"]),
     ("efface-python", &["efface"]),
     ("efface-demo", &["efface"]),

@@ -59,7 +59,7 @@ fn a_damaged_backup_is_not_put_back() {
 fn a_request_waits_for_the_one_before() {
     let w = trained();
     w.write("more.csv", table(Label::Two, 60, 5));
-    let held = efface::below::vault::Vault::open_for(&w.path("m.efface"), "efface add").unwrap();
+    let held = efface_vault::Vault::open_for(&w.path("m.efface"), "efface add").unwrap();
     let holder = format!("process {} (efface add)", std::process::id());
     for line in [
         "delete m.efface --record r1",

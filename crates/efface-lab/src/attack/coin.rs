@@ -6,8 +6,8 @@
 //! that deletion privacy and differential privacy both hold with epsilon 0, and Theorem 4.3 as printed promises
 //! 0 + p 0 against adaptive requests. A requester who deletes index b first, then 2, makes the release D[2].
 
-use efface::below::learn::Loss;
-use efface::below::learn::mechanism::Change;
+use efface_learn::Loss;
+use efface_learn::mechanism::Change;
 
 use super::draws::{coin, generator};
 use super::engine::{Engine, Public, dataset, deletion_privacy};

@@ -8,13 +8,13 @@
 //! record at a time, each in turn: step k(k-1)/2 + j tells the j-th. A release still differs from
 //! retraining by at most 1, hence still (epsilon, 0)-unlearning, and every record is told infinitely often.
 
-use efface::below::learn::Loss;
-use efface::below::learn::mechanism::{Change, OutputNoiseError, OutputNoisePlan, retrain, solve};
-use efface::below::learn::objective::Objective;
-use efface::below::learn::solver::{Solver, unwatched};
-use efface::below::privacy::advantage::from_epsilon_delta;
-use efface::below::privacy::event::State;
-use efface::below::privacy::quantity::Epsilon;
+use efface_learn::Loss;
+use efface_learn::mechanism::{Change, OutputNoiseError, OutputNoisePlan, retrain, solve};
+use efface_learn::objective::Objective;
+use efface_learn::solver::{Solver, unwatched};
+use efface_privacy::advantage::from_epsilon_delta;
+use efface_privacy::event::State;
+use efface_privacy::quantity::Epsilon;
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::{generator, laplace};

@@ -1,16 +1,16 @@
 //! The real mechanisms as attackers meet them: a model, its requests, and what is promised.
 
-use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
-use efface::below::learn::mechanism::{
+use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface_learn::mechanism::{
     Change, CheckedOutputNoise, NoisyGdPlan, OutputNoisePlan, Released, noisy_gd, retrain, solve,
 };
-use efface::below::learn::solver::{Solver, unwatched};
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::accountant::Accountant;
-use efface::below::privacy::claim::{Claim, Question, Requests, evaluate};
-use efface::below::privacy::event::{Adjacency, Event, Normalizer, State};
-use efface::below::privacy::sampler::grid_for;
+use efface_learn::solver::{Solver, unwatched};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_matrix::{Matrix, Row};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::{Claim, Question, Requests, evaluate};
+use efface_privacy::event::{Adjacency, Event, Normalizer, State};
+use efface_privacy::sampler::grid_for;
 use rand_chacha::ChaCha20Rng;
 
 use super::Failure;

@@ -8,9 +8,9 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::below::privacy::claim::{Claim, Notion};
-use efface::below::privacy::special::normal_cdf;
 use efface::{Delete, Settings, Source, Which, delete, train};
+use efface_privacy::claim::{Claim, Notion};
+use efface_privacy::special::normal_cdf;
 
 use super::draws::{generator, normal, uniform};
 use super::folder::{Rule, View};

@@ -1,8 +1,8 @@
 //! Chourasia and Shah (2023), Theorem 3.1: a requester who saw the target's value writes it into
 //! other records before the target is deleted.
 
-use efface::below::learn::Loss;
-use efface::below::learn::mechanism::Change;
+use efface_learn::Loss;
+use efface_learn::mechanism::Change;
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::{below, generator, uniform};

@@ -6,11 +6,11 @@
 //! model most in its own direction, searched for among a hundred. The engine is its own shadow trainer,
 //! with the mechanism, constants and noise of the model that is attacked.
 
-use efface::below::learn::mechanism::Change;
-use efface::below::learn::{Dataset, Loss};
-use efface::below::privacy::claim::{Claim, Question};
-use efface::below::privacy::event::{Adjacency, Event};
-use efface::below::privacy::special::normal_cdf;
+use efface_learn::mechanism::Change;
+use efface_learn::{Dataset, Loss};
+use efface_privacy::claim::{Claim, Question};
+use efface_privacy::event::{Adjacency, Event};
+use efface_privacy::special::normal_cdf;
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::generator;

@@ -7,12 +7,12 @@
 
 use std::ops::ControlFlow;
 
-use efface::below::learn::mechanism::{OutputNoisePlan, retrain};
-use efface::below::learn::solver::{Progress, Solver};
-use efface::below::learn::{Dataset, Loss, Objective};
-use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::claim::Question;
-use efface::below::privacy::event::{Adjacency, State};
+use efface_learn::mechanism::{OutputNoisePlan, retrain};
+use efface_learn::solver::{Progress, Solver};
+use efface_learn::{Dataset, Loss, Objective};
+use efface_matrix::{Matrix, Row};
+use efface_privacy::claim::Question;
+use efface_privacy::event::{Adjacency, State};
 
 use super::draws::{coin, generator, normal};
 use super::engine::{Public, claim, on_grid};
@@ -97,10 +97,10 @@ fn audit(sigma: f64, share: f64, setup: &Setup) -> Result<Outcome, Failure> {
     let released =
         retrain::retrain(&objective, &made, 1, &mut rng, &mut watch).map_err(Failure::of)?;
     let stated = plan(sigma)?.check(&constants, 0).map_err(Failure::of)?;
-    let event = efface::below::privacy::event::Event::OutputNoise(stated.event(
+    let event = efface_privacy::event::Event::OutputNoise(stated.event(
         &constants,
         data.rows(),
-        efface::below::privacy::event::Procedure::Retrain,
+        efface_privacy::event::Procedure::Retrain,
         1,
     ));
     let question = Question::Differential { delta: DELTA, adjacency: Adjacency::Remove };

@@ -6,15 +6,15 @@
 //! it, so that weights which retraining reaches in 5 of 100 runs are reached in 1 of 100: delta is 0.029.
 //! This runs efface's own `objective-perturbation`, which is there to repeat the paper.
 
-use efface::below::learn::mechanism::objective_perturbation::{Changed, request, train};
-use efface::below::learn::mechanism::{Change, PerturbationPlan, Released};
-use efface::below::learn::solver::{Solver, unwatched};
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::privacy::accountant::Accountant;
-use efface::below::privacy::claim::{Question, evaluate};
-use efface::below::privacy::event::{Event, Normalizer};
-use efface::below::privacy::quantity::Decimal;
 use efface::{CheckOutcome, Delete, Settings, Source, Which};
+use efface_learn::mechanism::objective_perturbation::{Changed, request, train};
+use efface_learn::mechanism::{Change, PerturbationPlan, Released};
+use efface_learn::solver::{Solver, unwatched};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::{Question, evaluate};
+use efface_privacy::event::{Event, Normalizer};
+use efface_privacy::quantity::Decimal;
 
 use super::draws::generator;
 use super::engine::{Engine, Public, claim, dataset, on_grid};
@@ -141,8 +141,8 @@ fn fresh_noise(setup: &Setup) -> Result<Outcome, Failure> {
 }
 
 fn gaussian_delta(epsilon: f64, mu: f64) -> Result<f64, Failure> {
-    use efface::below::privacy::gaussian::delta;
-    use efface::below::privacy::quantity::{Epsilon, Mu};
+    use efface_privacy::gaussian::delta;
+    use efface_privacy::quantity::{Epsilon, Mu};
     let epsilon = Epsilon::new(epsilon).map_err(Failure::of)?;
     Ok(delta(epsilon, Mu::new(mu).map_err(Failure::of)?))
 }

@@ -1,9 +1,9 @@
 //! Records that attacks on real models draw from.
 
-use efface::below::formats::{
+use efface_formats::{
     Features, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, Sink, SinkError, read,
 };
-use efface::below::learn::Dataset;
+use efface_learn::Dataset;
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::{below, generator, normal};

@@ -5,10 +5,10 @@
 //! length. Unlearning promises are about the model after alone: they do not exclude it. Only noise that
 //! hides the record while it is there does, and that is differential privacy over both releases.
 
-use efface::below::learn::mechanism::Change;
-use efface::below::learn::{Loss, Objective};
-use efface::below::privacy::claim::Question;
-use efface::below::privacy::event::Adjacency;
+use efface_learn::mechanism::Change;
+use efface_learn::{Loss, Objective};
+use efface_privacy::claim::Question;
+use efface_privacy::event::Adjacency;
 
 use super::draws::generator;
 use super::engine::{Engine, Public, claim};

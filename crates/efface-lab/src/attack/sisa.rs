@@ -7,10 +7,10 @@
 //! requester who deletes whatever is not in the first shard leaves models 2 and 3 empty, which a fresh draw of m
 //! records does with probability 3^-m.
 
-use efface::below::learn::Loss;
-use efface::below::learn::mechanism::Change;
-use efface::below::privacy::claim::{Question, Requests};
 use efface::{Delete, Settings, Source, Which};
+use efface_learn::Loss;
+use efface_learn::mechanism::Change;
+use efface_privacy::claim::{Question, Requests};
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::{below, generator, normal, uniform};

@@ -6,13 +6,13 @@
 //! where the other one is, which is what the published bound on a removal's residual grows with; objective
 //! perturbation trains anew each time its budget is spent. Thirty honest records are the comparison.
 
-use efface::below::learn::mechanism::objective_perturbation::{Changed, request, train};
-use efface::below::learn::mechanism::{
+use efface_learn::mechanism::objective_perturbation::{Changed, request, train};
+use efface_learn::mechanism::{
     Change, CheckedPerturbation, Evidence, Kept, OutputNoisePlan, PerturbationPlan, newton,
 };
-use efface::below::learn::solver::{Solver, Stopping, most_work, unwatched};
-use efface::below::learn::{Constants, Dataset, Loss, Objective};
-use efface::below::privacy::event::State;
+use efface_learn::solver::{Solver, Stopping, most_work, unwatched};
+use efface_learn::{Constants, Dataset, Loss, Objective};
+use efface_privacy::event::State;
 
 use super::draws::generator;
 use super::engine::{Engine, Public, dataset, on_grid};

@@ -6,9 +6,9 @@
 //! commute, whose symmetric part has negative eigenvalues. For losses of one score, clipping only
 //! flattens the link, and nothing of the kind can happen.
 
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::privacy::event::Normalizer;
 use efface::{Settings, Source};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_privacy::event::Normalizer;
 use rand_chacha::ChaCha20Rng;
 
 use super::draws::{generator, normal};

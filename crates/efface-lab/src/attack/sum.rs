@@ -1,8 +1,8 @@
 //! Chourasia and Shah (2023), section 3: an unlearning algorithm that retrains, and a requester
 //! whose choice leaves the deleted record's sign in the records that remain.
 
-use efface::below::learn::Loss;
-use efface::below::learn::mechanism::Change;
+use efface_learn::Loss;
+use efface_learn::mechanism::Change;
 
 use super::draws::generator;
 use super::engine::{Engine, Public, dataset, deletion_privacy};

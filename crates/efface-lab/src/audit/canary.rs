@@ -1,8 +1,8 @@
 //! A planted record: the worst that the plan's row bound allows where the data say least.
 
-use efface::below::learn::{Constants, Dataset, effective_row_bound};
-use efface::below::matrix::{Matrix, Row};
 use efface::{Error, Plan, Result};
+use efface_learn::{Constants, Dataset, effective_row_bound};
+use efface_matrix::{Matrix, Row};
 
 /// `data` with `count` equal records behind the others, along the feature that the data use
 /// least and as long as a row may be.

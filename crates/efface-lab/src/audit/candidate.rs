@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use efface::below::learn::loss::slope as link_slope;
-use efface::below::learn::objective::LARGEST_HESSIAN;
-use efface::below::learn::solver::{Solver, Start, Stopping, least_distance, solve};
-use efface::below::learn::{Constants, Dataset, Objective};
-use efface::below::matrix::{Matrix, margins};
 use efface::{Error, Result};
+use efface_learn::loss::slope as link_slope;
+use efface_learn::objective::LARGEST_HESSIAN;
+use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve};
+use efface_learn::{Constants, Dataset, Objective};
+use efface_matrix::{Matrix, margins};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 
@@ -91,7 +91,7 @@ pub fn optimum(
     let zeros = vec![0.0; constants.parameters()];
     let start = Start { weights: from.unwrap_or(&zeros), factor: None };
     let stopping = Stopping { distance };
-    let watch = &mut efface::below::learn::solver::unwatched;
+    let watch = &mut efface_learn::solver::unwatched;
     let found = solve(&objective, Solver::Automatic, stopping, start, watch);
     Ok(Some(found.map_err(failed)?.weights))
 }

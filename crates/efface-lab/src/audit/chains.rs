@@ -1,14 +1,14 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
-use efface::below::learn::loss::slope;
-use efface::below::learn::mechanism::Released;
-use efface::below::learn::mechanism::descent::CheckedDescent;
-use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
-use efface::below::learn::{Constants, Dataset};
-use efface::below::privacy::event;
-use efface::below::privacy::event::Event;
 use efface::{Result, Schedule, Simulation};
+use efface_learn::loss::slope;
+use efface_learn::mechanism::Released;
+use efface_learn::mechanism::descent::CheckedDescent;
+use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface_learn::{Constants, Dataset};
+use efface_privacy::event;
+use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
 use super::examine::Direction;

@@ -1,7 +1,7 @@
 //! Chains side by side and the engine's own runs, from vaults.
 
-use efface::below::privacy::event::Event;
 use efface::{Settings, Simulation, Source, World};
+use efface_privacy::event::Event;
 
 use super::chains;
 use super::worlds::{Seeds, Side, Worlds};

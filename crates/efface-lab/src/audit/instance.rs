@@ -6,16 +6,16 @@
 //! variance, whose means are apart by what shifted interpolation bounds (Bok, Su, Altschuler, ICML 2024):
 //! the certified mu is attained but for grid and rounding.
 
-use efface::below::learn::mechanism::noisy_gd::{CheckedNoisyGd, learning_event, next_event};
-use efface::below::learn::mechanism::{Change, NoisyGdPlan};
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::accountant::Accountant;
-use efface::below::privacy::claim::{Question, evaluate};
-use efface::below::privacy::event::{Event, NoisyGd, Normalizer};
-use efface::below::privacy::quantity::Decimal;
-use efface::below::privacy::sampler::grid_for;
 use efface::{Error, Result};
+use efface_learn::mechanism::noisy_gd::{CheckedNoisyGd, learning_event, next_event};
+use efface_learn::mechanism::{Change, NoisyGdPlan};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_matrix::{Matrix, Row};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::{Question, evaluate};
+use efface_privacy::event::{Event, NoisyGd, Normalizer};
+use efface_privacy::quantity::Decimal;
+use efface_privacy::sampler::grid_for;
 use serde::Serialize;
 
 use super::examine::{Budget, Direction, Examined, Means, examine};

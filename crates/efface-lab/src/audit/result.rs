@@ -1,7 +1,7 @@
 //! What an audit found, as data and in words.
 
 use efface::Claim;
-use efface::below::privacy::quantity::Decimal;
+use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{ERROR, Errors, Shown};

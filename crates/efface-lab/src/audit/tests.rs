@@ -1,10 +1,10 @@
-use efface::below::learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
-use efface::below::learn::mechanism::{Change, DescentPlan, NoisyGdPlan, descent};
-use efface::below::learn::solver::unwatched;
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::event::{Event, Normalizer, Variant};
-use efface::below::privacy::sampler::grid_for;
+use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
+use efface_learn::mechanism::{Change, DescentPlan, NoisyGdPlan, descent};
+use efface_learn::solver::unwatched;
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_matrix::{Matrix, Row};
+use efface_privacy::event::{Event, Normalizer, Variant};
+use efface_privacy::sampler::grid_for;
 
 use super::*;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use efface::below::learn::mechanism::Released;
-use efface::below::learn::{Constants, Dataset};
-use efface::below::privacy::claim::Notion;
 use efface::{Claim, Error, MechanismName, Plan, Result, Simulation, World, audit_sample, entries};
+use efface_learn::mechanism::Released;
+use efface_learn::{Constants, Dataset};
+use efface_privacy::claim::Notion;
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
 use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};

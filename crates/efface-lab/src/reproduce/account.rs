@@ -1,7 +1,7 @@
 //! Accounting by name, as `efface account` does it.
 
-use efface::below::privacy::case::compute;
 use efface::{Error, Result};
+use efface_privacy::case::compute;
 use serde_json::{Map, Value};
 
 /// The answer of one case.

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use efface::below::learn::solver::Progress;
 use efface::{Error, Result};
+use efface_learn::solver::Progress;
 
 use super::data::Shelf;
 

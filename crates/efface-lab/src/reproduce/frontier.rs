@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use efface::below::learn::Loss;
 use efface::{Error, Notion, Result, Served, Settings};
+use efface_learn::Loss;
 use serde::Deserialize;
 
 use super::Experiment;

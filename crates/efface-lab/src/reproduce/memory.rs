@@ -1,13 +1,13 @@
 //! Models in memory: the learner's own mechanisms without a vault, for experiments that need
 //! thousands of steps or a look inside.
 
-use efface::below::learn::mechanism::Change;
-use efface::below::learn::mechanism::noisy_gd::{self, CheckedNoisyGd, NoisyGdPlan};
-use efface::below::learn::solver::{Solver, Start, Stopping, solve};
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::matrix::{Matrix, Row};
-use efface::below::privacy::event::{Event, NoisyGd, Normalizer};
 use efface::{Error, Result};
+use efface_learn::mechanism::Change;
+use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd, NoisyGdPlan};
+use efface_learn::solver::{Solver, Start, Stopping, solve};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_matrix::{Matrix, Row};
+use efface_privacy::event::{Event, NoisyGd, Normalizer};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

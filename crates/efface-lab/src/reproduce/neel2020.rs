@@ -1,8 +1,8 @@
 //! Neel, Roth and Sharifi-Malvajerdi, "Descent-to-delete" (2020): the trade-offs of Table 1, measured
 //! with the published noise and numbers of steps.
 
-use efface::below::learn::{Loss, Objective};
 use efface::{Error, Result, Settings};
+use efface_learn::{Loss, Objective};
 use serde::Deserialize;
 
 use super::Experiment;

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use efface::below::learn::solver::hessian_in_passes;
-use efface::below::matrix::Matrix;
-use efface::below::vault::Vault;
 use efface::{
     Context, Delete, Error, Keyring, MemoryRows, MemoryTable, Numbers, Result, Served, Settings,
     Source, Values, Which,
 };
+use efface_learn::solver::hessian_in_passes;
+use efface_matrix::Matrix;
+use efface_vault::Vault;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use tempfile::TempDir;
@@ -208,7 +208,7 @@ impl Vaults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use efface::below::matrix::Row;
+    use efface_matrix::Row;
 
     #[test]
     fn a_training_ends_when_the_user_asks() {

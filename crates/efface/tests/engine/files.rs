@@ -245,7 +245,7 @@ fn a_backup_is_checked_before_it_takes_a_place() {
 fn a_busy_vault_is_waited_for() {
     let world = World::new();
     let (vault, _) = world.trained(Settings::default()).unwrap();
-    let held = efface::below::vault::Vault::open_for(&vault, "efface add, since noon").unwrap();
+    let held = efface_vault::Vault::open_for(&vault, "efface add, since noon").unwrap();
     let refused = forget(&world, &vault, 1, Duration::from_millis(120)).unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (Kind::Busy, "in-use"));
     assert!(refused.message().contains("(efface add, since noon)"), "{refused}");

@@ -1,6 +1,6 @@
 //! The normal quantile, from its safe side.
 
-use efface::below::privacy::special::normal_cdf;
+use efface_privacy::special::normal_cdf;
 
 /// A number not below the normal quantile of `p`, and above it by little; infinite where p is 1 or no
 /// probability, -40 where p is below the distribution function there.

@@ -13,12 +13,12 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use efface::below::learn::Constants;
-use efface::below::learn::loss::slope;
-use efface::below::learn::mechanism::descent::CheckedDescent;
-use efface::below::learn::mechanism::noisy_gd::CheckedNoisyGd;
-use efface::below::privacy::event::State;
 use efface::{Error, Result};
+use efface_learn::Constants;
+use efface_learn::loss::slope;
+use efface_learn::mechanism::descent::CheckedDescent;
+use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface_privacy::event::State;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand_chacha::ChaCha20Rng;

@@ -1,6 +1,6 @@
 //! Records as the chains of a batch share them.
 
-use efface::below::learn::Dataset;
+use efface_learn::Dataset;
 
 /// The most numbers a design may hold: 4 GiB.
 const MOST_NUMBERS: usize = 1 << 29;

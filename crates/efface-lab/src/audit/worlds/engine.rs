@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use efface::below::learn::mechanism::Released;
-use efface::below::privacy::event::Event;
 use efface::{Result, Simulation, World};
+use efface_learn::mechanism::Released;
+use efface_privacy::event::Event;
 use rayon::prelude::*;
 
 use super::{Seeds, Side, Worlds};

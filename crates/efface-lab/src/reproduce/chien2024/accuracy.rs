@@ -2,7 +2,7 @@
 //! a few steps of descent-to-delete.
 
 use efface::Result;
-use efface::below::learn::{Constants, Loss};
+use efface_learn::{Constants, Loss};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

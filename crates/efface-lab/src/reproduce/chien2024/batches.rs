@@ -1,7 +1,7 @@
 //! Figures 3c and 5a: accuracy after a batch is forgotten, with the steps that each bound asks for.
 
 use efface::Result;
-use efface::below::learn::{Constants, Dataset, Loss};
+use efface_learn::{Constants, Dataset, Loss};
 use serde::Deserialize;
 use serde_json::json;
 

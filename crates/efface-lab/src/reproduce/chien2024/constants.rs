@@ -1,8 +1,8 @@
 //! Table 1: the constants of the problems.
 
-use efface::below::learn::{Declared, Loss};
-use efface::below::privacy::event::Normalizer;
 use efface::{Error, Result};
+use efface_learn::{Declared, Loss};
+use efface_privacy::event::Normalizer;
 
 use crate::reproduce::outcome::{Line, Outcome, Sheet, number};
 

@@ -1,7 +1,7 @@
 //! The figures of the published numbers, with the sharper bound in each.
 
-use efface::below::privacy::accountant::descent::Descent;
 use efface::{Error, Result};
+use efface_privacy::accountant::descent::Descent;
 use serde_json::json;
 
 use super::published::{Case, Place};
@@ -86,7 +86,7 @@ fn descent(case: &Case, parameters: f64) -> Result<Vec<f64>> {
         epsilon: case.input("target_epsilon"),
         delta: case.input("delta"),
     };
-    let refused = |error: efface::below::privacy::accountant::PublishedError| {
+    let refused = |error: efface_privacy::accountant::PublishedError| {
         Error::refused("descent", error.to_string())
     };
     let iterations = problem.perfect_iterations().map_err(refused)?;

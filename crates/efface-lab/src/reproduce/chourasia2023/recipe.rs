@@ -1,7 +1,7 @@
 //! Theorem 5.1's recipe in practice: differential privacy, deletion privacy and accuracy together.
 
-use efface::below::learn::{Loss, Objective};
 use efface::{Error, Result};
+use efface_learn::{Loss, Objective};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Table 1: gradient work that a request saves against learning anew, at equal excess risk.
 
-use efface::below::privacy::accountant::descent::Descent;
 use efface::{Error, Result};
+use efface_privacy::accountant::descent::Descent;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -125,7 +125,7 @@ fn tight(grid: &Grid, n: u64) -> Result<Work> {
 
 /// Descent with noise on what is published, whose noise leaves the same excess risk.
 fn perturbed(grid: &Grid, n: u64, secret: bool) -> Result<Work> {
-    let refused = |error: efface::below::privacy::accountant::PublishedError| {
+    let refused = |error: efface_privacy::accountant::PublishedError| {
         Error::refused("descent", error.to_string())
     };
     let recipe = recipe(grid, n)?;

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::below::formats::{
-    self, Features, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap, RowMapMode,
-    Schema, Sink, SinkError, Task,
-};
-use efface::below::matrix::{Matrix, Row};
 use efface::{Error, Result};
+use efface_formats::{
+    Features, Format, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap,
+    RowMapMode, Schema, Sink, SinkError, Task, read as read_table,
+};
+use efface_matrix::{Matrix, Row};
 
 use super::{DataSet, Rows, Split};
 
@@ -40,7 +40,7 @@ pub(super) fn split(set: DataSet, paths: &[PathBuf]) -> Result<Split> {
             return Ok(fifths(&table(&paths[0], None, None, &options)?));
         }
     };
-    let format = (set == DataSet::A9a).then_some(formats::Format::Libsvm);
+    let format = (set == DataSet::A9a).then_some(Format::Libsvm);
     let part = |rows: usize, labels: Option<usize>| {
         table(&paths[rows], labels.map(|i| paths[i].as_path()), format, &options)
     };
@@ -59,7 +59,7 @@ fn fifths(all: &Rows) -> Split {
 fn table(
     path: &Path,
     labels: Option<&Path>,
-    format: Option<formats::Format>,
+    format: Option<Format>,
     options: &ReadOptions,
 ) -> Result<Rows> {
     let input = Input {
@@ -68,7 +68,7 @@ fn table(
         format,
     };
     let mut sink = Collector { x: Matrix::dense(0), y: Vec::new() };
-    formats::read(&input, options, &mut sink)
+    read_table(&input, options, &mut sink)
         .map_err(|error| Error::input("data", format!("`{}`: {error}", path.display())))?;
     Ok(Rows { x: sink.x, y: sink.y })
 }

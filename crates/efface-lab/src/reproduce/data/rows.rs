@@ -1,8 +1,8 @@
 //! Rows in memory.
 
-use efface::below::learn::{Dataset, Loss, Model, Scores};
-use efface::below::matrix::{Matrix, margins};
 use efface::{Error, Result};
+use efface_learn::{Dataset, Loss, Model, Scores};
+use efface_matrix::{Matrix, margins};
 
 /// Rows without an intercept, and one target each: the index of a class, or a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ fn broken(error: impl std::fmt::Display) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use efface::below::matrix::Row;
+    use efface_matrix::Row;
 
     fn rows(count: usize) -> Rows {
         let mut x = Matrix::dense(1);

@@ -1,11 +1,11 @@
 //! Figure 2: bounds on the gradient that Newton removals leave, beside the gradient itself.
 
 use efface::Result;
-use efface::below::learn::mechanism::objective_perturbation::{self, Changed};
-use efface::below::learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
-use efface::below::learn::solver::Solver;
-use efface::below::learn::{Constants, Dataset, Objective};
-use efface::below::matrix::{Matrix, margins};
+use efface_learn::mechanism::objective_perturbation::{self, Changed};
+use efface_learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
+use efface_learn::solver::Solver;
+use efface_learn::{Constants, Dataset, Objective};
+use efface_matrix::{Matrix, margins};
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};

@@ -1,7 +1,7 @@
 //! Figure 3: the digits that are hardest and easiest to remove.
 
 use efface::Result;
-use efface::below::matrix::margins;
+use efface_matrix::margins;
 use serde::Deserialize;
 
 use super::influence;

@@ -1,8 +1,8 @@
 //! What a Newton removal of each record moves, and the published bound on what it leaves.
 
-use efface::below::learn::{Dataset, Objective};
-use efface::below::matrix::{margins, weighted_gram};
 use efface::{Error, Result};
+use efface_learn::{Dataset, Objective};
+use efface_matrix::{margins, weighted_gram};
 use faer::linalg::solvers::Solve as _;
 use faer::{Mat, Side};
 

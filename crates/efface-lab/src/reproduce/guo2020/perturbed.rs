@@ -1,9 +1,9 @@
 //! Logistic regression with the paper's random linear term.
 
 use efface::Result;
-use efface::below::learn::solver::{Solver, Start, Stopping, solve};
-use efface::below::learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface::below::privacy::event::Normalizer;
+use efface_learn::solver::{Solver, Start, Stopping, solve};
+use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
+use efface_privacy::event::Normalizer;
 
 use crate::reproduce::bench::{Stop, until};
 use crate::reproduce::data::Rows;

@@ -1,12 +1,12 @@
 //! Table 1: what a removal costs beside training.
 
 use efface::Result;
-use efface::below::learn::mechanism::PerturbationPlan;
-use efface::below::learn::mechanism::objective_perturbation::{self, Changed};
-use efface::below::learn::newton::Memory;
-use efface::below::learn::solver::{Solver, Start, Stopping, solve};
-use efface::below::learn::{Dataset, Objective};
-use efface::below::matrix::Matrix;
+use efface_learn::mechanism::PerturbationPlan;
+use efface_learn::mechanism::objective_perturbation::{self, Changed};
+use efface_learn::newton::Memory;
+use efface_learn::solver::{Solver, Start, Stopping, solve};
+use efface_learn::{Dataset, Objective};
+use efface_matrix::Matrix;
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants};

@@ -1,7 +1,7 @@
 //! Figures 1 and 4 (right): accuracy against the removals that a perturbation supports.
 
 use efface::Result;
-use efface::below::learn::{Constants, Dataset, Loss};
+use efface_learn::{Constants, Dataset, Loss};
 use serde::Deserialize;
 
 use super::influence;
