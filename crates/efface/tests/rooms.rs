@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &str)] = &[
         "calibrate quantity special upward loss event outward sampler advantage gaussian rdp \
          accountant case claim certificate",
     ),
-    ("efface-matrix", "change simd tree csr element dense kernel matrix gram pass"),
+    ("efface-matrix", "change simd tree csr dense kernel matrix gram pass"),
     (
         "efface-formats",
         "cell input lengths limits look error budget lines record row_map schema source \
