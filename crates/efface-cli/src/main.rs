@@ -17,6 +17,7 @@ mod key_file;
 mod names;
 mod output;
 mod progress;
+mod words;
 
 use std::process::ExitCode;
 

@@ -16,6 +16,7 @@ mod pool;
 mod reading;
 mod remote;
 mod requests;
+mod settings;
 mod table;
 mod watch;
 
@@ -45,6 +46,8 @@ mod _engine {
     use super::requests::{
         add, delete, delete_dry_run, export, refresh, train, train_as_planned, update,
     };
+    #[pymodule_export]
+    use super::settings::settings;
     #[pymodule_export]
     use super::table::Table;
 

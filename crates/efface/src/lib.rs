@@ -87,7 +87,9 @@ pub use report::report;
 pub use rows::RowStore;
 pub use salvage::erase;
 pub use serve::refresh;
-pub use settings::{Privacy, Settings};
+pub use settings::{
+    Fallback, Form, Group, Interval, Privacy, Row, SETTINGS, Settings, Value, Words, in_words,
+};
 pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};

@@ -40,12 +40,12 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-lab", "audit figure attack reproduce"),
     (
         "efface-cli",
-        "failure progress destination input interrupt output context exit names key_file \
+        "failure progress words destination input interrupt output context exit names key_file \
          arguments command command_line",
     ),
     (
         "efface-python",
-        "error pool remote table accounting losses key watch copies part planning reading requests",
+        "settings error pool remote table accounting losses key watch copies part planning reading requests",
     ),
 ];
 

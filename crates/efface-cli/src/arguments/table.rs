@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use efface::Source;
 
-use super::names::FORMATS;
 use crate::failure::{Result, unreadable};
+
+/// The formats by name, offered by help and shell completion; the engine has the last word.
+const FORMATS: [&str; 7] = ["csv", "npy", "npz", "idx", "libsvm", "parquet", "arrow"];
 
 /// A table.
 #[derive(Debug, Args)]

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use efface::Settings;
 use efface::planner::{About, Machine, plan};
 
 use crate::arguments::{
-    ColumnArguments, ForceArgument, ModelArguments, PromiseArguments, RoleArguments,
-    WorkloadArguments,
+    ColumnArguments, ForceArgument, RoleArguments, SettingArguments, WorkloadArguments,
 };
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
@@ -52,19 +50,14 @@ pub(crate) struct Plan {
     columns: ColumnArguments,
 
     #[command(flatten)]
-    model: ModelArguments,
-
-    #[command(flatten)]
-    promise: PromiseArguments,
+    settings: SettingArguments,
 }
 
 impl Plan {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let data = self.data.as_deref().unwrap_or(Path::new("-"));
         let destination = self.force.file(self.output.as_deref(), &[data])?;
-        let mut settings = Settings::default();
-        self.model.add_to(&mut settings)?;
-        self.promise.add_to(&mut settings);
+        let settings = self.settings.read()?;
         let source = match &self.data {
             None => None,
             Some(data) => {

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use efface::{Error, Settings};
+use efface::Error;
 
 use crate::arguments::{
-    ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, ModelArguments, PromiseArguments,
-    TableArguments,
+    ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, SettingArguments, TableArguments,
 };
 use crate::context;
 use crate::failure::{Outcome, Result};
@@ -54,10 +53,7 @@ pub(crate) struct Train {
     columns: ColumnArguments,
 
     #[command(flatten)]
-    model: ModelArguments,
-
-    #[command(flatten)]
-    promise: PromiseArguments,
+    settings: SettingArguments,
 
     #[command(flatten)]
     choice: ChoiceArguments,
@@ -75,9 +71,7 @@ impl Train {
         let certificate = self.force.file(self.certificate.as_deref(), &others)?;
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
-        let mut settings = Settings::default();
-        self.model.add_to(&mut settings)?;
-        self.promise.add_to(&mut settings);
+        let settings = self.settings.read()?;
         let chosen = self.choice.chosen(&settings)?;
         let keyring = self.key.load_or_create(output)?;
         let served = context::with(&keyring, Duration::ZERO, output, |around| match &chosen {

@@ -82,7 +82,7 @@ fn what_it_does_not_offer_is_refused() {
         ("--state perfect", 1, vec!["keeps its sample"]),
         ("", 1, vec!["leaves no release for requests", "--releases"]),
         ("--releases 5 --xi 1.5", 2, vec!["[1, 4/3]", "1.5"]),
-        ("--releases 5 --copies 65", 2, vec!["1..=64", "65"]),
+        ("--releases 5 --copies 65", 2, vec!["from 1 to 64", "65"]),
         ("--releases 5 --iterations 3", 1, vec!["--accountant descent"]),
         ("--releases 5 --accountant langevin", 1, vec!["only `gdp` and `descent`"]),
         ("--releases 5 --accountant descent --noise 0.1", 1, vec!["theorem fixes the noise"]),

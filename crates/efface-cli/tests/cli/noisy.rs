@@ -187,7 +187,11 @@ fn what_does_not_fit_is_refused() {
         (&format!("{descent} --start start.npy --start-public"), 2, &["not an NPY or NPZ"]),
         (&format!("{descent} --start missing.npy --start-public"), 2, &["missing.npy"]),
         ("--start start.npy --start-public", 1, &["have no effect"]),
-        ("--mechanism retrain --start start.npy", 1, &["`--start`", "zeros"]),
+        (
+            "--mechanism retrain --start start.npy",
+            1,
+            &["`--start` is a setting of `solve` and `noisy-gd` only"],
+        ),
         ("--extractor-privacy 1,1e-6", 2, &["EPSILON,DELTA,GROUP"]),
         ("--extractor-privacy 1,1.5,3", 2, &["below 1"]),
         ("--extractor-privacy 1,1e-6,0", 2, &["extractor-privacy"]),

@@ -21,9 +21,9 @@ fn numbers_out_of_range_are_told_in_plain_words() {
         ("--capacity -1", 2, "must be at least 0"),
         ("--capacity 1.5", 2, "whole number"),
         ("--max-group=-3", 2, "must be at least 0"),
-        ("--row-norm 1e300", 2, "`row-norm` must be at most 1e38, got 1e300"),
+        ("--row-norm 1e300", 2, "`row-norm` must be above 0 and at most 1e38, got 1e300"),
         ("--intercept -1", 2, "`intercept` must be finite and at least 0, got -1"),
-        ("--lambda -1", 2, "`lambda` must be finite and above 0, got -1"),
+        ("--lambda -1", 2, "`lambda` must be finite and at least 0, got -1"),
         ("--not-covered=", 2, "`not-covered` must have 1 to"),
     ] {
         let ran = w.efface(&format!("{TRAIN} {line}")).fails(code, &[says]);

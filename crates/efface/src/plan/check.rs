@@ -1,24 +1,14 @@
 //! Settings checked for themselves, before any data is read.
 
-use efface_learn::loss::{LossName, Parameter, Task};
-use efface_learn::solver::Solver;
+use efface_learn::loss::{LossName, Task};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant, What};
-use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
+use efface_privacy::quantity::Decimal;
 
 use super::{MechanismName, descent, distributed_descent, objective_perturbation, ridge};
 use crate::error::{Error, Result};
-use crate::settings::Settings;
-
-/// The most steps of learning or of one request, each a pass over the data.
-pub(super) const MOST_STEPS: u64 = 100_000_000;
-
-/// The largest count: it fits a f64 exactly, so that no later arithmetic rounds it.
-pub(super) const MOST_COUNT: u64 = 1 << 52;
-
-/// How rows are made to obey their bound.
-pub(super) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
+use crate::settings::{MOST_COUNT, ROW_MAPS, SETTINGS, Settings, default};
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
@@ -51,12 +41,13 @@ impl Choices {
     /// A name that is unknown, a number out of range, or settings that exclude each other.
     pub fn new(settings: Settings) -> Result<Self> {
         let s = &settings;
-        let name = s.mechanism.as_deref().unwrap_or("solve");
+        s.check()?;
+        let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
         let mechanism = named("mechanism", name, MechanismName::ALL, MechanismName::name)?;
         let exact = mechanism == MechanismName::Ridge;
         let perturbed = mechanism == MechanismName::ObjectivePerturbation;
         let parts = mechanism == MechanismName::DistributedDescent;
-        let name = s.loss.as_deref().unwrap_or("logistic");
+        let name = s.loss.as_deref().unwrap_or(default::LOSS);
         let loss = named("loss", name, LossName::ALL, LossName::name)?;
         let notion = match s.notion.as_deref() {
             None if exact => Notion::ExactRemoval,
@@ -85,13 +76,10 @@ impl Choices {
                 "secret" => State::Secret,
                 _ => State::Perfect,
             };
-        if let Some(name) = s.solver.as_deref() {
-            known("solver", name, &Solver::NAMES)?;
-        }
         let normalizer = s.normalizer.as_deref().unwrap_or(if parts { "mean" } else { "fixed" });
         let normalizer = known("normalizer", normalizer, &["fixed", "mean"])?;
         let ball = mechanism == MechanismName::NoisyGd && s.radius.is_some();
-        let lambda = s.lambda.unwrap_or(1e-3);
+        let lambda = s.lambda.unwrap_or(default::LAMBDA);
         if lambda == 0.0 && !ball {
             return Err(Error::refused(
                 "lambda",
@@ -117,18 +105,14 @@ impl Choices {
             variant,
             state,
             mean: normalizer == "mean",
-            lambda: if ball {
-                at_least_zero("lambda", lambda)?
-            } else {
-                positive("lambda", lambda)?
-            },
-            row_norm: row_norm(s.row_norm.unwrap_or(1.0))?,
-            row_map: known("row-map", s.row_map.as_deref().unwrap_or("clip"), &ROW_MAPS)?,
-            intercept: at_least_zero("intercept", s.intercept.unwrap_or(1.0))?,
-            epsilon: positive("epsilon", s.epsilon.unwrap_or(1.0))?,
-            order: RenyiOrder::new(s.order.unwrap_or(2.0)).map_err(range)?.get(),
-            releases: count("releases", s.releases.unwrap_or(1))?,
-            max_group: count("max-group", s.max_group.unwrap_or(1))?,
+            lambda,
+            row_norm: s.row_norm.unwrap_or(default::ROW_NORM),
+            row_map: known("row-map", s.row_map.as_deref().unwrap_or(default::ROW_MAP), &ROW_MAPS)?,
+            intercept: s.intercept.unwrap_or(default::INTERCEPT),
+            epsilon: s.epsilon.unwrap_or(default::EPSILON),
+            order: s.order.unwrap_or(default::ORDER),
+            releases: s.releases.unwrap_or(default::RELEASES),
+            max_group: s.max_group.unwrap_or(default::MAX_GROUP),
             given: given(s)?,
             settings,
         };
@@ -138,7 +122,33 @@ impl Choices {
         choices.of_objective()?;
         choices.start()?;
         distributed_descent::check(&choices)?;
+        choices.owned()?;
         Ok(choices)
+    }
+
+    /// Refuses settings that belong to another mechanism, loss, notion or normaliser.
+    fn owned(&self) -> Result<()> {
+        let chosen = |setting| match setting {
+            "loss" => self.loss.name(),
+            "notion" => self.notion.name(),
+            "normalizer" if self.mean => "mean",
+            "normalizer" => "fixed",
+            _ => self.mechanism.name(),
+        };
+        for row in &SETTINGS {
+            if let Some((setting, owners)) = row.only
+                && !owners.contains(&chosen(setting))
+                && row.is_given(&self.settings)
+            {
+                let quoted: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
+                return clash(
+                    &format!("`--{}`", row.flag),
+                    &format!("is a setting of {} only", listed(&quoted)),
+                    &format!("leave it out, or choose that {setting} with `--{setting}`"),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn numbers(&self) -> Result<()> {
@@ -154,45 +164,6 @@ impl Choices {
             return Err(Error::input("range", message)
                 .hint("leave `--clip` out, or use `solve`, `retrain` or `ridge`"));
         }
-        if let Some(delta) = s.delta {
-            Delta::new(delta).map_err(range)?;
-        }
-        for (name, value) in [
-            ("noise", s.noise),
-            ("excess-risk", s.excess_risk),
-            ("eta", s.eta),
-            ("radius", s.radius),
-            ("clip", s.clip.filter(|_| !unclipped)),
-            ("hinge-width", s.hinge_width),
-            ("max-weight", s.max_weight),
-            ("diameter", s.diameter),
-            ("xi", s.xi),
-        ] {
-            value.map(|x| positive(name, x)).transpose()?;
-        }
-        for (name, value) in [
-            ("public-n", s.public_n),
-            ("capacity", s.capacity),
-            ("minimum", s.minimum),
-            ("steps", s.steps),
-            ("removal-steps", s.removal_steps),
-            ("copies", s.copies),
-            ("iterations", s.iterations),
-        ] {
-            value.map(|x| count(name, x)).transpose()?;
-        }
-        for (name, value) in
-            [("steps", s.steps), ("removal-steps", s.removal_steps), ("iterations", s.iterations)]
-        {
-            if let Some(steps) = value.filter(|steps| *steps > MOST_STEPS) {
-                return Err(Error::input(
-                    "range",
-                    format!(
-                        "`{name}` must be at most {MOST_STEPS}, each a pass over the data, got {steps}"
-                    ),
-                ));
-            }
-        }
         if s.target_range_from_data && s.target_range.is_none() {
             return Err(Error::input("target-range", "a range read off the data must be given"));
         }
@@ -200,16 +171,6 @@ impl Choices {
         if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
             let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
             return Err(Error::input("range", message));
-        }
-        if let Some((low, high)) = s.target_range
-            && !(low < high && low.is_finite() && high.is_finite())
-        {
-            return Err(Error::input(
-                "target-range",
-                format!(
-                    "`target-range` must be two finite numbers, low then high, got {low},{high}"
-                ),
-            ));
         }
         Ok(())
     }
@@ -248,12 +209,7 @@ impl Choices {
                 "have no effect: it reaches the same optimum, with the same claims, from any start",
                 "leave them out",
             ),
-            MechanismName::NoisyGd | MechanismName::Solve => Ok(()),
-            _ => clash(
-                "`--start`",
-                "does not apply to this mechanism, which starts from zeros",
-                "leave it out, or use `--mechanism noisy-gd` or `solve`",
-            ),
+            _ => Ok(()),
         }
     }
 
@@ -268,12 +224,8 @@ impl Choices {
     fn of_mechanism(&self) -> Result<()> {
         objective_perturbation::check(self)?;
         let s = &self.settings;
-        let steps = self.mechanism == MechanismName::NoisyGd;
         ridge::check(self)?;
-        let descends = self.mechanism == MechanismName::DescentToDelete;
-        let parts = self.mechanism == MechanismName::DistributedDescent;
-        const DESCENTS: &str = "`descent-to-delete` and `distributed-descent`";
-        if steps && self.state == State::Secret {
+        if self.mechanism == MechanismName::NoisyGd && self.state == State::Secret {
             return clash(
                 "`noisy-gd` with `--state secret`",
                 "is not offered: it publishes its last iterate, so it has no secret state",
@@ -287,34 +239,8 @@ impl Choices {
                 "leave out `--state`, or use `--mechanism solve`",
             );
         }
-        for (name, given, fits, owners) in [
-            ("eta", s.eta.is_some(), steps || descends, "`noisy-gd` and `descent-to-delete`"),
-            ("radius", s.radius.is_some(), steps, "`noisy-gd`"),
-            ("steps", s.steps.is_some(), steps || descends, "`noisy-gd` and `descent-to-delete`"),
-            ("removal-steps", s.removal_steps.is_some(), steps, "`noisy-gd`"),
-            ("variant", s.variant.is_some(), descends, "`descent-to-delete`"),
-            ("iterations", s.iterations.is_some(), descends || parts, DESCENTS),
-            ("diameter", s.diameter.is_some(), descends, "`descent-to-delete`"),
-            ("xi", s.xi.is_some(), descends || parts, DESCENTS),
-        ] {
-            if given && !fits {
-                return clash(
-                    &format!("`--{name}`"),
-                    &format!("is a setting of {owners} only"),
-                    "leave it out, or choose that mechanism with `--mechanism`",
-                );
-            }
-        }
-        if descends {
+        if self.mechanism == MechanismName::DescentToDelete {
             descent::check(self)?;
-        }
-        let steps = steps || descends;
-        if steps && s.solver.is_some() {
-            return clash(
-                "`--solver`",
-                "is a setting of `solve` and `retrain` only",
-                "leave it out",
-            );
         }
         if s.excess_risk.is_some() && self.mechanism == MechanismName::NoisyGd {
             return clash(
@@ -357,56 +283,27 @@ impl Choices {
                 "leave it out",
             );
         }
-        if self.settings.interactions.is_some() && self.notion != Notion::DeletionPrivacy {
-            return clash(
-                "`--interactions`",
-                "is a setting of `--notion deletion-privacy`",
-                "leave it out",
-            );
-        }
         Ok(())
     }
 
-    /// Settings of the normaliser and of the loss.
+    /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
-        let s = &self.settings;
-        if self.mean && s.capacity.is_some() {
-            return clash(
-                "`--capacity`",
-                "has no meaning under `--normalizer mean`",
-                "leave it out",
-            );
-        }
-        if !self.mean && s.minimum.is_some() {
-            return clash(
-                "`--minimum`",
-                "has no meaning under `--normalizer fixed`",
-                "leave it out",
-            );
-        }
-        let regression = self.loss.task() == Task::Regression;
-        let foreign = |parameter, given: bool| given && self.loss.parameter() != Some(parameter);
-        if regression && s.target_range.is_none() {
+        if self.loss.task() == Task::Regression && self.settings.target_range.is_none() {
             let message = format!("`{}` needs a declared range of y", self.loss.name());
             return Err(Error::input("target-range", message)
                 .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
         }
-        let ranged = !regression && s.target_range.is_some();
-        if ranged || foreign(Parameter::Clip, s.clip.is_some()) {
-            return clash(
-                "`--target-range` and `--clip`",
-                "are settings of `--loss squared`",
-                "leave them out",
-            );
-        }
-        if foreign(Parameter::HingeWidth, s.hinge_width.is_some()) {
-            return clash(
-                "`--hinge-width`",
-                "is a setting of `--loss huber-hinge`",
-                "leave it out",
-            );
-        }
         Ok(())
+    }
+}
+
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    match names {
+        [rest @ .., before, last] if !rest.is_empty() => {
+            format!("{}, {before} and {last}", rest.join(", "))
+        }
+        _ => names.join(" and "),
     }
 }
 
@@ -489,10 +386,6 @@ pub(super) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
     Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
 }
 
-fn range(error: efface_privacy::quantity::QuantityError) -> Error {
-    Error::input("range", error.to_string())
-}
-
 fn unknown(what: &'static str, got: &str, names: &[&str]) -> Error {
     let shown: String = got.chars().take(60).collect();
     Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
@@ -511,40 +404,10 @@ fn known(what: &'static str, got: &str, names: &[&'static str]) -> Result<&'stat
     names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
 }
 
-fn positive(name: &'static str, x: f64) -> Result<f64> {
-    if x > 0.0 && x.is_finite() {
-        Ok(x)
-    } else {
-        Err(Error::input("range", format!("`{name}` must be finite and above 0, got {x}")))
-    }
-}
-
-/// The largest norm that rows of 32-bit floats are declared to have: its square is still a number.
-const MOST_NORM: f64 = 1e38;
-
-fn row_norm(x: f64) -> Result<f64> {
-    if positive("row-norm", x)? <= MOST_NORM {
-        return Ok(x);
-    }
-    let got = Decimal(x);
-    Err(Error::input(
-        "range",
-        format!("`row-norm` must be at most {}, got {got}", Decimal(MOST_NORM)),
-    ))
-}
-
-fn at_least_zero(name: &'static str, x: f64) -> Result<f64> {
-    if x >= 0.0 && x.is_finite() {
-        Ok(x)
-    } else {
-        Err(Error::input("range", format!("`{name}` must be finite and at least 0, got {x}")))
-    }
-}
-
 fn count(name: &'static str, x: u64) -> Result<u64> {
     if (1..=MOST_COUNT).contains(&x) {
         Ok(x)
     } else {
-        Err(Error::input("range", format!("`{name}` must be in 1..=2^52, got {x}")))
+        Err(Error::input("range", format!("`{name}` must be from 1 to 2^52, got {x}")))
     }
 }

@@ -38,10 +38,6 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
     let parts = choices.mechanism == MechanismName::DistributedDescent;
     let counted = choices.accountant == Accountant::Descent;
     if !parts {
-        if s.copies.is_some() {
-            let what = "`--copies` is a setting of `distributed-descent` only";
-            return refuse(what, "leave it out, or use `--mechanism distributed-descent`");
-        }
         return Ok(());
     }
     if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
@@ -51,10 +47,6 @@ pub(super) fn check(choices: &Choices) -> Result<()> {
                 "`xi` of `distributed-descent` (a sample of N^xi positions) must be in [1, 4/3], got {xi}"
             ),
         ));
-    }
-    if let Some(copies) = s.copies.filter(|copies| *copies > 64) {
-        let what = format!("`copies` must be in 1..=64, got {copies}");
-        return Err(Error::input("range", what));
     }
     if choices.state == State::Perfect {
         let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \

@@ -40,53 +40,7 @@ use efface_learn::solver::Solver;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 
 use crate::error::{Error, Result};
-
-/// The mechanisms users can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MechanismName {
-    /// Solve again from a data-independent start for every request.
-    Retrain,
-    /// Solve from the published model to a measured distance.
-    Solve,
-    /// Noisy gradient descent.
-    NoisyGd,
-    /// Normal equations from whole-number sums.
-    Ridge,
-    /// A perturbed objective and Newton removal, as published: never certified.
-    ObjectivePerturbation,
-    /// Averages over the parts of a bootstrap sample that follows the data.
-    DistributedDescent,
-    /// Gradient descent published with noise (Neel, Roth, Sharifi-Malvajerdi 2020).
-    DescentToDelete,
-}
-
-impl MechanismName {
-    /// Every mechanism.
-    pub const ALL: [Self; 7] = [
-        Self::Solve,
-        Self::Retrain,
-        Self::NoisyGd,
-        Self::Ridge,
-        Self::ObjectivePerturbation,
-        Self::DistributedDescent,
-        Self::DescentToDelete,
-    ];
-
-    /// The name users type.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Solve => "solve",
-            Self::Retrain => "retrain",
-            Self::NoisyGd => "noisy-gd",
-            Self::Ridge => "ridge",
-            Self::ObjectivePerturbation => "objective-perturbation",
-            Self::DistributedDescent => "distributed-descent",
-            Self::DescentToDelete => "descent-to-delete",
-        }
-    }
-}
+pub use crate::settings::MechanismName;
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

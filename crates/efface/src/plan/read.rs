@@ -6,7 +6,8 @@ use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::{MechanismName, Plan, Schedule, Task, solver_named};
 use crate::error::{Error, Result};
-use crate::plan::check::{MOST_COUNT, MOST_STEPS, ROW_MAPS, not_covered};
+use crate::plan::check::not_covered;
+use crate::settings::{MOST_COUNT, MOST_STEPS, ROW_MAPS};
 
 /// What is wrong with a plan, in words.
 type Fault = String;

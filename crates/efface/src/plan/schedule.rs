@@ -8,13 +8,14 @@ use efface_privacy::certificate::Origin;
 use efface_privacy::event::{Composed, Event, Given, Setting};
 use efface_privacy::sampler::{Grid, grid_for};
 
-use super::check::MOST_STEPS;
 use super::constants::Constants as List;
 use super::{
     Choices, MechanismName, Schedule, Target, descent, distributed_descent, noisy_gd,
     objective_perturbation, ridge, solve,
 };
 use crate::error::{Error, Result};
+use crate::settings::MOST_STEPS;
+pub(crate) use crate::settings::default::EXCESS_RISK;
 
 /// Finds them, and lists them with their origins.
 pub(super) fn schedule(
@@ -33,9 +34,6 @@ pub(super) fn schedule(
         MechanismName::DescentToDelete => descent::schedule(choices, public, list),
     }
 }
-
-/// The excess risk that noise may cost unless the user says otherwise.
-pub(crate) const EXCESS_RISK: f64 = 1e-3;
 
 /// The fewest steps of a request with `ok(steps)`; none when even [`MOST_STEPS`] are not enough.
 pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {

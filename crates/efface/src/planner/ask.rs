@@ -111,7 +111,8 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
         return Err(Error::input("seed", "a plan cannot have a seed")
             .hint("give `--seed` when training, for tests only"));
     }
-    if settings.start.is_some() {
+    let described = settings.start_public || settings.start_privacy.is_some();
+    if settings.start.is_some() || described {
         return Err(Error::input("start", "a plan cannot have a start")
             .hint("plan without it, then give `--start` and the chosen settings to `train`"));
     }

@@ -9,7 +9,7 @@ use efface_privacy::event::State;
 use super::ask::Workload;
 use crate::error::{Error, Result};
 use crate::plan::Facts;
-use crate::settings::Settings;
+use crate::settings::{MechanismName, Settings};
 
 /// What candidates are made from.
 pub(super) struct Inputs<'a> {
@@ -43,14 +43,14 @@ const CANDIDATES: [Candidate; 11] = [
         mechanism: "retrain",
         state: State::Perfect,
         says: "solve from zeros, publish with noise",
-        settings: |c| Ok(Some(settings::solving(c, "retrain"))),
+        settings: |c| Ok(Some(settings::solving(c, MechanismName::Retrain))),
     },
     Candidate {
         name: "solve",
         mechanism: "solve",
         state: State::Perfect,
         says: "solve from the published model, publish with fresh noise",
-        settings: |c| Ok(Some(settings::solving(c, "solve"))),
+        settings: |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
     },
     Candidate {
         name: "ridge",

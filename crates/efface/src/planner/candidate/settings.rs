@@ -8,29 +8,14 @@ use super::Inputs;
 use crate::error::{Error, Result};
 use crate::plan::{Choices, DEFAULT_EXCESS_RISK, Plan, least_steps};
 use crate::planner::forecast;
-use crate::settings::Settings;
+use crate::settings::{MechanismName, Settings};
 
 /// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
 /// what depends on the objective only.
 pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
-    Settings {
-        loss: settings.loss.clone(),
-        target_range: settings.target_range,
-        target_range_from_data: settings.target_range_from_data,
-        row_norm: settings.row_norm,
-        row_map: settings.row_map.clone(),
-        intercept: settings.intercept,
-        // A ball makes up for lambda 0; what this is for does not depend on lambda then.
-        lambda: settings.lambda.filter(|lambda| *lambda != 0.0),
-        clip: settings.clip,
-        hinge_width: settings.hinge_width,
-        normalizer: settings.normalizer.clone(),
-        public_n: settings.public_n,
-        capacity: settings.capacity,
-        minimum: settings.minimum,
-        max_weight: settings.max_weight,
-        ..Settings::default()
-    }
+    let objective = settings.of_objective();
+    // A ball makes up for lambda 0; what this is for does not depend on lambda then.
+    Settings { lambda: objective.lambda.filter(|lambda| *lambda != 0.0), ..objective }
 }
 
 /// The excess risk that choices are held to.
@@ -39,33 +24,14 @@ pub(in crate::planner) fn allowed(settings: &Settings) -> f64 {
 }
 
 /// The settings that every mechanism has a use for, for one of them.
-fn bare(settings: &Settings, mechanism: &str) -> Settings {
-    Settings {
-        mechanism: Some(mechanism.to_owned()),
-        state: None,
-        excess_risk: None,
-        eta: None,
-        radius: None,
-        steps: None,
-        removal_steps: None,
-        variant: None,
-        xi: None,
-        iterations: None,
-        diameter: None,
-        copies: None,
-        solver: None,
-        ..settings.clone()
-    }
+fn bare(settings: &Settings, mechanism: MechanismName) -> Settings {
+    Settings { state: None, excess_risk: None, ..settings.of_mechanism(mechanism) }
 }
 
 /// Settings of mechanisms that solve.
-pub(super) fn solving(inputs: &Inputs<'_>, mechanism: &str) -> Settings {
+pub(super) fn solving(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings {
     let asked = inputs.settings;
-    Settings {
-        excess_risk: asked.excess_risk,
-        solver: asked.solver.clone(),
-        ..bare(asked, mechanism)
-    }
+    Settings { excess_risk: asked.excess_risk, ..bare(asked, mechanism) }
 }
 
 /// As many releases as asked for, or a month's requests and the first.
@@ -80,7 +46,7 @@ pub(super) fn secret(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     Ok((!newton).then(|| Settings {
         state: Some("secret".to_owned()),
         releases: joint_releases(inputs),
-        ..solving(inputs, "solve")
+        ..solving(inputs, MechanismName::Solve)
     }))
 }
 
@@ -92,7 +58,7 @@ pub(super) fn memory(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
         state: Some("secret".to_owned()),
         releases: joint_releases(inputs),
         solver: Some(newton.to_owned()),
-        ..solving(inputs, "solve")
+        ..solving(inputs, MechanismName::Solve)
     }))
 }
 
@@ -110,19 +76,15 @@ pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
         releases: None,
         max_group: None,
         noise: None,
-        ..bare(asked, "ridge")
+        ..bare(asked, MechanismName::Ridge)
     }))
 }
 
 /// `distributed-descent`.
 pub(super) fn parts(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
-    let asked = inputs.settings;
     Ok(Some(Settings {
         releases: joint_releases(inputs),
-        xi: asked.xi,
-        iterations: asked.iterations,
-        copies: asked.copies,
-        ..solving(inputs, "distributed-descent")
+        ..solving(inputs, MechanismName::DistributedDescent)
     }))
 }
 
@@ -144,12 +106,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
     let settings = Settings {
         variant: Some(variant.to_owned()),
         releases: if state == State::Secret { joint_releases(inputs) } else { asked.releases },
-        eta: asked.eta,
-        steps: asked.steps,
-        xi: asked.xi,
-        iterations: asked.iterations,
-        diameter: asked.diameter,
-        ..bare(asked, "descent-to-delete")
+        ..bare(asked, MechanismName::DescentToDelete)
     };
     if asked.iterations.is_some() || asked.noise.is_some() {
         return Ok(Some(settings));
@@ -179,14 +136,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
 
 /// Settings of noisy steps.
 fn stepping(inputs: &Inputs<'_>) -> Settings {
-    let asked = inputs.settings;
-    Settings {
-        eta: asked.eta,
-        radius: asked.radius,
-        steps: asked.steps,
-        removal_steps: asked.removal_steps,
-        ..bare(asked, "noisy-gd")
-    }
+    bare(inputs.settings, MechanismName::NoisyGd)
 }
 
 /// Whether differential privacy decides about the noise.

@@ -86,7 +86,8 @@ fn a_plan_changed_by_hand_is_refused() {
     let change = |pointer: &str, to: serde_json::Value| {
         let mut value = serde_json::to_value(&advice).unwrap();
         let index = advice.choices.iter().position(|c| c.name == "solve").unwrap();
-        *value.pointer_mut(&format!("/choices/{index}{pointer}")).unwrap() = to;
+        let (object, name) = pointer.rsplit_once('/').unwrap();
+        value.pointer_mut(&format!("/choices/{index}{object}")).unwrap()[name] = to;
         bench.train(&value.to_string(), "solve", &source).unwrap_err()
     };
     for (pointer, to, part) in [

@@ -1,0 +1,88 @@
+//! The engine's table of settings, in Python's words.
+
+use efface::{Fallback, Form, Interval, Row, SETTINGS, Words, in_words};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// A setting is a parameter.
+pub(crate) const PARAMETERS: Words = Words { setting: parameter };
+
+/// The name that a setting has as a parameter.
+fn name_of(flag: &str) -> String {
+    match flag {
+        "lambda" => "lambda_".to_owned(),
+        "seed" => "random_state".to_owned(),
+        flag => flag.replace('-', "_"),
+    }
+}
+
+fn parameter(flag: &str, value: Option<&str>) -> String {
+    let name = name_of(flag);
+    match value {
+        None => name,
+        // What stands for any value, such as FILE.
+        Some(value) if value.chars().any(|c| c.is_ascii_uppercase()) => name,
+        Some(value) if value.starts_with(|c: char| c.is_ascii_digit()) => format!("{name}={value}"),
+        Some(value) => format!("{name}=\"{value}\""),
+    }
+}
+
+/// Every setting as JSON, in the order of help pages: its `name` and that of its `parameter`, its
+/// `group`, `form`, `names`, range (`low`, `with_low`, `high`, `with_high`), `unit`, `default`,
+/// `default_text`, `owner` and `owners`, `sentence`, `paragraph`, and whether it is `internal`.
+#[pyfunction]
+pub(crate) fn settings() -> String {
+    Value::from_iter(SETTINGS.iter().map(setting)).to_string()
+}
+
+fn setting(row: &Row) -> Value {
+    let (form, range) = form(row.form);
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let default = match row.default {
+        Fallback::Name(name) => json!(name),
+        Fallback::Number(number) => json!(number),
+        Fallback::Count(count) => json!(count),
+        Fallback::Nothing | Fallback::Follows(_) | Fallback::Data(_) => Value::Null,
+    };
+    json!({
+        "name": row.name,
+        "parameter": name_of(row.flag),
+        "group": row.group.name(),
+        "form": form,
+        "names": row.names(),
+        "low": range.map(|range| range.low),
+        "with_low": range.is_some_and(|range| range.with_low),
+        "high": range.and_then(|range| finite(range.high)),
+        "with_high": range.is_some_and(|range| range.with_high),
+        "unit": row.unit,
+        "default": default,
+        "default_text": row.default.text(),
+        "owner": row.only.map(|(setting, _)| setting),
+        "owners": row.only.map_or(&[][..], |(_, values)| values),
+        "sentence": in_words(&row.sentence(), &PARAMETERS),
+        "paragraph": in_words(&row.paragraph(), &PARAMETERS),
+        "internal": row.internal,
+    })
+}
+
+/// The largest count that a range is worth telling for.
+const MOST: u64 = 1 << 52;
+
+/// The name of a form, and its range; counts are numbers here.
+fn form(form: Form) -> (&'static str, Option<Interval>) {
+    match form {
+        Form::Name(_) => ("name", None),
+        Form::Number(interval) => ("number", Some(interval)),
+        Form::Count(least, most) => {
+            let high = if most < MOST { most as f64 } else { f64::INFINITY };
+            let with_high = most < MOST;
+            ("count", Some(Interval { low: least as f64, with_low: true, high, with_high }))
+        }
+        Form::Pair => ("pair", None),
+        Form::Flag => ("flag", None),
+        Form::File => ("file", None),
+        Form::Figures => ("figures", None),
+        Form::Lines => ("lines", None),
+        Form::Text => ("text", None),
+    }
+}

@@ -1,0 +1,198 @@
+//! Settings as a user writes them, before any check, and the table of what each of them is.
+
+mod mechanism;
+mod row;
+mod table;
+mod words;
+
+use efface_learn::loss::{LossName, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+
+pub use mechanism::MechanismName;
+pub use row::{Fallback, Form, Group, Interval, Row, Value};
+pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
+pub use table::{SETTINGS, Settings};
+pub use words::{Words, in_words};
+
+impl Settings {
+    /// Whether the loss named here learns a number; false where the name is unknown, which the plan
+    /// refuses.
+    #[must_use]
+    pub fn is_regression(&self) -> bool {
+        let name = self.loss.as_deref().and_then(|name| LossName::named(name).ok());
+        name.is_some_and(|name| name.task() == Task::Regression)
+    }
+
+    /// Refuses names that are unknown and numbers out of range, one setting at a time.
+    pub(crate) fn check(&self) -> Result<()> {
+        SETTINGS.iter().try_for_each(|row| row.check(self))
+    }
+
+    /// The same settings for that mechanism: without those that belong to others.
+    pub(crate) fn of_mechanism(&self, mechanism: MechanismName) -> Self {
+        let mut settings = self.clone();
+        for row in &SETTINGS {
+            if let Some(("mechanism", owners)) = row.only
+                && !owners.contains(&mechanism.name())
+            {
+                row.clear(&mut settings);
+            }
+        }
+        settings.mechanism = Some(mechanism.name().to_owned());
+        settings
+    }
+
+    /// The settings of the objective alone.
+    pub(crate) fn of_objective(&self) -> Self {
+        let mut settings = self.clone();
+        let other = |row: &&Row| row.group != Group::Model;
+        SETTINGS.iter().filter(other).for_each(|row| row.clear(&mut settings));
+        settings
+    }
+}
+
+/// How private something given is declared to be: (epsilon, delta), or mu, for a group of records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Privacy {
+    /// epsilon of what was given, at least 0.
+    pub epsilon: Option<f64>,
+    /// delta of what was given, below 1.
+    pub delta: Option<f64>,
+    /// The mu of Gaussian DP, instead of both.
+    pub mu: Option<f64>,
+    /// Records that the figures protect together.
+    pub group: u64,
+}
+
+/// Numbers that may be infinite, which JSON has no number for.
+mod unbounded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Word(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(number) if *number == f64::INFINITY => "inf".serialize(to),
+            other => other.serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        match Option::<Written>::deserialize(from)? {
+            None => Ok(None),
+            Some(Written::Number(number)) => Ok(Some(number)),
+            Some(Written::Word(word)) if word == "inf" => Ok(Some(f64::INFINITY)),
+            Some(Written::Word(_)) => Err(D::Error::custom("expected a number or `inf`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_json_also_without_a_clip() {
+        for clip in [None, Some(0.5), Some(f64::INFINITY)] {
+            let settings = Settings { clip, target_range: Some((0.0, 1.0)), ..Settings::default() };
+            let text = serde_json::to_string(&settings).unwrap();
+            assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+        }
+        assert!(serde_json::from_str::<Settings>(r#"{"clip": "wide"}"#).is_err());
+        assert!(serde_json::from_str::<Settings>(r#"{"clop": 1}"#).is_err());
+    }
+
+    #[test]
+    fn every_row_is_whole() {
+        for row in &SETTINGS {
+            let (sentence, paragraph) = (row.sentence(), row.paragraph());
+            assert!(!sentence.is_empty() && !sentence.ends_with('.'), "{}: {sentence}", row.name);
+            assert!(paragraph.is_empty() || paragraph.ends_with('.'), "{}: {paragraph}", row.name);
+            assert_eq!(row.flag, row.name.replace('_', "-"));
+            if let Some((setting, values)) = row.only {
+                let owner = SETTINGS.iter().find(|row| row.name == setting).unwrap();
+                let names = owner.names();
+                assert!(values.iter().all(|value| names.contains(value)), "{}", row.name);
+            }
+            match (row.default, row.form) {
+                (Fallback::Name(name), _) => assert!(row.names().contains(&name), "{}", row.name),
+                (Fallback::Number(x), Form::Number(interval)) => assert!(interval.contains(x)),
+                (Fallback::Count(x), Form::Count(least, most)) => {
+                    assert!((least..=most).contains(&x))
+                }
+                (Fallback::Number(_) | Fallback::Count(_), _) => panic!("{}", row.name),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_is_written_where_its_form_fits() {
+        let mut settings = Settings::default();
+        let row = |name: &str| SETTINGS.iter().find(|row| row.name == name).unwrap();
+        assert!(!row("steps").is_given(&settings));
+        row("steps").put(&mut settings, Value::Count(7)).unwrap();
+        assert_eq!(settings.steps, Some(7));
+        assert!(row("steps").is_given(&settings));
+        let wrong = row("steps").put(&mut settings, Value::Number(7.0)).unwrap_err();
+        assert_eq!(wrong.message(), "`steps` takes values of another form");
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_refused_with_the_rule() {
+        let refused = |settings: Settings| settings.check().unwrap_err().message().to_owned();
+        let none = Settings::default;
+        for (settings, message) in [
+            (
+                Settings { steps: Some(0), ..none() },
+                "`steps` must be from 1 to 100000000 passes over the data, got 0",
+            ),
+            (
+                Settings { capacity: Some(u64::MAX), ..none() },
+                "`capacity` must be from 1 to 2^52 records, got 18446744073709551615",
+            ),
+            (
+                Settings { lambda: Some(f64::NAN), ..none() },
+                "`lambda` must be finite and at least 0, got NaN",
+            ),
+            (
+                Settings { delta: Some(1.5), ..none() },
+                "`delta` must be above 0 and below 1, got 1.5",
+            ),
+            (Settings { clip: Some(0.0), ..none() }, "`clip` must be above 0, got 0"),
+            (
+                Settings { row_map: Some("cut".into()), ..none() },
+                "`row-map` must be one of clip, unit, refuse, got `cut`",
+            ),
+            (
+                Settings { target_range: Some((2.0, 1.0)), ..none() },
+                "`target-range` must be two finite numbers, low then high, got 2,1",
+            ),
+        ] {
+            assert_eq!(refused(settings), message);
+        }
+        assert!(Settings { clip: Some(f64::INFINITY), ..none() }.check().is_ok());
+    }
+
+    #[test]
+    fn settings_of_other_mechanisms_are_left_out() {
+        let all = Settings {
+            steps: Some(3),
+            xi: Some(1.5),
+            epsilon: Some(2.0),
+            lambda: Some(0.1),
+            ..Settings::default()
+        };
+        let noisy = all.of_mechanism(MechanismName::NoisyGd);
+        assert_eq!((noisy.steps, noisy.xi, noisy.epsilon), (Some(3), None, Some(2.0)));
+        assert_eq!(all.of_objective(), Settings { lambda: Some(0.1), ..Settings::default() });
+    }
+}

@@ -1,0 +1,496 @@
+//! The table of settings: each is written here, and nowhere else.
+//!
+//! A row is a field of [`Settings`] with what a face needs to offer it: the command line makes its
+//! arguments from the rows, Python its parameters, and the plan refuses what a row does not allow.
+//! Its comment is what users read. There, and in messages, a setting is named as `` `§max-group` ``
+//! or, with a value, `` `§loss squared` ``, and each face writes it in its own words.
+
+use efface_learn::Loss;
+use efface_learn::solver::Solver;
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::Variant;
+use serde::{Deserialize, Serialize};
+
+use super::row::{Fallback, Field, Form, Group, Interval, Row, hyphens};
+use super::{MechanismName, Privacy, unbounded};
+
+/// The most steps of learning or of one request, each a pass over the data.
+pub(crate) const MOST_STEPS: u64 = 100_000_000;
+
+/// The largest count: it fits a f64 exactly, so that no later arithmetic rounds it.
+pub(crate) const MOST_COUNT: u64 = 1 << 52;
+
+/// The largest norm that rows of 32-bit floats are declared to have: its square is still a number.
+const MOST_NORM: f64 = 1e38;
+
+/// How rows are made to obey their bound.
+pub(crate) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
+
+/// Defaults that the plan falls back to.
+pub(crate) mod default {
+    pub(crate) const LOSS: &str = "logistic";
+    pub(crate) const MECHANISM: &str = "solve";
+    pub(crate) const LAMBDA: f64 = 1e-3;
+    pub(crate) const ROW_NORM: f64 = 1.0;
+    pub(crate) const ROW_MAP: &str = "clip";
+    pub(crate) const INTERCEPT: f64 = 1.0;
+    pub(crate) const EPSILON: f64 = 1.0;
+    pub(crate) const EXCESS_RISK: f64 = 1e-3;
+    pub(crate) const ORDER: f64 = 2.0;
+    pub(crate) const RELEASES: u64 = 1;
+    pub(crate) const MAX_GROUP: u64 = 1;
+}
+
+const COUNT: Form = Form::Count(1, MOST_COUNT);
+const STEPS: Form = Form::Count(1, MOST_STEPS);
+const POSITIVE: Form = Form::Number(Interval::POSITIVE);
+const PASSES: &str = "passes over the data";
+
+/// A setting that belongs to some mechanisms only.
+const fn of(
+    mechanisms: &'static [&'static str],
+) -> Option<(&'static str, &'static [&'static str])> {
+    Some(("mechanism", mechanisms))
+}
+
+/// A row of which nothing is said.
+const BLANK: Row = Row {
+    name: "",
+    flag: "",
+    text: &[],
+    group: Group::Promise,
+    internal: false,
+    form: Form::Text,
+    unit: "",
+    default: Fallback::Nothing,
+    only: None,
+    placeholder: "",
+    field: |settings| &settings.face,
+    field_mut: |settings| &mut settings.face,
+};
+
+fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Writes [`Settings`] and [`SETTINGS`] from the same rows.
+macro_rules! settings {
+    ($(
+        $(#[doc = $text:literal])*
+        $name:ident: $type:ty $(, json($($json:tt)*))? {
+            $($property:ident: $value:expr),* $(,)?
+        }
+    )*) => {
+        /// What `efface train` is asked for. `None` means "the default", which the plan names.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Settings {$(
+            $(#[doc = $text])*
+            #[serde(skip_serializing_if = "is_unset" $(, $($json)*)?)]
+            pub $name: $type,
+        )*}
+
+        /// Every setting, in the order of help pages.
+        pub static SETTINGS: [Row; [$(stringify!($name)),*].len()] = [$(Row {
+            name: stringify!($name),
+            flag: {
+                const BYTES: [u8; stringify!($name).len()] = hyphens(stringify!($name));
+                match std::str::from_utf8(&BYTES) {
+                    Ok(flag) => flag,
+                    Err(_) => "",
+                }
+            },
+            text: &[$($text),*],
+            field: |settings| &settings.$name as &dyn Field,
+            field_mut: |settings| &mut settings.$name as &mut dyn Field,
+            $($property: $value,)*
+            ..BLANK
+        }),*];
+    };
+}
+
+settings! {
+    /// The loss
+    loss: Option<String> {
+        group: Group::Model,
+        form: Form::Name(|| Loss::NAMES.to_vec()),
+        default: Fallback::Name(default::LOSS),
+    }
+
+    /// Strength of the regularisation; 0 for `noisy-gd` with a radius only
+    ///
+    /// It multiplies half the squared length of the weights, added to the mean loss: scikit-learn's
+    /// C is 1/(n lambda). Choose it from public knowledge, or on public data: every model tried on
+    /// the private data is one more release that no certificate covers.
+    lambda: Option<f64> {
+        group: Group::Model,
+        form: Form::Number(Interval::AT_LEAST_ZERO),
+        default: Fallback::Number(default::LAMBDA),
+    }
+
+    /// Bound on the Euclidean norm of a row, as public knowledge
+    row_norm: Option<f64> {
+        group: Group::Model,
+        form: Form::Number(Interval::up_to(MOST_NORM)),
+        default: Fallback::Number(default::ROW_NORM),
+    }
+
+    /// What is done to rows, in training and prediction: `clip` scales longer ones down to the
+    /// bound, `unit` scales all rows to it, `refuse` refuses longer ones
+    row_map: Option<String> {
+        group: Group::Model,
+        form: Form::Name(|| ROW_MAPS.to_vec()),
+        default: Fallback::Name(default::ROW_MAP),
+    }
+
+    /// The constant appended to each row, whose weight is regularised like the others; 0 for none
+    intercept: Option<f64> {
+        group: Group::Model,
+        form: Form::Number(Interval::AT_LEAST_ZERO),
+        default: Fallback::Number(default::INTERCEPT),
+    }
+
+    /// The declared range of y, as public knowledge; numbers outside are refused
+    target_range: Option<(f64, f64)> {
+        group: Group::Model,
+        form: Form::Pair,
+        only: Some(("loss", &["squared"])),
+        placeholder: "LOW,HIGH",
+    }
+
+    /// The range was read off the data and is assumed to be public, which certificates say
+    target_range_from_data: bool {
+        group: Group::Model,
+        internal: true,
+        form: Form::Flag,
+        only: Some(("loss", &["squared"])),
+    }
+
+    /// Where residuals are clipped, in half ranges of y: the loss is Huber's; `inf` for nowhere
+    ///
+    /// Without a clip it is the squared loss itself, for `solve`, `retrain` and `ridge` only.
+    clip: Option<f64>, json(with = "unbounded") {
+        group: Group::Model,
+        form: Form::Number(Interval::POSITIVE_OR_INFINITE),
+        unit: "half ranges of y",
+        default: Fallback::Number(1.0),
+        only: Some(("loss", &["squared"])),
+    }
+
+    /// Width of the smooth part of the hinge
+    hinge_width: Option<f64> {
+        group: Group::Model,
+        form: POSITIVE,
+        default: Fallback::Number(1.0),
+        only: Some(("loss", &["huber-hinge"])),
+    }
+
+    /// What sums are divided by: `fixed`, a public constant, or `mean`, the current number of
+    /// records
+    normalizer: Option<String> {
+        group: Group::Model,
+        form: Form::Name(|| vec!["fixed", "mean"]),
+        default: Fallback::Follows("fixed; `distributed-descent`: mean"),
+    }
+
+    /// N, as public knowledge: the number of records, or the sum of their weights
+    ///
+    /// Without it N is the first number of records, or the sum of their weights rounded to a whole
+    /// number: a value taken from the data. Then nothing can be claimed in which the number of
+    /// records is private.
+    public_n: Option<u64> {
+        group: Group::Model,
+        form: COUNT,
+        unit: "records",
+        default: Fallback::Data("the first number of records"),
+    }
+
+    /// Maximum number of records
+    capacity: Option<u64> {
+        group: Group::Model,
+        form: COUNT,
+        unit: "records",
+        default: Fallback::Follows("1.25 N, with weights 1.25 times the first number of records"),
+        only: Some(("normalizer", &["fixed"])),
+    }
+
+    /// Maximum weight of a record, as public knowledge
+    ///
+    /// Noise grows with it. The default is read off the data, and certificates say so:
+    /// `deletion-privacy` and `differential-privacy` are not claimed then.
+    max_weight: Option<f64> {
+        group: Group::Model,
+        form: POSITIVE,
+        default: Fallback::Data("the largest of the first records'"),
+    }
+
+    /// Minimum number of records, as public knowledge
+    minimum: Option<u64> {
+        group: Group::Model,
+        form: COUNT,
+        unit: "records",
+        only: Some(("normalizer", &["mean"])),
+    }
+
+    /// How the model is trained and how it forgets
+    ///
+    /// `solve` starts from the published model, finds the optimum to a measured distance and
+    /// publishes with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes
+    /// noisy gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge`
+    /// solves the squared loss from whole-number sums: removal is exact and there is no noise, so
+    /// the remaining records get no guarantee. `distributed-descent` averages models of the parts
+    /// of a sample and keeps the sample uniform, so that a request touches few parts.
+    /// `objective-perturbation` removes by Newton steps as published, and its certificates never
+    /// verify (NOT SOUND).
+    mechanism: Option<String> {
+        group: Group::Mechanism,
+        form: Form::Name(|| MechanismName::ALL.map(MechanismName::name).to_vec()),
+        default: Fallback::Name(default::MECHANISM),
+    }
+
+    /// The solver; with `§state secret`, `newton` serves requests from the changed rows alone while
+    /// a bound lasts
+    solver: Option<String> {
+        group: Group::Mechanism,
+        form: Form::Name(|| Solver::NAMES.to_vec()),
+        default: Fallback::Follows("automatic, by the number of parameters"),
+        only: of(&["solve", "retrain", "distributed-descent", "objective-perturbation"]),
+    }
+
+    /// Weights to start from, an NPZ file as exported or an NPY file
+    ///
+    /// For `solve` it saves time and changes no claim. For `noisy-gd` state how it was made. Other
+    /// mechanisms start from zeros.
+    start: Option<Vec<u8>>, json(skip) {
+        group: Group::Mechanism,
+        form: Form::File,
+        only: of(&["solve", "noisy-gd"]),
+    }
+
+    /// The start was made without the private data
+    start_public: bool {
+        group: Group::Mechanism,
+        form: Form::Flag,
+        only: of(&["noisy-gd"]),
+    }
+
+    /// The start was made privately, from data that may hold the same records
+    ///
+    /// Differential privacy for a group of records together, one world lacking them. Claims then
+    /// state the totals.
+    start_privacy: Option<Privacy> {
+        group: Group::Mechanism,
+        form: Form::Figures,
+        only: of(&["noisy-gd"]),
+    }
+
+    /// Size of a step
+    eta: Option<f64> {
+        group: Group::Mechanism,
+        form: POSITIVE,
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0"),
+        only: of(&["noisy-gd", "descent-to-delete"]),
+    }
+
+    /// Radius of the ball that contains the weights, as public knowledge
+    ///
+    /// Bounds then use the ball too, and `§lambda 0` is allowed.
+    radius: Option<f64> {
+        group: Group::Mechanism,
+        form: POSITIVE,
+        only: of(&["noisy-gd"]),
+    }
+
+    /// Steps of the first training
+    steps: Option<u64> {
+        group: Group::Mechanism,
+        form: STEPS,
+        unit: PASSES,
+        only: of(&["noisy-gd", "descent-to-delete"]),
+    }
+
+    /// Steps for each request
+    removal_steps: Option<u64> {
+        group: Group::Mechanism,
+        form: STEPS,
+        unit: PASSES,
+        default: Fallback::Follows("the fewest that meet the target"),
+        only: of(&["noisy-gd"]),
+    }
+
+    /// Which theorem's procedure
+    ///
+    /// `perfect` goes on from the published weights; `secret` from the unperturbed ones, which it
+    /// keeps; `regularised` and `weak` do so too, and choose lambda from `§diameter`.
+    variant: Option<String> {
+        group: Group::Mechanism,
+        form: Form::Name(|| Variant::ALL.map(Variant::name).to_vec()),
+        default: Fallback::Name("perfect"),
+        only: of(&["descent-to-delete"]),
+    }
+
+    /// The parameter xi
+    ///
+    /// `descent-to-delete` in its variant `weak`: how the steps of updates grow, i^(2 xi) times
+    /// those of the first for update i, xi from 1 to 16. `distributed-descent`: the size of its
+    /// sample, N^xi positions, xi from 1 to 4/3.
+    xi: Option<f64> {
+        group: Group::Mechanism,
+        form: POSITIVE,
+        default: Fallback::Number(1.0),
+        only: of(&["descent-to-delete", "distributed-descent"]),
+    }
+
+    /// The parameter I
+    ///
+    /// `descent-to-delete`: steps of an update, each for up to `§max-group` deleted or added
+    /// records; 10 where the variant chooses lambda. `distributed-descent` with `§accountant
+    /// descent`: the I of Theorem 4.5, from which its noise and its budget of steps follow.
+    iterations: Option<u64> {
+        group: Group::Mechanism,
+        form: STEPS,
+        unit: PASSES,
+        default: Fallback::Follows("the fewest that noise, target or theorem allow"),
+        only: of(&["descent-to-delete", "distributed-descent"]),
+    }
+
+    /// Diameter of the ball around 0 that holds the weights
+    diameter: Option<f64> {
+        group: Group::Mechanism,
+        form: POSITIVE,
+        default: Fallback::Follows("one that holds every optimum"),
+        only: of(&["descent-to-delete"]),
+    }
+
+    /// Independent copies, of which the best is published after noise
+    copies: Option<u64> {
+        group: Group::Mechanism,
+        form: Form::Count(1, 64),
+        default: Fallback::Count(1),
+        only: of(&["distributed-descent"]),
+    }
+
+    /// The epsilon that no request may exceed, for the notion of the target
+    epsilon: Option<f64> {
+        group: Group::Promise,
+        form: POSITIVE,
+        unit: "nats",
+        default: Fallback::Number(default::EPSILON),
+    }
+
+    /// The delta of the target
+    delta: Option<f64> {
+        group: Group::Promise,
+        form: Form::Number(Interval::UNIT),
+        default: Fallback::Follows("1e-6, or 1/(10 N) if that is less"),
+    }
+
+    /// The privacy notion of the target (epsilon, delta)
+    notion: Option<String> {
+        group: Group::Promise,
+        form: Form::Name(|| Notion::ALL.map(Notion::name).to_vec()),
+        default: Fallback::Follows("indistinguishable-from-retraining; `ridge`: exact-removal"),
+    }
+
+    /// The accountant whose bound must meet epsilon: the tight `gdp`, or a published one
+    accountant: Option<String> {
+        group: Group::Promise,
+        form: Form::Name(|| Accountant::ALL.map(Accountant::name).to_vec()),
+        default: Fallback::Follows("gdp, or the mechanism's own"),
+    }
+
+    /// Order of the Rényi notions
+    order: Option<f64> {
+        group: Group::Promise,
+        form: Form::Number(Interval::above(1.0)),
+        default: Fallback::Number(default::ORDER),
+    }
+
+    /// How many releases a requester may have seen; without it, requests must be chosen without
+    /// looking at releases
+    interactions: Option<u64> {
+        group: Group::Promise,
+        form: Form::Count(0, MOST_COUNT),
+        unit: "releases",
+        only: Some(("notion", &["deletion-privacy"])),
+    }
+
+    /// What is kept after a request: `perfect`, nothing that saw deleted records, or `secret`, also
+    /// weights without noise, which allow a counted number of releases
+    state: Option<String> {
+        group: Group::Promise,
+        form: Form::Name(|| vec!["perfect", "secret"]),
+        default: Fallback::Follows("perfect where the mechanism has a choice"),
+    }
+
+    /// Number of releases covered jointly
+    releases: Option<u64> {
+        group: Group::Promise,
+        form: COUNT,
+        unit: "releases",
+        default: Fallback::Count(default::RELEASES),
+    }
+
+    /// Maximum number of records per person that differential privacy and deletion-privacy protect
+    /// together; people with more are refused under these notions
+    ///
+    /// `descent-to-delete`: also the records that one update stands for.
+    max_group: Option<u64> {
+        group: Group::Promise,
+        form: COUNT,
+        unit: "records",
+        default: Fallback::Count(default::MAX_GROUP),
+    }
+
+    /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion)
+    ///
+    /// Choose it like lambda: from public knowledge or on public data.
+    noise: Option<f64> {
+        group: Group::Promise,
+        form: POSITIVE,
+        default: Fallback::Follows("chosen by the excess risk, or to meet the target"),
+        placeholder: "SIGMA",
+    }
+
+    /// Allowed excess risk of the output noise, which determines sigma (not `noisy-gd`)
+    excess_risk: Option<f64> {
+        group: Group::Promise,
+        form: POSITIVE,
+        default: Fallback::Follows("1e-3"),
+    }
+
+    /// The features were made by a private extractor, from data that may hold the same records
+    ///
+    /// Figures as for `§start-privacy`; with any mechanism.
+    extractor_privacy: Option<Privacy> {
+        group: Group::Promise,
+        form: Form::Figures,
+    }
+
+    /// Lines to add to what every certificate does not cover
+    ///
+    /// For instance how features were scaled, or how settings were chosen.
+    not_covered: Vec<String> {
+        group: Group::Promise,
+        form: Form::Lines,
+    }
+
+    /// A seed for the noise: for tests only; certificates then say `not for release` and never
+    /// verify
+    seed: Option<u64> {
+        group: Group::Promise,
+        form: Form::Count(0, u64::MAX),
+        placeholder: "NUMBER",
+    }
+
+    /// What a face of the engine wants back with the model, in its own words: how it spells
+    /// classes, and what it was called with
+    ///
+    /// No certificate says anything of it; it must hold nothing that is not public.
+    face: Option<String> {
+        group: Group::Promise,
+        form: Form::Text,
+        internal: true,
+    }
+}
