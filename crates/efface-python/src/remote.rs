@@ -159,7 +159,7 @@ impl Partitioned for Remote {
                 return Err(format!("part {part} has {rows} rows and names {named}"));
             }
         }
-        Ok(Names { rows, ids, subjects })
+        Ok(Names { positions: (0..rows as u64).collect(), ids, subjects })
     }
 
     fn withdraw(&self, places: &[Place]) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Transaction, Vault};
+use efface_vault::Vault;
 use sha2::{Digest, Sha256};
 
 use crate::context::Context;
@@ -14,11 +14,11 @@ use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan};
-use crate::rows::{Keyed, RowStore};
+use crate::rows::{Access, Batch, Keyed, Names, Rows};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::store::open_to_serve;
-use crate::table::{Table, check_ids, insert_rows, read_as_planned};
+use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
 ///
@@ -63,7 +63,8 @@ fn serve_rows(
     let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
     let (mut vault, current) = open_to_serve(path, purpose, context)?;
     let plan = &current.plan;
-    RowStore::Vault.check(plan)?;
+    let store = context.rows;
+    store.check(plan)?;
     let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.data.rows() as u64;
     if rows == 0 {
@@ -103,10 +104,12 @@ fn serve_rows(
     let leaving = Leaving::ids(replaced.map(|id| id.to_string()), version);
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
-            withdraw(&mut transaction, plan, ids, &leaving, &mut removed)?
+            let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+            withdraw(&mut *rows, plan, ids, &leaving, &mut removed)?
         }
         Some(ids) => {
-            refuse_known(&transaction, ids, hmac)?;
+            let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
+            refuse_known(&*rows, &transaction, ids, hmac)?;
             Vec::new()
         }
         None => {
@@ -117,7 +120,11 @@ fn serve_rows(
             Vec::new()
         }
     };
-    let keys = insert_rows(&mut transaction, &table, version, first)?;
+    let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
+    let batch = Batch { data: &table.data, names: &names.after(first) };
+    let mut stored = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+    let keys = stored.insert(&batch, version)?;
+    drop(stored);
     if let Some(limit) = plan.group_limit() {
         let largest = transaction.largest_subject()?;
         if largest > limit {
@@ -140,7 +147,7 @@ fn serve_rows(
     if plan.uses_changed_rows() {
         effect.inserted = Keyed { keys, data: table.data };
     } else {
-        drop(table);
+        drop(table.data);
     }
     serve(transaction, &current, named, effect, context)
 }
@@ -203,14 +210,14 @@ fn body(table: &Table) -> String {
 /// Takes out the records that an update replaces; since when each was there. Their contents go
 /// to `removed` where the plan asks for them.
 fn withdraw(
-    transaction: &mut Transaction<'_>,
+    rows: &mut Rows<'_>,
     plan: &Plan,
     ids: &[Box<str>],
     leaving: &Leaving,
     removed: &mut Keyed,
 ) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
-    let lookup = transaction.find_ids(&names)?;
+    let lookup = rows.find_ids(&names)?;
     if let Some(id) = lookup.missing.first() {
         return Err(Error::refused(
             "unknown-record",
@@ -223,19 +230,24 @@ fn withdraw(
         .hint("add new records with `efface add`")
         .about(lookup.missing));
     }
-    let identities = transaction.identities(&lookup.found)?;
+    let identities = rows.identities(&lookup.found)?;
     leaving.only(&identities)?;
     if plan.uses_changed_rows() {
-        *removed = Keyed::of(transaction, plan, &lookup.found)?;
+        *removed = rows.read(&lookup.found)?;
     }
-    transaction.delete_records(&lookup.found)?;
+    rows.erase(&lookup.found, &mut |_| Ok(()))?;
     Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
 }
 
 /// Ids are never reused, not even after a deletion.
-fn refuse_known(vault: &Vault, ids: &[Box<str>], hmac: impl Fn(&str) -> [u8; 32]) -> Result<()> {
+fn refuse_known(
+    rows: &Rows<'_>,
+    vault: &Vault,
+    ids: &[Box<str>],
+    hmac: impl Fn(&str) -> [u8; 32],
+) -> Result<()> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
-    let lookup = vault.find_ids(&names)?;
+    let lookup = rows.find_ids(&names)?;
     if !lookup.found.is_empty() {
         return Err(Error::refused(
             "duplicate-id",

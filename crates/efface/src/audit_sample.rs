@@ -5,10 +5,9 @@ use std::path::Path;
 use efface_learn::Dataset;
 
 use crate::error::{Error, Result};
-use crate::leaving::Leaving;
 use crate::naming::check_convention;
 use crate::plan::Plan;
-use crate::rows::Keyed;
+use crate::rows::{InVault, Keyed, OpenRows};
 use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
@@ -39,7 +38,8 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
     current.published()?;
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
     check_convention(&current.plan, wanted.iter().copied())?;
-    let lookup = vault.find_ids(&wanted)?;
+    let rows = InVault::at_rest(&vault, &current.plan);
+    let lookup = rows.find_ids(&wanted)?;
     if !lookup.missing.is_empty() {
         let shown: Vec<String> =
             lookup.missing.iter().take(20).map(|id| format!("`{id}`")).collect();
@@ -52,7 +52,7 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
             .hint("only records in the vault can be audited")
             .about(lookup.missing));
     }
-    let Keyed { keys, data } = Keyed::all(&vault, &current.plan, &Leaving::default())?;
+    let Keyed { keys, data } = rows.into_all()?;
     drop(vault);
     let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
     let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();

@@ -17,11 +17,11 @@ use crate::leaving::Leaving;
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
-use crate::rows::{Keyed, RowStore, failed, places};
+use crate::rows::{Access, CHUNK, GoOn, InVault, OpenRows, Rows};
 use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
-    CHUNK, Effect, check_releases, check_request_id, in_line, name_request, replay, serve,
-    served_before, since,
+    Effect, check_releases, check_request_id, in_line, name_request, replay, serve, served_before,
+    since,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
 
@@ -140,10 +140,14 @@ fn take_out(
         found += records as u64;
         context.report(Progress::Changing { records: found })
     };
-    let resolved = resolve(&vault, &current, &request.what, keyring, &mut go_on)?;
+    let plan = &current.plan;
+    let leaving = request.what.leaving(current.version + 1);
+    let rows = store.open(Access::Reading(&vault), plan, &leaving)?;
+    let resolved = resolve(&*rows, &vault, &current, &request.what, keyring, &mut go_on)?;
     if resolved.live.is_empty() {
         // Where nothing is done, the rows are asked, and not the index that led to none.
-        request.what.leaving(current.version + 1).check(&vault)?;
+        rows.check()?;
+        drop(rows);
         return again(vault, &current, named, &resolved.gone);
     }
     let release = then == Then::Release;
@@ -153,9 +157,8 @@ fn take_out(
     let mut identities = Vec::with_capacity(resolved.live.len());
     for some in resolved.live.chunks(CHUNK) {
         go_on(0)?;
-        identities.extend(vault.identities(some)?);
+        identities.extend(rows.identities(some)?);
     }
-    let leaving = request.what.leaving(current.version + 1);
     leaving.only(&identities)?;
     let private: Vec<&str> = identities
         .iter()
@@ -167,11 +170,10 @@ fn take_out(
     }
     let hmac =
         |label: &str, name: &str| keyring.hmac(&current.genesis.vault_id, label, name.as_bytes());
-    let plan = &current.plan;
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
     let subject = subject_marks(&request.what, hmac);
-    for subject in emptied(&vault, &identities, &mut go_on)? {
+    for subject in emptied(&*rows, &identities, &mut go_on)? {
         tombstones.push(hmac("subject", &subject));
     }
     let mut notices = Vec::new();
@@ -184,20 +186,17 @@ fn take_out(
         tombstones,
         subject,
         notices,
-        leaving,
         ..Effect::of(kind, resolved.live.len() as u64, plan)?
     };
     if release && plan.uses_changed_rows() {
-        effect.removed = Keyed::of(&vault, plan, &resolved.live)?;
+        effect.removed = rows.read(&resolved.live)?;
     }
-    if let RowStore::Parts(held) = store {
-        held.withdraw(&places(&vault, &resolved.live)?).map_err(failed)?;
-    }
+    drop(rows);
     let mut transaction = vault.begin()?;
-    for some in resolved.live.chunks(CHUNK) {
-        go_on(some.len())?;
-        transaction.delete_records(some)?;
-    }
+    let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+    rows.erase(&resolved.live, &mut go_on)?;
+    drop(rows);
+    effect.leaving = leaving;
     match then {
         Then::Release => serve(transaction, &current, named, effect, context).map_err(or_erase),
         Then::Withdraw => withdraw(transaction, &current, named, effect, context),
@@ -233,11 +232,8 @@ fn again(
     Ok(served)
 }
 
-/// Asked now and then, with how many records more are done, whether to go on.
-type GoOn<'a> = dyn FnMut(usize) -> Result<()> + 'a;
-
 /// Subjects of whom a deletion leaves no record.
-fn emptied(vault: &Vault, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
+fn emptied(rows: &Rows<'_>, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
     let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
     for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
         *leaving.entry(subject).or_default() += 1;
@@ -247,7 +243,7 @@ fn emptied(vault: &Vault, identities: &[Identity], go_on: &mut GoOn<'_>) -> Resu
         if number % CHUNK == 0 {
             go_on(0)?;
         }
-        if vault.find_subject(subject)?.len() == count {
+        if rows.find_subject(subject)?.len() == count {
             list.push(subject.to_owned());
         }
     }
@@ -276,11 +272,12 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
     vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
     let remaining = current.tally.count_rows(&vault).map_err(|error| error.of_vault(path))?;
-    let resolved = resolve(&vault, &current, &request.what, keyring, &mut |_| Ok(()))?;
+    let rows = InVault::at_rest(&vault, &current.plan);
+    let resolved = resolve(&rows, &vault, &current, &request.what, keyring, &mut |_| Ok(()))?;
     let records = resolved.live.len() as u64;
     let remaining = remaining.saturating_sub(records);
     let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
-    let identities = vault.identities(&resolved.live)?;
+    let identities = rows.identities(&resolved.live)?;
     let dry = DryRun {
         named_by: current.plan.ids,
         records,
@@ -367,13 +364,14 @@ pub fn split_known(
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
     let current = Current::of(&vault)?;
-    let (_, unknown) = looked_up(&vault, &current, what, keyring, &mut |_| Ok(()))?;
+    let rows = InVault::at_rest(&vault, &current.plan);
+    let (_, unknown) = looked_up(&rows, &vault, &current, what, keyring, &mut |_| Ok(()))?;
     // What is about to be passed over is asked of the rows, and not of the index alone.
     let unlisted = match what {
         Which::Ids(_) => Which::Ids(unknown.clone()),
         Which::Subjects(_) => Which::Subjects(unknown.clone()),
     };
-    unlisted.leaving(current.version + 1).check(&vault)?;
+    InVault::without(&vault, &current.plan, &unlisted.leaving(current.version + 1)).check()?;
     let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
     let rest = |names: &[String]| -> Vec<String> {
         names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()
@@ -387,13 +385,14 @@ pub fn split_known(
 
 /// Resolves names; one that is unknown refuses all.
 fn resolve(
+    rows: &Rows<'_>,
     vault: &Vault,
     current: &Current,
     which: &Which,
     keyring: &Keyring,
     go_on: &mut GoOn<'_>,
 ) -> Result<Resolved> {
-    let (resolved, unknown) = looked_up(vault, current, which, keyring, go_on)?;
+    let (resolved, unknown) = looked_up(rows, vault, current, which, keyring, go_on)?;
     if unknown.is_empty() { Ok(resolved) } else { Err(unknown_names(current, which, unknown)) }
 }
 
@@ -421,6 +420,7 @@ pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<Strin
 
 /// What the vault has of these names, and those it never had.
 fn looked_up(
+    rows: &Rows<'_>,
     vault: &Vault,
     current: &Current,
     which: &Which,
@@ -435,7 +435,7 @@ fn looked_up(
             check_convention(&current.plan, names.iter().copied())?;
             let (mut live, mut missing) = (Vec::new(), Vec::new());
             for some in names.chunks(CHUNK) {
-                let lookup = vault.find_ids(some)?;
+                let lookup = rows.find_ids(some)?;
                 go_on(lookup.found.len())?;
                 live.extend(lookup.found);
                 missing.extend(lookup.missing);
@@ -448,12 +448,12 @@ fn looked_up(
             asked.sort_unstable();
             asked.dedup();
             for name in asked {
-                let rows = vault.find_subject(name)?;
-                go_on(rows.len())?;
-                if rows.is_empty() {
+                let owned = rows.find_subject(name)?;
+                go_on(owned.len())?;
+                if owned.is_empty() {
                     missing.push(name.clone());
                 }
-                live.extend(rows);
+                live.extend(owned);
             }
             (live, missing)
         }

@@ -14,7 +14,8 @@ use crate::error::{Error, Kind, Result};
 use crate::issue::Named;
 use crate::ledger::{ERASURE, append};
 use crate::outcome::{ERASE, Served};
-use crate::serve::{CHUNK, Effect, clock_set_back, in_line, note_place};
+use crate::rows::{Access, CHUNK};
+use crate::serve::{Effect, clock_set_back, in_line, note_place};
 use crate::store::Current;
 
 /// What an erasure from a damaged vault cannot say.
@@ -72,7 +73,7 @@ pub(crate) fn withdraw(
     let document = serde_json::to_value(&erasure)
         .map_err(|error| Error::storage("erasure", error.to_string()))?;
     let (text, hash) = sealed(document, context.keyring)?;
-    effect.leaving.check(&transaction)?;
+    context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?.check()?;
     transaction.withdraw_model()?;
     let index = current.head.index + 1;
     let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;

@@ -17,8 +17,8 @@ use crate::erase::withdraw;
 use crate::error::{Error, Result, Stopped};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
-use crate::rows::RowStore;
-use crate::serve::{CHUNK, Effect, Lost, check_request_id, name_request, served_before};
+use crate::rows::{CHUNK, RowStore};
+use crate::serve::{Effect, Lost, check_request_id, name_request, served_before};
 use crate::store::{Current, open_damaged};
 
 /// Erases records and withdraws the model, with everything kept beside it, until a
@@ -156,6 +156,8 @@ fn erased(
     refused: &Error,
     context: &mut Context<'_>,
 ) -> Result<Served> {
+    // Names in parts are told from one another by the vault alone.
+    context.rows.check(&current.plan)?;
     let (kind, what) = (RequestKind::Delete, &request.what);
     let private: Vec<&str> = what.names().iter().map(String::as_str).collect();
     let vault_id = &current.genesis.vault_id;

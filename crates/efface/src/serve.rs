@@ -16,12 +16,9 @@ use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{ERASE, Served};
 use crate::plan::{MechanismName, Plan};
 use crate::random::{generator, identifier};
-use crate::rows::{Keyed, Rows};
+use crate::rows::{Access, CHUNK, Keyed};
 use crate::run::{Request, Start, removal_steps, run, stated};
 use crate::store::{Current, kept, open_to_serve};
-
-/// Records between two looks at whether to stop.
-pub(crate) const CHUNK: usize = 512;
 
 /// What a request does to the rows, already done in the transaction.
 pub(crate) struct Effect {
@@ -286,8 +283,8 @@ pub(crate) fn serve(
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
-    let rows = Rows::of(&transaction, plan, &effect.leaving, context.rows)?;
-    let remaining = rows.count();
+    let rows = context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?;
+    let remaining = rows.count()?;
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
     {
@@ -318,11 +315,9 @@ pub(crate) fn serve(
     };
     let mut rng = generator(None, version, context)?;
     let releases = current.releases() + 1;
-    let released = run(plan, &rows, &start, releases, &mut rng, context.watch)?;
+    let released = run(plan, &*rows, &start, releases, &mut rng, context.watch)?;
     let holders = rows.holders()?;
-    if !rows.were_read() {
-        effect.leaving.check(&transaction)?;
-    }
+    rows.check()?;
     drop(rows);
     let erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
     let deleted = erased.unwrap_or(effect.deleted_since.len() as u64);

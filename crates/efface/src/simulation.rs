@@ -12,8 +12,9 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::certify;
 use crate::error::{Error, Result};
+use crate::naming::row_id;
 use crate::plan::{Plan, Schedule};
-use crate::rows::{Keyed, Rows, picked};
+use crate::rows::{Batch, InMemory, Keyed, Names, OpenRows};
 use crate::run::{Request, Start, removal_steps, run, stated};
 
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
@@ -21,8 +22,8 @@ use crate::run::{Request, Start, removal_steps, run, stated};
 #[derive(Debug)]
 pub struct Simulation<'a> {
     plan: &'a Plan,
-    before: Keyed,
-    after: Keyed,
+    before: InMemory<'a>,
+    after: InMemory<'a>,
     removed: Keyed,
     none: Keyed,
 }
@@ -61,23 +62,20 @@ impl<'a> Simulation<'a> {
             );
             return Err(Error::input("positions", message));
         }
-        let constants = plan.constants()?;
-        efface_learn::Objective::new(&constants, data)
-            .map_err(|error| Error::refused("data", error.to_string()))?;
-        let gone = |row: &usize| positions.binary_search(row).is_ok();
-        let rest: Vec<usize> = (0..data.rows()).filter(|row| !gone(row)).collect();
-        let keyed = |rows: &[usize]| -> Result<Keyed> {
-            let keys = rows.iter().map(|&row| row as i64 + 1).collect();
-            Ok(Keyed { keys, data: picked(data, rows)? })
+        let names = Names::by_position(data.rows());
+        let all = || -> Result<InMemory<'a>> {
+            let mut rows = InMemory::none(plan)?;
+            rows.insert(&Batch { data, names: &names }, 1)?;
+            Ok(rows)
         };
-        let all: Vec<usize> = (0..data.rows()).collect();
-        Ok(Self {
-            plan,
-            before: keyed(&all)?,
-            after: keyed(&rest)?,
-            removed: keyed(positions)?,
-            none: Keyed::none(plan)?,
-        })
+        let (before, mut after) = (all()?, all()?);
+        before.check()?;
+        let ids: Vec<String> = positions.iter().map(|&row| row_id(row as u64)).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let leaving = before.find_ids(&ids)?.found;
+        let removed = before.read(&leaving)?;
+        after.erase(&leaving, &mut |_| Ok(()))?;
+        Ok(Self { plan, before, after, removed, none: Keyed::none(plan)? })
     }
 
     /// The plan under which runs are simulated.
@@ -89,7 +87,7 @@ impl<'a> Simulation<'a> {
     /// The records of a world.
     #[must_use]
     pub fn records(&self, world: World) -> &Dataset {
-        &self.keyed(world).data
+        self.rows(world).records()
     }
 
     /// The records that are deleted.
@@ -98,7 +96,7 @@ impl<'a> Simulation<'a> {
         &self.removed.data
     }
 
-    fn keyed(&self, world: World) -> &Keyed {
+    fn rows(&self, world: World) -> &InMemory<'a> {
         match world {
             World::Before => &self.before,
             World::After => &self.after,
@@ -110,9 +108,9 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// As training.
     pub fn learn(&self, world: World, rng: &mut ChaCha20Rng) -> Result<Released> {
-        let rows = Rows::Memory(self.keyed(world));
+        let rows = self.rows(world);
         let released =
-            run(self.plan, &rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
+            run(self.plan, rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
         let event = stated(self.plan, released.event, None, 0)?;
         Ok(Released { event, ..released })
     }
@@ -134,7 +132,7 @@ impl<'a> Simulation<'a> {
     pub fn steps(&self, learnt: &Released) -> Result<u64> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
-        removal_steps(self.plan, &learnt.event, &change, self.after.data.rows())
+        removal_steps(self.plan, &learnt.event, &change, self.after.records().rows())
     }
 
     fn serve(
@@ -154,9 +152,8 @@ impl<'a> Simulation<'a> {
             added: &self.none,
             steps,
         });
-        let rows = Rows::Memory(&self.after);
         let watch = &mut |_: &_| ControlFlow::Continue(());
-        let released = run(self.plan, &rows, &start, 2, rng, watch)?;
+        let released = run(self.plan, &self.after, &start, 2, rng, watch)?;
         let deleted = change.deleted_since.len() as u64;
         let event = stated(self.plan, released.event, Some(&learnt.event), deleted)?;
         Ok(Released { event, ..released })

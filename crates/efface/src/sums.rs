@@ -8,9 +8,8 @@ use efface_vault::Vault;
 
 use crate::encode::weight_bytes;
 use crate::error::Result;
-use crate::leaving::Leaving;
 use crate::plan::{MechanismName, Plan};
-use crate::rows::Keyed;
+use crate::rows::InVault;
 use crate::run::ridge::refused;
 use crate::store::kept;
 
@@ -26,7 +25,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         return Ok(());
     };
     let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
-    let rows = match Keyed::all(vault, plan, &Leaving::default()) {
+    let rows = match InVault::at_rest(vault, plan).into_all() {
         Ok(rows) => rows,
         Err(error) => {
             fails(error.message());

@@ -7,13 +7,10 @@ use efface_formats::{
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
 use efface_privacy::quantity::Decimal;
-use efface_vault::{StoredRecord, Transaction};
 use zeroize::Zeroize;
 
 use crate::context::Progress;
-use crate::encode::encode;
 use crate::error::{Error, Result};
-use crate::naming::row_id;
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights, Task};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
@@ -334,35 +331,4 @@ pub(crate) fn check_ids(table: &Table) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Writes the rows of a table. Without ids, the record of its row K is `row:` and `first` + K.
-pub(crate) fn insert_rows(
-    transaction: &mut Transaction<'_>,
-    table: &Table,
-    version: u64,
-    first: u64,
-) -> Result<Vec<i64>> {
-    let mut features = Vec::new();
-    let mut keys = Vec::with_capacity(table.data.rows());
-    for row in 0..table.data.rows() {
-        encode(&table.data, row, table.weighted, &mut features);
-        let position;
-        let id = match &table.ids {
-            Some(ids) => ids[row].as_ref(),
-            None => {
-                position = row_id(first.saturating_add(table.positions[row]));
-                &position
-            }
-        };
-        let key = transaction.insert_record(&StoredRecord {
-            id,
-            subject: table.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
-            target: table.data.y()[row],
-            features: &features,
-            added_version: version,
-        })?;
-        keys.push(key.get());
-    }
-    Ok(keys)
 }

@@ -10,18 +10,22 @@ use crate::certify;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::issue::{Issued, Named};
+use crate::leaving::Leaving;
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
-use crate::rows::{Partitioned, RowStore, Rows, check_names, failed, insert_places};
+use crate::rows::{
+    Access, InMemory, InParts, Names, OpenRows, Partitioned, RowStore, Rows, check_names, failed,
+    insert_places,
+};
 use crate::run::{Start, run, stated};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
 use crate::start;
-use crate::table::{Table, check_ids, facts_of, facts_of_parts, insert_rows, read_table};
+use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
@@ -112,8 +116,15 @@ impl First<'_> {
         let facts = facts_of(source, &table, ids)?;
         let plan = self.plan(&facts)?;
         plan.check_groups(table.subjects.as_deref())?;
-        let rows = Rows::Table(&table.data);
-        let mut insert = |creation: &mut Creation| insert_table(creation, &table);
+        let named = table.ids.is_some();
+        let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
+        let rows = InMemory::of(&plan, table.data, names);
+        let mut insert = |creation: &mut Creation| {
+            if !named {
+                creation.take_positions(table.read)?;
+            }
+            insert_first(creation, &plan, &rows)
+        };
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(left_out(table.left_out));
@@ -141,7 +152,7 @@ impl First<'_> {
         check_names(held, &plan)?;
         let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
         let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
-        self.learn(&plan, &facts, &Rows::Parts(held), &clipped, &mut insert, context)
+        self.learn(&plan, &facts, &InParts::unlisted(held), &clipped, &mut insert, context)
     }
 
     fn plan(&self, facts: &Facts) -> Result<Plan> {
@@ -172,7 +183,7 @@ impl First<'_> {
         let id = format!("train-{}", identifier(context)?);
         let digest = context.keyring.hmac(&vault_id, "request", id.as_bytes());
         let named = Named { id, digest, received_at: received_at.clone() };
-        let records = rows.count() as u64;
+        let records = rows.count()? as u64;
         let certified = certify::Facts {
             vault: &vault_id,
             request_id: &named.id,
@@ -226,14 +237,11 @@ fn free_name(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the rows of the first training, whose numbers are 1, 2, ... in their order.
-fn insert_table(creation: &mut Creation, table: &Table) -> Result<()> {
-    let first = match table.ids {
-        Some(_) => 0,
-        None => creation.take_positions(table.read)?,
-    };
-    let keys = insert_rows(creation, table, FIRST, first)?;
-    if keys.iter().zip(1..).all(|(key, expected)| *key == expected) {
+/// Writes the rows of the first training, under the numbers they were learnt from.
+fn insert_first(creation: &mut Creation, plan: &Plan, rows: &InMemory<'_>) -> Result<()> {
+    let leaving = Leaving::default();
+    let mut stored = RowStore::Vault.open(Access::Changing(creation), plan, &leaving)?;
+    if stored.insert(&rows.batch(), FIRST)? == rows.keys()? {
         return Ok(());
     }
     Err(Error::storage("damaged", "a new vault does not number its records from 1"))

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use efface_learn::{Constants, Dataset, Loss, check_records, lower_triangle};
-use efface_matrix::{Matrix, Totals};
+use efface_learn::{Constants, Loss, check_records, lower_triangle};
+use efface_matrix::Totals;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
@@ -11,7 +11,7 @@ use crate::context::Progress;
 use crate::encode::encode;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::rows::Names;
+use crate::rows::{Keyed, Names};
 use crate::source::Source;
 use crate::table::read_as_planned;
 
@@ -26,56 +26,15 @@ pub struct Part {
     weighted: bool,
     /// Rows when it was made.
     made: u64,
-    rows: Placed,
-    withdrawn: Placed,
+    /// Under their positions, which ascend.
+    rows: Keyed,
+    withdrawn: Keyed,
     /// Where it was last brought, erased and withdrawn; none if it did not get there.
     state: Option<(Vec<u64>, Vec<u64>)>,
     salt: [u8; 16],
     print: u128,
     names: Option<Names>,
     shortened: u64,
-}
-
-/// Rows and their positions; ascending where they are summed.
-#[derive(Debug)]
-struct Placed {
-    data: Dataset,
-    at: Vec<u64>,
-}
-
-impl Placed {
-    fn none(columns: usize) -> Result<Self> {
-        let data = Dataset::new(Matrix::dense(columns), Vec::new()).map_err(refused)?;
-        Ok(Self { data, at: Vec::new() })
-    }
-
-    fn take(&mut self, from: &Self, row: usize) -> Result<()> {
-        self.data.push_from(&from.data, row).map_err(refused)?;
-        self.at.push(from.at[row]);
-        Ok(())
-    }
-
-    /// Overwrites these rows.
-    fn wipe(&mut self, rows: &[usize]) -> Result<()> {
-        self.data.remove_rows(rows).map_err(refused)?;
-        let mut gone = rows.iter().copied().peekable();
-        let mut row = 0;
-        self.at.retain(|_| {
-            let out = gone.next_if_eq(&row).is_some();
-            row += 1;
-            !out
-        });
-        Ok(())
-    }
-
-    fn wipe_all(&mut self) -> Result<()> {
-        self.wipe(&(0..self.at.len()).collect::<Vec<_>>())
-    }
-
-    /// The rows whose position the predicate says yes to.
-    fn which(&self, chosen: impl Fn(u64) -> bool) -> Vec<usize> {
-        (0..self.at.len()).filter(|row| chosen(self.at[*row])).collect()
-    }
 }
 
 impl Drop for Part {
@@ -113,11 +72,11 @@ impl Part {
         }
         check_records(&constants, &table.data).map_err(refused)?;
         let made = table.data.rows();
-        let names = Names { rows: made, ids: table.ids, subjects: table.subjects };
+        let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let mut part = Self {
             made: made as u64,
-            rows: Placed { data: table.data, at: (0..made as u64).collect() },
-            withdrawn: Placed::none(constants.cols())?,
+            rows: Keyed { keys: (0..made as i64).collect(), data: table.data },
+            withdrawn: Keyed::none(&plan)?,
             state: Some((Vec::new(), Vec::new())),
             weighted: plan.max_weight.is_some(),
             constants,
@@ -139,7 +98,7 @@ impl Part {
     /// Rows that take part in sums.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.rows.at.len()
+        self.rows.keys.len()
     }
 
     /// Rows that were longer than the bound by more than a rounding when the part was made.
@@ -209,24 +168,24 @@ impl Part {
                 return Err(Error::input("data", message));
             }
         }
-        let is = |list: &[u64], position: u64| list.binary_search(&position).is_ok();
-        let stays = |position: u64| !is(erased, position) && !is(withdrawn, position);
-        if self.withdrawn.at.iter().any(|position| stays(*position)) {
+        let is = |list: &[u64], key: i64| list.binary_search(&key.unsigned_abs()).is_ok();
+        let stays = |key: i64| !is(erased, key) && !is(withdrawn, key);
+        if self.withdrawn.keys.iter().any(|key| stays(*key)) {
             self.restore()?;
         }
-        let out = self.rows.which(|position| !stays(position));
+        let out = self.rows.which(|key| !stays(key));
         for &row in &out {
-            if is(withdrawn, self.rows.at[row]) {
+            if is(withdrawn, self.rows.keys[row]) {
                 self.withdrawn.take(&self.rows, row)?;
             }
         }
         self.print = self.print.wrapping_sub(self.prints(&out));
         self.rows.wipe(&out)?;
-        let gone = self.withdrawn.which(|position| is(erased, position));
+        let gone = self.withdrawn.which(|key| is(erased, key));
         self.withdrawn.wipe(&gone)?;
         let gone = (erased.len() + withdrawn.len()) as u64;
-        let whole = self.rows.at.len() as u64 + gone == self.made
-            && self.withdrawn.at.len() == withdrawn.len();
+        let whole = self.rows.keys.len() as u64 + gone == self.made
+            && self.withdrawn.keys.len() == withdrawn.len();
         if whole {
             return Ok(());
         }
@@ -235,19 +194,18 @@ impl Part {
 
     /// Puts all withdrawn rows back where they were.
     fn restore(&mut self) -> Result<()> {
-        let columns = self.constants.cols();
-        let mut all: Vec<(u64, bool, usize)> = Vec::with_capacity(self.made as usize);
-        all.extend(self.rows.at.iter().enumerate().map(|(row, at)| (*at, true, row)));
-        all.extend(self.withdrawn.at.iter().enumerate().map(|(row, at)| (*at, false, row)));
+        let mut all: Vec<(i64, bool, usize)> = Vec::with_capacity(self.made as usize);
+        all.extend(self.rows.keys.iter().enumerate().map(|(row, key)| (*key, true, row)));
+        all.extend(self.withdrawn.keys.iter().enumerate().map(|(row, key)| (*key, false, row)));
         all.sort_unstable();
-        let mut merged = Placed::none(columns)?;
+        let mut merged = Keyed::none_like(&self.rows.data)?;
         for (_, stayed, row) in all {
             merged.take(if stayed { &self.rows } else { &self.withdrawn }, row)?;
         }
         self.rows.wipe_all()?;
         self.withdrawn.wipe_all()?;
         self.rows = merged;
-        self.print = self.prints(&(0..self.rows.at.len()).collect::<Vec<_>>());
+        self.print = self.prints(&(0..self.rows.keys.len()).collect::<Vec<_>>());
         Ok(())
     }
 
@@ -259,7 +217,7 @@ impl Part {
             encode(&self.rows.data, row, self.weighted, &mut bytes);
             let mut hasher = Sha256::new();
             hasher.update(self.salt);
-            hasher.update(self.rows.at[row].to_le_bytes());
+            hasher.update(self.rows.keys[row].to_le_bytes());
             hasher.update(self.rows.data.y()[row].to_le_bytes());
             hasher.update(&bytes);
             let digest: [u8; 32] = hasher.finalize().into();

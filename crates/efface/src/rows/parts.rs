@@ -5,41 +5,13 @@
 
 use std::collections::HashSet;
 
-use efface_learn::Parts;
-use efface_vault::{RecordId, StoredRecord, Transaction, Vault};
+use efface_learn::{Dataset, Parts};
+use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroize;
 
-use super::Place;
+use super::{Batch, GoOn, InVault, Keyed, Names, OpenRows, Place};
 use crate::error::{Error, Result, Stopped};
-use crate::naming::row_id;
 use crate::plan::{Ids, Plan};
-
-/// Names of records, one for each row of a part.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    /// Number of rows.
-    pub rows: usize,
-    /// Their ids; none where records are named by their position.
-    pub ids: Option<Vec<Box<str>>>,
-    /// The subject of each row, if named.
-    pub subjects: Option<Vec<Box<str>>>,
-}
-
-impl Names {
-    /// How many records are named.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.rows
-    }
-}
-
-impl Drop for Names {
-    fn drop(&mut self) {
-        self.ids.zeroize();
-        self.subjects.zeroize();
-    }
-}
 
 /// Reaches the parts that hold a model's records, wherever they are.
 ///
@@ -77,16 +49,102 @@ pub(crate) fn failed(reason: String) -> Error {
     Error::storage("parts", reason)
 }
 
-/// The places of records of a vault.
-pub(crate) fn places(vault: &Vault, records: &[RecordId]) -> Result<Vec<Place>> {
-    let mut places = Vec::with_capacity(records.len());
-    vault
-        .read_records(records, |_, row| {
+/// Rows in parts. Their names and places are in a vault, once there is one.
+pub(crate) struct InParts<'a, 'v> {
+    held: &'a dyn Partitioned,
+    listed: Option<InVault<'a, 'v>>,
+}
+
+impl<'a, 'v> InParts<'a, 'v> {
+    /// Those of a model that is still to be trained.
+    pub(crate) fn unlisted(held: &'a dyn Partitioned) -> Self {
+        Self { held, listed: None }
+    }
+
+    /// Those that a vault lists.
+    pub(super) fn of(held: &'a dyn Partitioned, listed: InVault<'a, 'v>) -> Result<Self> {
+        let (count, got) = (listed.count()?, held.records());
+        if got != count {
+            let message = format!("the vault lists {count} records, but the partitions have {got}");
+            return Err(failed(message));
+        }
+        Ok(Self { held, listed: Some(listed) })
+    }
+
+    fn listed(&self) -> Result<&InVault<'a, 'v>> {
+        self.listed.as_ref().ok_or_else(|| failed("no vault lists the records yet".to_owned()))
+    }
+
+    fn places(&self, records: &[RecordId]) -> Result<Vec<Place>> {
+        let mut places = Vec::with_capacity(records.len());
+        let vault = self.listed()?.access.vault();
+        let read = vault.read_records(records, |_, row| {
             places.push(Place::from_bytes(row.features).map_err(Stopped)?);
             Ok(())
-        })
-        .map_err(|Stopped(error)| error)?;
-    Ok(places)
+        });
+        read.map_err(|Stopped(error)| error)?;
+        Ok(places)
+    }
+}
+
+impl OpenRows for InParts<'_, '_> {
+    fn count(&self) -> Result<usize> {
+        Ok(self.held.records())
+    }
+
+    fn data(&self) -> Result<&Dataset> {
+        Err(only_sums())
+    }
+
+    fn keys(&self) -> Result<Vec<i64>> {
+        Err(only_sums())
+    }
+
+    fn read(&self, _: &[RecordId]) -> Result<Keyed> {
+        Err(only_sums())
+    }
+
+    fn sums(&self) -> Option<&dyn Parts> {
+        Some(self.held)
+    }
+
+    fn holders(&self) -> Result<Option<u64>> {
+        self.held.holders().map(Some).map_err(failed)
+    }
+
+    fn find_ids(&self, ids: &[&str]) -> Result<IdLookup> {
+        self.listed()?.find_ids(ids)
+    }
+
+    fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>> {
+        self.listed()?.find_subject(subject)
+    }
+
+    fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>> {
+        self.listed()?.identities(records)
+    }
+
+    fn insert(&mut self, _: &Batch<'_>, _: u64) -> Result<Vec<i64>> {
+        Err(Error::refused("in-parts", "records cannot be added to rows that are held in parts")
+            .hint("train a new model on all of them"))
+    }
+
+    /// Withdraws them from all sums, in one call, and erases their names and places.
+    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+        self.held.withdraw(&self.places(records)?).map_err(failed)?;
+        let listed = self.listed.as_mut().ok_or_else(only_sums)?;
+        listed.erase(records, go_on)
+    }
+
+    /// That names and places are as they were stored; rows are checked whenever they are summed.
+    fn check(&self) -> Result<()> {
+        self.listed.as_ref().map_or(Ok(()), OpenRows::check)
+    }
+}
+
+/// Plans that need rows are refused when they are made; this is for what slips through.
+fn only_sums() -> Error {
+    Error::refused("in-parts", "the rows are in partitions that return only sums")
 }
 
 /// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
@@ -136,26 +194,18 @@ pub(crate) fn insert_places(
 ) -> Result<()> {
     let mut position = transaction.take_positions(held.records() as u64)?;
     for part in 0..held.count() {
-        let names = held.names(part).map_err(failed)?;
+        let names = held.names(part).map_err(failed)?.after(position);
         for row in 0..names.count() {
-            let number;
-            let id = match &names.ids {
-                Some(ids) => ids[row].as_ref(),
-                None => {
-                    number = row_id(position);
-                    &number
-                }
-            };
             let place = Place { part: part as u32, row: row as u64 };
             transaction.insert_record(&StoredRecord {
-                id,
-                subject: names.subjects.as_ref().map(|subjects| subjects[row].as_ref()),
+                id: &names.id(row),
+                subject: names.subject(row),
                 target: 0.0,
                 features: &place.to_bytes(),
                 added_version: version,
             })?;
-            position += 1;
         }
+        position += names.count() as u64;
     }
     if position == held.records() as u64 {
         return Ok(());

@@ -109,11 +109,9 @@ pub(crate) fn run(
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
-    match rows {
-        Rows::Parts(held) => Objective::over(constants, *held),
-        Rows::Table(_) | Rows::Memory(_) | Rows::Vault { .. } => {
-            Objective::new(constants, rows.data()?)
-        }
+    match rows.sums() {
+        Some(parts) => Objective::over(constants, parts),
+        None => Objective::new(constants, rows.data()?),
     }
     .map_err(|error| Error::refused("data", error.to_string()))
 }

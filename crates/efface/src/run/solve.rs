@@ -26,7 +26,7 @@ pub(super) fn run(
     rng: &mut ChaCha20Rng,
     watch: &mut Watch<'_>,
 ) -> Result<Released> {
-    let checked = output_plan(plan, constants, rows.count())?;
+    let checked = output_plan(plan, constants, rows.count()?)?;
     if plan.remembers() {
         return remembered(constants, &checked, rows, start, releases, rng, watch);
     }
@@ -59,7 +59,7 @@ fn remembered(
         Start::Request(Request { kept: Some(kept), removed, added, .. }) => {
             let mut pending = newton::change(constants, checked, kept, &removed.data, &added.data)
                 .map_err(refused)?;
-            let (known, count) = (pending.records(), rows.count() as u64);
+            let (known, count) = (pending.records(), rows.count()? as u64);
             if known != count {
                 return Err(Error::storage(
                     "damaged",

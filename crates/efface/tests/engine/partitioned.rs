@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use efface::{
     CheckOutcome, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
     Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape, Source, SumError, Totals,
-    Values, Which, add, delete, delete_dry_run, entries, refresh, status, train, verify, weights,
+    Values, Which, add, delete, delete_dry_run, entries, erase, refresh, status, train, verify,
+    weights,
 };
 
 use crate::world::World;
@@ -390,6 +391,22 @@ fn commands_that_need_rows_are_refused() {
     world.run(|s| train(&rows.source(), Settings::default(), &ordinary, s)).unwrap();
     let error = model.run(|s| delete(&ordinary, &ids(&["id-1"]), s));
     assert_eq!(code(error.unwrap_err()), "held-here");
+}
+
+#[test]
+fn a_damaged_vault_without_its_rows_is_not_mended() {
+    let model = Model::trained(Cluster::of(&[40, 50]), Settings::default()).unwrap();
+    let file = rusqlite::Connection::open(&model.vault).unwrap();
+    file.execute("DELETE FROM record WHERE sequence = 7", ()).unwrap();
+    drop(file);
+    let before = std::fs::read(&model.vault).unwrap();
+    // The row of the missing name is still in its part.
+    let there = model.world.run(|s| erase(&model.vault, &ids(&["id-1"]), s)).unwrap_err();
+    assert_eq!(there.code(), "held-elsewhere", "{}", there.message());
+    let here = model.run(|s| erase(&model.vault, &ids(&["id-1"]), s)).unwrap_err();
+    assert_eq!(here.code(), "damaged", "{}", here.message());
+    assert_eq!(std::fs::read(&model.vault).unwrap(), before);
+    assert_eq!(model.cluster.records(), 90);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::leaving::Leaving;
 use crate::plan::Schedule;
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
-use crate::rows::{RowStore, Rows};
+use crate::rows::{Access, RowStore};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
@@ -119,13 +119,14 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
     let leaving = Leaving::default();
-    let rows = Rows::of(&vault, &current.plan, &leaving, RowStore::Vault).unwrap();
+    let rows = RowStore::Vault.open(Access::Reading(&vault), &current.plan, &leaving).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
         Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),
         _ => {
             let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
-            let stopping = Stopping { distance: 10.0 * least_distance(&constants, rows.count()) };
+            let stopping =
+                Stopping { distance: 10.0 * least_distance(&constants, rows.count().unwrap()) };
             solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap().weights
         }
     };

@@ -1,0 +1,187 @@
+//! Rows in memory.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use efface_learn::{Dataset, DatasetError, Objective};
+use efface_matrix::Matrix;
+use efface_vault::{IdLookup, Identity, RecordId};
+
+use super::names::{Names, remove};
+use super::{Batch, GoOn, OpenRows, damaged};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    /// The number of each record, ascending where the order is that of all records.
+    pub(crate) keys: Vec<i64>,
+    /// One row for each.
+    pub(crate) data: Dataset,
+}
+
+impl Keyed {
+    /// No records, with the plan's shape.
+    pub(crate) fn none(plan: &Plan) -> Result<Self> {
+        Self::empty(plan.rows.sparse, plan.columns())
+    }
+
+    /// No records, with the shape of these.
+    pub(crate) fn none_like(data: &Dataset) -> Result<Self> {
+        Self::empty(matches!(data.x(), Matrix::Sparse(_)), data.cols())
+    }
+
+    fn empty(sparse: bool, columns: usize) -> Result<Self> {
+        let x = if sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
+        Ok(Self { keys: Vec::new(), data: Dataset::new(x, Vec::new()).map_err(broken)? })
+    }
+
+    /// Appends a record of others.
+    pub(crate) fn take(&mut self, from: &Self, row: usize) -> Result<()> {
+        self.data.push_from(&from.data, row).map_err(broken)?;
+        self.keys.push(from.keys[row]);
+        Ok(())
+    }
+
+    /// Overwrites the records in these rows, which ascend.
+    pub(crate) fn wipe(&mut self, rows: &[usize]) -> Result<()> {
+        self.data.remove_rows(rows).map_err(broken)?;
+        remove(&mut self.keys, rows);
+        Ok(())
+    }
+
+    /// Overwrites all records.
+    pub(crate) fn wipe_all(&mut self) -> Result<()> {
+        self.wipe(&(0..self.keys.len()).collect::<Vec<_>>())
+    }
+
+    /// The rows whose number the predicate says yes to.
+    pub(crate) fn which(&self, chosen: impl Fn(i64) -> bool) -> Vec<usize> {
+        (0..self.keys.len()).filter(|row| chosen(self.keys[*row])).collect()
+    }
+}
+
+/// Rows in memory, under the names and numbers they would have in a vault: what is learnt from before
+/// there is a vault, and where none is wanted.
+#[derive(Debug)]
+pub(crate) struct InMemory<'a> {
+    plan: &'a Plan,
+    rows: Keyed,
+    names: Names,
+    /// The version that first saw each.
+    added: Vec<u64>,
+    /// The highest number ever given.
+    last: i64,
+}
+
+impl<'a> InMemory<'a> {
+    /// No rows.
+    pub(crate) fn none(plan: &'a Plan) -> Result<Self> {
+        Ok(Self::of(plan, Keyed::none(plan)?.data, Names::default()))
+    }
+
+    /// The first rows of a model.
+    pub(crate) fn of(plan: &'a Plan, data: Dataset, names: Names) -> Self {
+        let last = data.rows() as i64;
+        let added = vec![1; data.rows()];
+        Self { plan, rows: Keyed { keys: (1..=last).collect(), data }, names, added, last }
+    }
+
+    /// As they are put into another store.
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch { data: &self.rows.data, names: &self.names }
+    }
+
+    /// All of them.
+    pub(crate) fn records(&self) -> &Dataset {
+        &self.rows.data
+    }
+
+    fn rows_of(&self, records: &[RecordId]) -> Result<Vec<usize>> {
+        let row = |record: &RecordId| self.rows.keys.binary_search(&record.get());
+        let rows: std::result::Result<_, _> = records.iter().map(row).collect();
+        rows.map_err(|_| damaged("a record that was asked for is not there"))
+    }
+}
+
+impl OpenRows for InMemory<'_> {
+    fn count(&self) -> Result<usize> {
+        Ok(self.rows.keys.len())
+    }
+
+    fn data(&self) -> Result<&Dataset> {
+        Ok(&self.rows.data)
+    }
+
+    fn keys(&self) -> Result<Vec<i64>> {
+        Ok(self.rows.keys.clone())
+    }
+
+    fn read(&self, records: &[RecordId]) -> Result<Keyed> {
+        let mut read = Keyed::none_like(&self.rows.data)?;
+        self.rows_of(records)?.into_iter().try_for_each(|row| read.take(&self.rows, row))?;
+        Ok(read)
+    }
+
+    fn find_ids(&self, ids: &[&str]) -> Result<IdLookup> {
+        let mut rows: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(self.added.len());
+        rows.extend((0..self.added.len()).map(|row| (self.names.id(row), row)));
+        let (mut lookup, mut asked) = (IdLookup::default(), HashSet::new());
+        for &id in ids.iter().filter(|id| asked.insert(**id)) {
+            match rows.get(id) {
+                Some(&row) => lookup.found.push(RecordId::new(self.rows.keys[row])),
+                None => lookup.missing.push(id.to_owned()),
+            }
+        }
+        Ok(lookup)
+    }
+
+    fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>> {
+        let rows = (0..self.added.len()).filter(|row| self.names.subject(*row) == Some(subject));
+        Ok(rows.map(|row| RecordId::new(self.rows.keys[row])).collect())
+    }
+
+    fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>> {
+        let identity = |row: usize| Identity {
+            record: RecordId::new(self.rows.keys[row]),
+            id: self.names.id(row).into_owned(),
+            subject: self.names.subject(row).map(str::to_owned),
+            added_version: self.added[row],
+        };
+        Ok(self.rows_of(records)?.into_iter().map(identity).collect())
+    }
+
+    fn insert(&mut self, batch: &Batch<'_>, version: u64) -> Result<Vec<i64>> {
+        let first = self.last + 1;
+        self.names.extend(batch.names)?;
+        for row in 0..batch.data.rows() {
+            self.rows.data.push_from(batch.data, row).map_err(broken)?;
+            self.last += 1;
+            self.rows.keys.push(self.last);
+            self.added.push(version);
+        }
+        Ok((first..=self.last).collect())
+    }
+
+    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+        let mut gone = self.rows_of(records)?;
+        gone.sort_unstable();
+        go_on(gone.len())?;
+        self.rows.wipe(&gone)?;
+        self.names.remove(&gone);
+        remove(&mut self.added, &gone);
+        Ok(())
+    }
+
+    /// That every row obeys the plan's public constants.
+    fn check(&self) -> Result<()> {
+        let constants = self.plan.constants()?;
+        let checked = Objective::new(&constants, &self.rows.data).map(drop);
+        checked.map_err(|error| Error::refused("data", error.to_string()))
+    }
+}
+
+fn broken(error: DatasetError) -> Error {
+    Error::storage("rows", format!("rows in memory cannot be changed: {error}"))
+}

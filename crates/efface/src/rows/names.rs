@@ -1,0 +1,95 @@
+//! What records are named by.
+
+use std::borrow::Cow;
+
+use zeroize::Zeroize;
+
+use crate::error::{Error, Result};
+use crate::naming::row_id;
+
+/// Names of records, one for each row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The position of each among all rows that the model was ever given, ascending from 0.
+    pub positions: Vec<u64>,
+    /// Their ids; none where records are named by their position.
+    pub ids: Option<Vec<Box<str>>>,
+    /// The subject of each row, if named.
+    pub subjects: Option<Vec<Box<str>>>,
+}
+
+impl Names {
+    /// Rows named by nothing but their position, from 0.
+    pub(crate) fn by_position(rows: usize) -> Self {
+        Self { positions: (0..rows as u64).collect(), ids: None, subjects: None }
+    }
+
+    /// How many records are named.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// The id of a record, or what stands for one.
+    pub(crate) fn id(&self, row: usize) -> Cow<'_, str> {
+        match &self.ids {
+            Some(ids) => Cow::Borrowed(&ids[row]),
+            None => Cow::Owned(row_id(self.positions[row])),
+        }
+    }
+
+    /// Whose a record is.
+    pub(crate) fn subject(&self, row: usize) -> Option<&str> {
+        self.subjects.as_ref().map(|subjects| &*subjects[row])
+    }
+
+    /// The same names for rows that come after `first` others.
+    pub(crate) fn after(mut self, first: u64) -> Self {
+        self.positions.iter_mut().for_each(|position| *position = position.saturating_add(first));
+        self
+    }
+
+    /// Appends names of the same kind.
+    pub(super) fn extend(&mut self, more: &Self) -> Result<()> {
+        if self.positions.is_empty() {
+            self.clone_from(more);
+            return Ok(());
+        }
+        for (own, new) in [(&mut self.ids, &more.ids), (&mut self.subjects, &more.subjects)] {
+            match (own, new) {
+                (Some(own), Some(new)) => own.extend_from_slice(new),
+                (None, None) => {}
+                _ => return Err(Error::input("ids", "all records must be named alike")),
+            }
+        }
+        self.positions.extend_from_slice(&more.positions);
+        Ok(())
+    }
+
+    /// Leaves out these rows, which ascend.
+    pub(super) fn remove(&mut self, rows: &[usize]) {
+        remove(&mut self.positions, rows);
+        for names in [&mut self.ids, &mut self.subjects].into_iter().flatten() {
+            rows.iter().for_each(|row| names[*row].zeroize());
+            remove(names, rows);
+        }
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        self.ids.zeroize();
+        self.subjects.zeroize();
+    }
+}
+
+/// Leaves out what stands in these rows, which ascend.
+pub(super) fn remove<T>(list: &mut Vec<T>, rows: &[usize]) {
+    let mut gone = rows.iter().copied().peekable();
+    let mut row = 0;
+    list.retain(|_| {
+        let out = gone.next_if_eq(&row).is_some();
+        row += 1;
+        !out
+    });
+}

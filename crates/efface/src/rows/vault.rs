@@ -1,0 +1,202 @@
+//! Rows in the vault of their model.
+
+use std::cell::OnceCell;
+
+use efface_learn::Dataset;
+use efface_matrix::Row;
+use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction, Vault, WriteError};
+
+use super::{Batch, CHUNK, GoOn, Keyed, OpenRows, RowStore};
+use crate::encode::{damaged, decode, encode, split_weight};
+use crate::error::{Result, Stopped};
+use crate::leaving::Leaving;
+use crate::plan::Plan;
+
+/// A vault through which rows are read, or also changed.
+pub(crate) enum Access<'a, 'v> {
+    /// As it is, or as a transaction in progress has left it so far.
+    Reading(&'a Vault),
+    /// Within a transaction.
+    Changing(&'a mut Transaction<'v>),
+}
+
+impl<'v> Access<'_, 'v> {
+    pub(super) fn vault(&self) -> &Vault {
+        match self {
+            Self::Reading(vault) => vault,
+            Self::Changing(transaction) => transaction,
+        }
+    }
+
+    pub(super) fn transaction(&mut self) -> Result<&mut Transaction<'v>> {
+        match self {
+            Self::Reading(_) => Err(WriteError::OpenedForReading.into()),
+            Self::Changing(transaction) => Ok(transaction),
+        }
+    }
+}
+
+/// Rows in a vault; all of them are read once, when they are first asked for.
+pub(crate) struct InVault<'a, 'v> {
+    pub(super) access: Access<'a, 'v>,
+    plan: &'a Plan,
+    leaving: Option<&'a Leaving>,
+    read: OnceCell<Keyed>,
+}
+
+impl<'a, 'v> InVault<'a, 'v> {
+    /// The rows of a vault that a request changes.
+    pub(super) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a Leaving) -> Self {
+        Self { access, plan, leaving: Some(leaving), read: OnceCell::new() }
+    }
+
+    /// The rows of a vault that no request changes.
+    pub(crate) fn at_rest(vault: &'a Vault, plan: &'a Plan) -> Self {
+        Self { access: Access::Reading(vault), plan, leaving: None, read: OnceCell::new() }
+    }
+
+    /// The same, of which these should be none.
+    pub(crate) fn without(vault: &'a Vault, plan: &'a Plan, leaving: &'a Leaving) -> Self {
+        Self::of(Access::Reading(vault), plan, leaving)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) fn into_all(self) -> Result<Keyed> {
+        self.all()?;
+        self.read.into_inner().ok_or_else(|| damaged("no row was read"))
+    }
+
+    fn all(&self) -> Result<&Keyed> {
+        if let Some(all) = self.read.get() {
+            return Ok(all);
+        }
+        let mut reader = Reader::new(self.plan)?;
+        self.pass(|key, row| reader.push(key, row.features, row.target))?;
+        Ok(self.read.get_or_init(|| reader.read))
+    }
+
+    /// Reads every row against its checksum, and no index: none may be one of those that leave.
+    fn pass(
+        &self,
+        mut visit: impl FnMut(RecordId, &StoredRecord<'_>) -> std::result::Result<(), Stopped>,
+    ) -> Result<()> {
+        let mut missed = 0;
+        self.access
+            .vault()
+            .scan(|key, row| {
+                missed += u64::from(self.leaving.is_some_and(|leaving| leaving.has_row(&row)));
+                visit(key, &row)
+            })
+            .map_err(|Stopped(error)| error)?;
+        self.leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
+    }
+}
+
+impl OpenRows for InVault<'_, '_> {
+    fn count(&self) -> Result<usize> {
+        Ok(self.access.vault().checked_count()? as usize)
+    }
+
+    fn data(&self) -> Result<&Dataset> {
+        Ok(&self.all()?.data)
+    }
+
+    fn keys(&self) -> Result<Vec<i64>> {
+        Ok(self.access.vault().record_numbers()?.into_iter().map(RecordId::get).collect())
+    }
+
+    fn read(&self, records: &[RecordId]) -> Result<Keyed> {
+        let mut reader = Reader::new(self.plan)?;
+        let push = |key, row: StoredRecord<'_>| reader.push(key, row.features, row.target);
+        self.access.vault().read_records(records, push).map_err(|Stopped(error)| error)?;
+        Ok(reader.read)
+    }
+
+    fn find_ids(&self, ids: &[&str]) -> Result<IdLookup> {
+        Ok(self.access.vault().find_ids(ids)?)
+    }
+
+    fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>> {
+        Ok(self.access.vault().find_subject(subject)?)
+    }
+
+    fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>> {
+        Ok(self.access.vault().identities(records)?)
+    }
+
+    fn insert(&mut self, batch: &Batch<'_>, version: u64) -> Result<Vec<i64>> {
+        self.read.take();
+        let weighted = self.plan.max_weight.is_some();
+        let transaction = self.access.transaction()?;
+        let mut features = Vec::new();
+        let mut keys = Vec::with_capacity(batch.data.rows());
+        for row in 0..batch.data.rows() {
+            encode(batch.data, row, weighted, &mut features);
+            let key = transaction.insert_record(&StoredRecord {
+                id: &batch.names.id(row),
+                subject: batch.names.subject(row),
+                target: batch.data.y()[row],
+                features: &features,
+                added_version: version,
+            })?;
+            keys.push(key.get());
+        }
+        Ok(keys)
+    }
+
+    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+        self.read.take();
+        let transaction = self.access.transaction()?;
+        for some in records.chunks(CHUNK) {
+            go_on(some.len())?;
+            transaction.delete_records(some)?;
+        }
+        Ok(())
+    }
+
+    /// That each is as it was stored, and none one of those that leave; passed over where none leave,
+    /// and where all were read already.
+    fn check(&self) -> Result<()> {
+        if self.read.get().is_some() || self.leaving.is_none_or(Leaving::is_empty) {
+            return Ok(());
+        }
+        self.pass(|_, _| Ok(()))
+    }
+}
+
+/// Turns bytes into rows.
+struct Reader<'a> {
+    plan: &'a Plan,
+    values: Vec<f32>,
+    indices: Vec<u32>,
+    read: Keyed,
+}
+
+impl<'a> Reader<'a> {
+    fn new(plan: &'a Plan) -> Result<Self> {
+        RowStore::Vault.check(plan)?;
+        Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read: Keyed::none(plan)? })
+    }
+
+    fn push(
+        &mut self,
+        key: RecordId,
+        bytes: &[u8],
+        target: f64,
+    ) -> std::result::Result<(), Stopped> {
+        let sparse = self.plan.rows.sparse;
+        let (bytes, weight) = split_weight(bytes, self.plan.max_weight.is_some())?;
+        decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
+        let row = if sparse {
+            Row::Sparse { indices: &self.indices, values: &self.values }
+        } else {
+            Row::Dense(&self.values)
+        };
+        self.read
+            .data
+            .push_weighted(row, target, weight)
+            .map_err(|error| Stopped(damaged(error)))?;
+        self.read.keys.push(key.get());
+        Ok(())
+    }
+}
