@@ -24,10 +24,15 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.distributed import Client, LocalCluster
+from efface import Solve
 from efface.dask import DaskUnlearningClassifier, InProcess, _reach, _worker
 
 PASSES = 15
-SETTINGS: dict[str, Any] = {"classes": [0, 1], "random_state": 1, "solver": "newton"}
+SETTINGS: dict[str, Any] = {
+    "classes": [0, 1],
+    "random_state": 1,
+    "mechanism": Solve(solver="newton"),
+}
 
 
 def rows_of(partition: int, rows: int, columns: int) -> Any:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from efface import UnlearningClassifier
+from efface import Solve, UnlearningClassifier
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.datasets import load_svmlight_file
@@ -48,7 +48,7 @@ OURS: list[tuple[str, dict[str, Any]]] = [
     ("`secret`, 20 releases", {"state": "secret", "releases": 20}),
     (
         "`secret`, 20 releases, Newton from a memory",
-        {"state": "secret", "releases": 20, "solver": "newton"},
+        {"state": "secret", "releases": 20, "mechanism": Solve(solver="newton")},
     ),
 ]
 

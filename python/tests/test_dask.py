@@ -107,8 +107,8 @@ def outcome(model: Any) -> tuple[Any, ...]:
 
 
 SETTINGS: list[dict[str, Any]] = [
-    {"solver": "newton"},
-    {"solver": "newton-cg"},
+    {"mechanism": efface.Solve(solver="newton")},
+    {"mechanism": efface.Solve(solver="newton-cg")},
     {"mechanism": "noisy-gd", "lambda_": 0.05},
 ]
 
@@ -241,7 +241,7 @@ def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Pa
 def test_frames_with_ids_and_people(workers: Client) -> None:
     frame = people()
     features = list("abcd")
-    model = DaskUnlearningClassifier(client=workers, solver="newton")
+    model = DaskUnlearningClassifier(client=workers, mechanism=efface.Solve(solver="newton"))
     model.fit(frame[features], frame["y"], ids=frame["id"], subjects=frame["who"])
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.feature_names_in_.tolist() == features
@@ -471,7 +471,7 @@ def test_what_needs_rows_is_refused_by_name() -> None:
     refused: list[dict[str, Any]] = [
         {"mechanism": "objective-perturbation"},
         {"mechanism": "distributed-descent", "releases": 9},
-        {"state": "secret", "releases": 9, "solver": "newton"},
+        {"state": "secret", "releases": 9, "mechanism": efface.Solve(solver="newton")},
     ]
     for parameters in refused:
         with pytest.raises(efface.Refused, match="partitions that return only sums"):
@@ -506,7 +506,7 @@ def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None
 
 def test_secret_states_are_refreshed_from_the_parts() -> None:
     model = fitted(
-        InProcess(), mechanism="descent-to-delete", variant="secret", releases=2, lambda_=0.1
+        InProcess(), mechanism=efface.DescentToDelete(variant="secret"), releases=2, lambda_=0.1
     )
     model.forget(ids=["row:1"])
     with pytest.raises(efface.ReleasesExhausted):

@@ -21,14 +21,16 @@ from efface import UnlearningClassifier
 CHILD = """
 import signal, sys
 import numpy as np
+import efface
 from efface import UnlearningClassifier, _engine, _estimator
 
 what, folder = sys.argv[1:]
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 40)) / 10
 y = (X[:, 0] > 0).astype(int)
-slow = dict(mechanism="noisy-gd", lambda_=1e-4, steps=1000000, removal_steps=1000000)
-quick = dict(slow, steps=1000)
+long = efface.NoisyGD(steps=1000000, removal_steps=1000000)
+slow = dict(mechanism=long, lambda_=1e-4)
+quick = dict(slow, mechanism=efface.NoisyGD(steps=1000, removal_steps=1000000))
 model = UnlearningClassifier(**quick).fit(X, y)
 coef, vault = model.coef_, model.status()["path"]
 
@@ -115,7 +117,7 @@ def test_threads_take_turns(people: People) -> None:
 def test_progress_is_shown_when_asked_for(
     people: People, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps: dict[str, Any] = {"mechanism": "noisy-gd", "lambda_": 1e-4, "steps": 300_000}
+    steps: dict[str, Any] = {"mechanism": efface.NoisyGD(steps=300_000), "lambda_": 1e-4}
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     UnlearningClassifier(verbose=1, **steps).fit(people.X, people.y)
     assert "fit: learning" in capsys.readouterr().err

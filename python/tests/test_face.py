@@ -43,7 +43,7 @@ def test_labels_keep_their_type(people: People, tmp_path: Path, labels: Any) -> 
 
 def test_every_parameter_comes_back(people: People, tmp_path: Path) -> None:
     given: dict[str, Any] = {
-        "mechanism": "noisy-gd",
+        "mechanism": efface.NoisyGD(steps=300, removal_steps=400),
         "lambda_": 0.01,
         "epsilon": 2.0,
         "delta": 1e-6,
@@ -55,9 +55,6 @@ def test_every_parameter_comes_back(people: People, tmp_path: Path) -> None:
         "capacity": 200,
         "max_group": 4,
         "noise": 0.5,
-        "steps": 300,
-        "removal_steps": 400,
-        "start_public": False,
         "not_covered": ["how columns were chosen", "a notebook"],
         "random_state": 7,
         "pickle_rows": True,

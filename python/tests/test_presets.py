@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.preprocessing import scale
 
+import efface
 from efface import presets
 
 Rows = tuple[NDArray[Any], NDArray[Any]]
@@ -58,6 +59,6 @@ def test_ridge_is_exact() -> None:
 
 
 def test_keywords_win_and_estimators_are_ordinary() -> None:
-    model = presets.quick_classifier(solver="lbfgs", lambda_=0.1)
-    assert model.get_params()["solver"] == "lbfgs"
+    model = presets.quick_classifier(mechanism=efface.Solve(solver="lbfgs"), lambda_=0.1)
+    assert model.get_params()["mechanism__solver"] == "lbfgs"
     assert clone(model).get_params() == model.get_params()

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import NoisyGD, UnlearningClassifier, UnlearningRegressor
 
 ESTIMATORS = [
     UnlearningClassifier(),
@@ -42,7 +42,7 @@ COMPARED = [
     UnlearningClassifier(loss="softmax", **_FINE),
     UnlearningClassifier(loss="huber-hinge", mechanism="retrain", **_FINE),
     UnlearningClassifier(mechanism="descent-to-delete", lambda_=1.0, noise=1e-8),
-    UnlearningClassifier(mechanism="noisy-gd", lambda_=1.0, noise=2e-8, eta=0.02, steps=1500),
+    UnlearningClassifier(mechanism=NoisyGD(eta=0.02, steps=1500), lambda_=1.0, noise=2e-8),
     UnlearningRegressor(target_range=(0, 2), **_FINE),
     UnlearningRegressor(target_range=(0, 2), clip=float("inf"), row_norm=6.0, **_FINE),
 ]

@@ -40,6 +40,16 @@ if TYPE_CHECKING:
     )
     from ._forget import Forgotten, forget
     from ._notices import Notice
+    from ._parameters import (
+        DescentToDelete,
+        DistributedDescent,
+        Mechanism,
+        NoisyGD,
+        ObjectivePerturbation,
+        Retrain,
+        Ridge,
+        Solve,
+    )
     from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
@@ -77,6 +87,16 @@ _HOMES = {
     ),
     "_forget": ("Forgotten", "forget"),
     "_notices": ("Notice",),
+    "_parameters": (
+        "DescentToDelete",
+        "DistributedDescent",
+        "Mechanism",
+        "NoisyGD",
+        "ObjectivePerturbation",
+        "Retrain",
+        "Ridge",
+        "Solve",
+    ),
     "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
@@ -117,6 +137,14 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Forgotten",
     "forget",
     "Notice",
+    "DescentToDelete",
+    "DistributedDescent",
+    "Mechanism",
+    "NoisyGD",
+    "ObjectivePerturbation",
+    "Retrain",
+    "Ridge",
+    "Solve",
     "Certificate",
     "Claim",
     "UnlearningClassifier",

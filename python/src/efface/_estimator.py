@@ -26,10 +26,10 @@ from ._erasure import Erasure, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._following import Following
 from ._notices import warn_of
-from ._parameters import CONSTRAINTS, settings_of, start_of
+from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._progress import shown
 from ._published import Published
-from ._settings import to_json
+from ._settings import settings_of, start_of, to_json
 from ._table import table
 from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
@@ -52,7 +52,32 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
     # Whether its records have sample weights.
     _weighted: bool = False
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    mechanism: str | Mechanism
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters by name.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        mechanism = parameters.get("mechanism", self.mechanism)
+        own = any(name.startswith("mechanism__") for name in parameters)
+        if own and isinstance(mechanism, str) and mechanism in MECHANISMS:
+            parameters["mechanism"] = MECHANISMS[mechanism]()
+        return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if isinstance(self.mechanism, Mechanism):
+            self.mechanism._validate_params()
 
     def fit(
         self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
@@ -503,7 +528,9 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None and self.mechanism != "ridge"
+        tags.non_deterministic = (
+            self.random_state is None and mechanism_name(self.mechanism) != "ridge"
+        )
         tags.input_tags.sparse = True
         return tags
 

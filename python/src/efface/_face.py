@@ -14,19 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._parameters import MECHANISMS, Mechanism
+
 # What is no parameter of the model: weights given as bytes may be anybody's, a client is a process.
 _LEFT_OUT = ("client",)
 
 
 def written(estimator: Any, precision: Any) -> str:
     """Return what is to be kept, as JSON."""
-    parameters = {}
-    for name, value in estimator.get_params(deep=False).items():
-        if name not in _LEFT_OUT:
-            try:
-                parameters[name] = _plain(value)
-            except TypeError:
-                continue  # a generator, or bytes: `load` gives it its default
+    parameters = _parameters(estimator, _LEFT_OUT)
     classes = getattr(estimator, "classes_", None)
     face: dict[str, Any] = {
         "estimator": type(estimator).__name__,
@@ -36,6 +32,18 @@ def written(estimator: Any, precision: Any) -> str:
     if classes is not None:
         face["classes"] = {"type": classes.dtype.str, "values": _plain(classes.tolist())}
     return json.dumps(face)
+
+
+def _parameters(holder: Any, left_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The parameters of an estimator or a mechanism, without what JSON cannot hold."""
+    parameters = {}
+    for name, value in holder.get_params(deep=False).items():
+        if name not in left_out:
+            try:
+                parameters[name] = _plain(value)
+            except TypeError:
+                continue  # a generator, or bytes: `load` gives it its default
+    return parameters
 
 
 def read(plan: dict[str, Any]) -> dict[str, Any] | None:
@@ -66,6 +74,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Real):
         number = float(value)
         return number if np.isfinite(number) else {"float": str(number)}
+    if isinstance(value, Mechanism):
+        return {"mechanism": {"name": value.name, "parameters": _parameters(value)}}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, tuple):
@@ -85,6 +95,9 @@ def _given(value: Any) -> Any:
     ((kind, inner),) = value.items()
     if kind == "float":
         return float(inner)
+    if kind == "mechanism":
+        own = {name: _given(one) for name, one in inner["parameters"].items()}
+        return MECHANISMS[inner["name"]](**own)
     if kind == "tuple":
         return tuple(_given(one) for one in inner)
     return {key: _given(one) for key, one in inner.items()}

@@ -1,163 +1,243 @@
-"""Parameters of the estimators: their rules, and the engine's settings that they stand for."""
+"""Parameters of estimators and mechanisms, made of the engine's table of settings.
+
+``_parameters.pyi`` has their types.
+"""
 
 from __future__ import annotations
 
-import inspect
-import os
-from numbers import Integral, Real
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator
 
-_POSITIVE = Interval(Real, 0, None, closed="neither")
-_COUNT = Interval(Integral, 1, None, closed="left")
-_PRIVACY = [dict, None]
+from ._losses import losses
+from ._setting import Setting, documented, of_mechanism, of_models, settings
 
-# What scikit-learn checks; which names there are, and what goes with what, the engine says.
-CONSTRAINTS: dict[str, list[Any]] = {
-    "mechanism": [str],
-    "lambda_": [Interval(Real, 0, None, closed="left")],
-    "epsilon": [_POSITIVE],
-    "delta": [Interval(Real, 0, 1, closed="neither"), None],
-    "notion": [str, None],
-    "state": [str, None],
-    "row_norm": [_POSITIVE],
-    "row_map": [str],
-    "fit_intercept": ["boolean"],
-    "intercept": [_POSITIVE],
-    "public_n": [_COUNT, None],
-    "capacity": [_COUNT, None],
-    "max_weight": [_POSITIVE, None],
-    "normalizer": [str, None],
-    "minimum": [_COUNT, None],
-    "max_group": [_COUNT],
-    "releases": [_COUNT],
-    "accountant": [str, None],
-    "order": [Interval(Real, 1, None, closed="neither")],
-    "interactions": [Interval(Integral, 0, None, closed="left"), None],
-    "noise": [_POSITIVE, None],
-    "excess_risk": [_POSITIVE, None],
-    "solver": [str, None],
-    "eta": [_POSITIVE, None],
-    "radius": [_POSITIVE, None],
-    "steps": [_COUNT, None],
-    "removal_steps": [_COUNT, None],
-    "variant": [str, None],
-    "xi": [_POSITIVE, None],
-    "iterations": [_COUNT, None],
-    "diameter": [_POSITIVE, None],
-    "copies": [_COUNT, None],
-    "start": [str, os.PathLike, bytes, None],
-    "start_public": ["boolean"],
-    "start_privacy": _PRIVACY,
-    "extractor_privacy": _PRIVACY,
-    "not_covered": ["array-like", str],
-    "pickle_rows": ["boolean"],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
+
+class Known(NamedTuple):
+    """A parameter: its default, what scikit-learn checks, its entry in docstrings, its type."""
+
+    default: Any
+    rule: list[Any]
+    entry: str
+    type: str
+
+
+# Parameters that are no settings, or have another form than theirs.
+_OWN = {
+    "mechanism": Known(
+        "solve",
+        [str],
+        documented(
+            'mechanism : str or Mechanism, default="solve"',
+            "How the model is trained and how it forgets: the name of a mechanism, or an object "
+            "with its own settings, such as ``NoisyGD(steps=400)``. "
+            + ", ".join(f'``"{name}"``' for name in settings()["mechanism"].names)
+            + ' are the names; ``"ridge"`` is for regression, and certificates of '
+            '``"objective-perturbation"``, as published, never verify.',
+        ),
+        "str | Mechanism",
+    ),
+    "fit_intercept": Known(
+        True,
+        ["boolean"],
+        documented(
+            "fit_intercept : bool, default=True", "Whether to append `intercept` to each row."
+        ),
+        "bool",
+    ),
+    "classes": Known(
+        None,
+        ["array-like", None],
+        documented(
+            "classes : array-like, optional",
+            "The classes as public knowledge. By default those in `y`, which certificates then "
+            'list as an assumption: ``"deletion-privacy"`` and ``"differential-privacy"`` are not '
+            "claimed then.",
+        ),
+        "Any",
+    ),
+    "random_state": Known(
+        None,
+        ["random_state"],
+        documented(
+            "random_state : int or RandomState, optional",
+            "For tests only: the noise of the first training comes from this seed, and every "
+            "certificate says that the model is not for release.",
+        ),
+        "Any",
+    ),
+    "pickle_rows": Known(
+        False,
+        ["boolean"],
+        documented(
+            "pickle_rows : bool, default=False",
+            "Whether pickles contain the vault with its rows, and not only its path. Deletions do "
+            "not reach such a copy.",
+        ),
+        "bool",
+    ),
+    "verbose": Known(
+        0,
+        ["verbose"],
+        documented(
+            "verbose : int, default=0",
+            "Show progress: with tqdm where it is installed. 2 leaves the bars on the screen.",
+        ),
+        "int",
+    ),
 }
 
-# Parameters that are no settings of their own name.
-_OTHERWISE = frozenset(
-    {"fit_intercept", "start", "not_covered", "pickle_rows", "random_state", "verbose", "classes"}
-    | {"target_range", "lambda_", "client"}
-)
+# What is looked for most stands first.
+_FIRST = ("mechanism", "loss", "lambda_", "epsilon", "delta", "notion", "state", "noise")
+_FIRST += ("excess_risk", "row_norm", "row_map", "fit_intercept", "intercept", "classes")
+_FIRST += ("target_range",)
+_LAST = ("not_covered", "pickle_rows", "random_state", "verbose")
 
 
-def settings_of(estimator: Any) -> dict[str, Any]:
-    """Return the engine's settings; what has its default is left to the engine.
+def _known(rows: list[Setting], own: tuple[str, ...]) -> dict[str, Known]:
+    """The parameters of these settings, and of these names."""
+    found = {
+        row.parameter: Known(row.parameter_default, row.constraint, row.document, row.type)
+        for row in rows
+    }
+    found.update((name, _OWN[name]) for name in own)
+    order = {name: at for at, name in enumerate(_FIRST)}
+    order |= {name: len(found) + at for at, name in enumerate(_LAST)}
+    return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(_FIRST))))
 
-    So a certificate says of each constant whether the user chose it.
+
+def _equip(cls: Any, kind: str, parameters: dict[str, Known]) -> None:
+    """Give a class an initialiser and rules for these parameters; `kind` is who takes them."""
+    cls._parameter_constraints = {name: known.rule for name, known in parameters.items()}
+    cls.__init__ = _initialiser(kind, {name: known.default for name, known in parameters.items()})
+
+
+def _initialiser(kind: str, defaults: dict[str, Any]) -> Callable[..., None]:
+    """Return an initialiser that takes these parameters by keyword."""
+
+    def __init__(self: Any, **given: Any) -> None:  # noqa: N807
+        for name in given:
+            if name not in defaults:
+                message = f"{kind}() got an unexpected keyword argument {name!r}{_where(name)}"
+                raise TypeError(message)
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
+
+    itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    keywords = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+    ]
+    __init__.__signature__ = Signature([itself, *keywords])  # type: ignore[attr-defined]
+    return __init__
+
+
+def _where(name: str) -> str:
+    """Where a parameter is that belongs to a mechanism."""
+    row = next((row for row in settings().values() if row.parameter == name), None)
+    if row is None or row.owner != "mechanism":
+        return ""
+    owners = [kind.__name__ for kind in MECHANISMS.values() if name in kind._parameter_constraints]
+    return f": it is one of {', '.join(owners)}, as in mechanism={owners[0]}({name}=...)"
+
+
+class Mechanism(BaseEstimator):  # type: ignore[misc]
+    """A mechanism with its own settings; the parameter `mechanism` of estimators takes it.
+
+    Those that are not given have their defaults, so that ``NoisyGD()`` and ``"noisy-gd"`` are the
+    same. Like estimators they can be compared, copied, pickled and searched:
+    ``{"mechanism__steps": [100, 400]}`` is a grid.
     """
-    values = estimator.get_params(deep=False)
-    settings: dict[str, Any] = {}
-    for name, parameter in inspect.signature(type(estimator)).parameters.items():
-        if name not in _OTHERWISE and not _same(values[name], parameter.default):
-            settings[name] = _plain(values[name])
-    default = inspect.signature(type(estimator)).parameters["lambda_"].default
-    if values["lambda_"] != default:
-        settings["lambda"] = float(values["lambda_"])
-    if not values["fit_intercept"]:
-        settings["intercept"] = 0.0
-    # `ridge` draws no random numbers, so a seed would decide nothing.
-    if values["random_state"] is not None and values["mechanism"] != "ridge":
-        settings["seed"] = _seed(values["random_state"])
-    lines = values["not_covered"]
-    settings["not_covered"] = [lines] if isinstance(lines, str) else [str(line) for line in lines]
-    return settings
+
+    name: ClassVar[str]
+    parameters: ClassVar[dict[str, Known]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def __init_subclass__(cls, *, name: str, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.name = name
+        cls.__module__ = "efface"
+        cls.parameters = _known(of_mechanism(name), ())
+        _equip(cls, cls.__name__, cls.parameters)
+        if cls.__doc__ and cls.parameters:
+            entries = [known.entry for known in cls.parameters.values()]
+            cls.__doc__ += "\n    ".join(["\n", "Parameters", "----------", *entries, ""])
+        MECHANISMS[name] = cls
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return bool(self.get_params() == other.get_params())  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def start_of(estimator: Any) -> bytes | None:
-    """Return the weights to start from, as a file's bytes."""
-    start = estimator.start
-    if start is None or isinstance(start, bytes):
-        return start
-    return Path(start).read_bytes()
+MECHANISMS: dict[str, type[Mechanism]] = {}
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is not bool and bool(value == default))
+class Solve(Mechanism, name="solve"):
+    """Solve from the published model to a measured distance, and publish with fresh noise."""
 
 
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return value
+class Retrain(Mechanism, name="retrain"):
+    """Solve from zeros for every request, and publish with fresh noise: the reference."""
 
 
-def _seed(state: Any) -> int:
-    if isinstance(state, Integral):
-        return int(state)
-    return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+class NoisyGD(Mechanism, name="noisy-gd"):
+    """Take noisy gradient steps, in training and for every request."""
 
 
-# Constants of a plan whose parameter has another name.
-_PARAMETER_OF = {
-    "n": "public_n",
-    "lambda": "lambda_",
-    "dp-releases": "releases",
-    "step-noise": "noise",
-}
+class DescentToDelete(Mechanism, name="descent-to-delete"):
+    """Take exact gradient steps and publish with noise (Neel, Roth, Sharifi-Malvajerdi 2020)."""
 
 
-def chosen_in(plan: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the parameters, of these names, that the user of a plan chose."""
-    chosen: dict[str, Any] = {}
-    for constant in plan["constants"]:
-        name = _PARAMETER_OF.get(constant["name"], constant["name"].replace("-", "_"))
-        if constant["origin"] == "user" and name in names - {"classes", "target_range", "start"}:
-            chosen[name] = _read(constant["value"])
-    if chosen.get("intercept") == 0:
-        chosen["fit_intercept"] = False
-        del chosen["intercept"]
-    chosen["mechanism"] = plan["mechanism"]
-    chosen["notion"] = plan["target"]["notion"]
-    chosen["state"] = plan["state"]
-    chosen["row_map"] = plan["rows"]["map"]
-    chosen["solver"] = plan["solver"]
-    chosen["not_covered"] = tuple(plan.get("not_covered", ()))
-    if "mean" in str(plan["setting"]["normalizer"]):
-        chosen["normalizer"] = "mean"
-    if (given := plan.get("given")) is not None:
-        figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}
-        chosen[f"{given['what']}_privacy"] = {**figures, "group": given["group"]}
-    return chosen
+class DistributedDescent(Mechanism, name="distributed-descent"):
+    """Average models of the parts of a sample that stays uniform, so that requests touch few."""
 
 
-def _read(text: str) -> Any:
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+class Ridge(Mechanism, name="ridge"):
+    """Solve the squared loss from whole-number sums: exact, without noise, for regression."""
+
+
+class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
+    """Perturb the objective and remove by Newton steps, as published: certificates never verify."""
+
+
+def mechanism_name(mechanism: str | Mechanism) -> str:
+    """Return the name of a mechanism."""
+    return mechanism.name if isinstance(mechanism, Mechanism) else mechanism
+
+
+class Parameters:
+    """The parameters of an estimator."""
+
+    parameters: ClassVar[dict[str, Known]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def __init_subclass__(cls, *, of: str | None = None, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if of is not None:
+            cls.parameters = _of_estimator(regression=of == "UnlearningRegressor")
+            _equip(cls, of, cls.parameters)
+            cls._parameter_constraints["mechanism"] = [str, Mechanism]
+        elif cls.__doc__ and "{parameters}" in cls.__doc__:
+            entries = [known.entry for known in cls.parameters.values()]
+            cls.__doc__ = cls.__doc__.replace("{parameters}", "\n    ".join(entries))
+
+
+def _of_estimator(*, regression: bool) -> dict[str, Known]:
+    """The parameters of models with the losses of that task; one loss is no choice."""
+    kept = {loss.name for loss in losses() if (loss.task == "regression") == regression}
+    left_out = {"seed", "mechanism", "loss"} if len(kept) == 1 else {"seed", "mechanism"}
+    rows = [row for row in of_models(kept) if row.name not in left_out]
+    return _known(rows, tuple(name for name in _OWN if name != "classes" or not regression))
+
+
+class ClassifierParameters(Parameters, of="UnlearningClassifier"):
+    """The parameters of a classifier."""
+
+
+class RegressorParameters(Parameters, of="UnlearningRegressor"):
+    """The parameters of a regressor."""

@@ -1,37 +1,165 @@
-"""Settings as the engine takes them."""
+"""From parameters of estimators to the engine's settings, and back."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
 
-def to_json(settings: Mapping[str, Any] | None) -> str:
+from ._parameters import MECHANISMS, Mechanism, mechanism_name
+from ._setting import Setting, of_mechanism, settings
+
+# Settings of whose parameters this module makes more than a number or a word.
+_OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed"})
+
+
+def settings_of(estimator: Any) -> dict[str, Any]:
+    """Return the engine's settings; what has its default is left to the engine.
+
+    So a certificate says of each constant whether the user chose it.
+    """
+    known = type(estimator)._parameter_constraints
+    shared = [row for row in settings().values() if row.parameter in known]
+    chosen = _chosen(estimator, [row for row in shared if row.name not in _OTHERWISE])
+    mechanism = estimator.mechanism
+    if mechanism_name(mechanism) != settings()["mechanism"].default:
+        chosen["mechanism"] = mechanism_name(mechanism)
+    if isinstance(mechanism, Mechanism):
+        chosen |= _own(mechanism)
+    if not estimator.fit_intercept:
+        chosen["intercept"] = 0.0
+    # `ridge` draws no random numbers, so a seed would decide nothing.
+    if estimator.random_state is not None and mechanism_name(mechanism) != "ridge":
+        chosen["seed"] = _seed(estimator.random_state)
+    lines = estimator.not_covered
+    chosen["not_covered"] = [lines] if isinstance(lines, str) else [str(line) for line in lines]
+    return chosen
+
+
+def start_of(estimator: Any) -> bytes | None:
+    """Return the weights to start from, as a file's bytes."""
+    start = getattr(estimator.mechanism, "start", None)
+    if start is None or isinstance(start, bytes):
+        return start
+    return Path(start).read_bytes()
+
+
+def to_json(given: Mapping[str, Any] | None) -> str:
     """Return settings as JSON: None is left out, infinity is the text ``inf``.
 
-    The two parameters that estimators call otherwise may have their names.
+    They may have the names that estimators have for them, and a mechanism its own settings.
     """
-    given = {name: value for name, value in (settings or {}).items() if value is not None}
-    if "lambda_" in given:
-        given["lambda"] = given.pop("lambda_")
-    if not given.pop("fit_intercept", True):
-        given["intercept"] = 0.0
-    return json.dumps({name: _written(value) for name, value in given.items()}, default=_plain)
+    named = {row.parameter: row.name for row in settings().values()}
+    written = {
+        named.get(name, name): value for name, value in (given or {}).items() if value is not None
+    }
+    if not written.pop("fit_intercept", True):
+        written["intercept"] = 0.0
+    if isinstance(mechanism := written.get("mechanism"), Mechanism):
+        written |= {"mechanism": mechanism.name, **_own(mechanism)}
+    return json.dumps({name: _written(value) for name, value in written.items()}, default=_number)
 
 
-def parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under the names that estimators have for them."""
-    given = dict(settings)
-    if "lambda" in given:
-        given["lambda_"] = given.pop("lambda")
-    if given.get("intercept") == 0.0:
-        del given["intercept"]
-        given["fit_intercept"] = False
-    if given.get("loss") == "squared":
-        del given["loss"]  # the only one of `UnlearningRegressor`
-    return given
+def parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as the parameters that estimators have for them."""
+    chosen = {settings()[name].parameter: value for name, value in given.items()}
+    mechanism = chosen.pop("mechanism", settings()["mechanism"].default)
+    own = {
+        row.parameter: chosen.pop(row.parameter)
+        for row in settings().values()
+        if row.owner == "mechanism" and row.parameter in chosen
+    }
+    if own:
+        chosen = {"mechanism": MECHANISMS[mechanism](**own), **chosen}
+    elif "mechanism" in given:
+        chosen = {"mechanism": mechanism, **chosen}
+    if chosen.get("intercept") == 0.0:
+        del chosen["intercept"]
+        chosen["fit_intercept"] = False
+    if chosen.get("loss") == "squared":
+        del chosen["loss"]  # the only one of `UnlearningRegressor`
+    return chosen
+
+
+# Constants of a plan whose setting has another name.
+_SETTING_OF = {"n": "public_n", "dp-releases": "releases", "step-noise": "noise"}
+
+
+def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that the user of a plan chose, without classes, range and start."""
+    mechanism = plan["mechanism"]
+    own = {row.name for row in of_mechanism(mechanism)}
+    chosen: dict[str, Any] = {}
+    for constant in plan["constants"]:
+        name = _SETTING_OF.get(constant["name"], constant["name"].replace("-", "_"))
+        row = settings().get(name)
+        if constant["origin"] != "user" or row is None or name in _OTHERWISE:
+            continue
+        if row.owner != "mechanism" or name in own:
+            chosen[name] = _read(constant["value"])
+    chosen["mechanism"] = mechanism
+    chosen["notion"] = plan["target"]["notion"]
+    chosen["state"] = plan["state"]
+    chosen["row_map"] = plan["rows"]["map"]
+    chosen["not_covered"] = tuple(plan.get("not_covered", ()))
+    if plan["solver"] is not None and "solver" in own:
+        chosen["solver"] = plan["solver"]
+    if "mean" in str(plan["setting"]["normalizer"]):
+        chosen["normalizer"] = "mean"
+    if (given := plan.get("given")) is not None:
+        figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}
+        chosen[f"{given['what']}_privacy"] = {**figures, "group": given["group"]}
+    return parameters(chosen)
+
+
+def _own(mechanism: Mechanism) -> dict[str, Any]:
+    """The settings of a mechanism's own that were chosen; a start is given beside them."""
+    return _chosen(mechanism, [row for row in of_mechanism(mechanism.name) if row.form != "file"])
+
+
+def _chosen(holder: Any, rows: list[Setting]) -> dict[str, Any]:
+    values = [(row, getattr(holder, row.parameter)) for row in rows]
+    return {
+        row.name: _plain(value) for row, value in values if not _same(value, row.parameter_default)
+    }
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is not bool and bool(value == default))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return value
+
+
+def _seed(state: Any) -> int:
+    if isinstance(state, Integral):
+        return int(state)
+    return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+
+def _read(text: str) -> Any:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _written(value: Any) -> Any:
@@ -40,7 +168,7 @@ def _written(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _number(value: Any) -> Any:
     """The Python number of a NumPy scalar."""
     if hasattr(value, "item"):
         return _written(value.item())

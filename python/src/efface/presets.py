@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ._parameters import Solve
 from .classifier import UnlearningClassifier
 from .regressor import UnlearningRegressor
 
@@ -53,7 +54,7 @@ def quick_classifier(*, releases: int = 20, **parameters: Any) -> UnlearningClas
     Returns
     -------
     UnlearningClassifier
-        With ``state="secret"`` and ``solver="newton"``.
+        With ``mechanism=Solve(solver="newton")`` and ``state="secret"``.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def quick_classifier(*, releases: int = 20, **parameters: Any) -> UnlearningClas
     >>> presets.quick_classifier(releases=50).get_params()["state"]
     'secret'
     """
-    preset = {"state": "secret", "solver": "newton", "releases": releases}
+    preset = {"mechanism": Solve(solver="newton"), "state": "secret", "releases": releases}
     return UnlearningClassifier(**{**preset, **parameters})
 
 

@@ -111,7 +111,8 @@ macro_rules! settings {
 }
 
 settings! {
-    /// The loss
+    /// The loss: `logistic` or `huber-hinge` for two classes, `softmax` for two or more, `squared` for
+    /// numbers
     loss: Option<String> {
         group: Group::Model,
         form: Form::Name(|| Loss::NAMES.to_vec()),

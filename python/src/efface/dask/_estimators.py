@@ -23,9 +23,8 @@ from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
 from .._notices import warn_of
-from .._parameters import settings_of, start_of
 from .._progress import shown
-from .._settings import to_json
+from .._settings import settings_of, start_of, to_json
 from .._table import class_name
 from .._vault import Home
 from .._watch import Watch
@@ -356,7 +355,7 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
         Whose workers are to hold the rows; by default the current client.
     **parameters
         Those of :class:`efface.UnlearningClassifier`. `mechanism` must be one whose passes are sums
-        over all rows: ``"solve"`` (with ``solver="newton"`` in ``"perfect"`` state only),
+        over all rows: ``"solve"`` (with ``Solve(solver="newton")`` in ``"perfect"`` state only),
         ``"retrain"``, ``"noisy-gd"`` or ``"descent-to-delete"``.
 
     Notes

@@ -1,0 +1,226 @@
+"""Written by `tests/parameters_stub.py` from the table of settings; do not edit."""
+
+from typing import Any, ClassVar, NamedTuple
+
+from sklearn.base import BaseEstimator
+
+class Known(NamedTuple):
+    default: Any
+    rule: list[Any]
+    entry: str
+    type: str
+
+class Mechanism(BaseEstimator):  # type: ignore[misc]
+    name: ClassVar[str]
+    parameters: ClassVar[dict[str, Known]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    def __init_subclass__(cls, *, name: str, **rest: Any) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+MECHANISMS: dict[str, type[Mechanism]]
+
+def mechanism_name(mechanism: str | Mechanism) -> str: ...
+
+class Parameters:
+    parameters: ClassVar[dict[str, Known]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    def __init_subclass__(cls, *, of: str | None = None, **rest: Any) -> None: ...
+
+class Solve(Mechanism, name="solve"):
+    solver: str | None
+    start: Any
+    def __init__(self, *, solver: str | None = None, start: Any = None) -> None: ...
+
+class Retrain(Mechanism, name="retrain"):
+    solver: str | None
+    def __init__(self, *, solver: str | None = None) -> None: ...
+
+class NoisyGD(Mechanism, name="noisy-gd"):
+    start: Any
+    start_public: bool
+    start_privacy: dict[str, float] | None
+    eta: float | None
+    radius: float | None
+    steps: int | None
+    removal_steps: int | None
+    def __init__(
+        self,
+        *,
+        start: Any = None,
+        start_public: bool = False,
+        start_privacy: dict[str, float] | None = None,
+        eta: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        removal_steps: int | None = None,
+    ) -> None: ...
+
+class DescentToDelete(Mechanism, name="descent-to-delete"):
+    eta: float | None
+    steps: int | None
+    variant: str
+    xi: float
+    iterations: int | None
+    diameter: float | None
+    def __init__(
+        self,
+        *,
+        eta: float | None = None,
+        steps: int | None = None,
+        variant: str = "perfect",
+        xi: float = 1.0,
+        iterations: int | None = None,
+        diameter: float | None = None,
+    ) -> None: ...
+
+class DistributedDescent(Mechanism, name="distributed-descent"):
+    solver: str | None
+    xi: float
+    iterations: int | None
+    copies: int
+    def __init__(
+        self,
+        *,
+        solver: str | None = None,
+        xi: float = 1.0,
+        iterations: int | None = None,
+        copies: int = 1,
+    ) -> None: ...
+
+class Ridge(Mechanism, name="ridge"):
+    def __init__(self) -> None: ...
+
+class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
+    solver: str | None
+    def __init__(self, *, solver: str | None = None) -> None: ...
+
+class ClassifierParameters(Parameters, of="UnlearningClassifier"):
+    mechanism: str | Mechanism
+    loss: str
+    lambda_: float
+    epsilon: float
+    delta: float | None
+    notion: str | None
+    state: str | None
+    noise: float | None
+    excess_risk: float | None
+    row_norm: float
+    row_map: str
+    fit_intercept: bool
+    intercept: float
+    classes: Any
+    hinge_width: float
+    normalizer: str | None
+    public_n: int | None
+    capacity: int | None
+    max_weight: float | None
+    minimum: int | None
+    accountant: str | None
+    order: float
+    interactions: int | None
+    releases: int
+    max_group: int
+    extractor_privacy: dict[str, float] | None
+    not_covered: Any
+    pickle_rows: bool
+    random_state: Any
+    verbose: int
+    def __init__(
+        self,
+        *,
+        mechanism: str | Mechanism = "solve",
+        loss: str = "logistic",
+        lambda_: float = 0.001,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        notion: str | None = None,
+        state: str | None = None,
+        noise: float | None = None,
+        excess_risk: float | None = None,
+        row_norm: float = 1.0,
+        row_map: str = "clip",
+        fit_intercept: bool = True,
+        intercept: float = 1.0,
+        classes: Any = None,
+        hinge_width: float = 1.0,
+        normalizer: str | None = None,
+        public_n: int | None = None,
+        capacity: int | None = None,
+        max_weight: float | None = None,
+        minimum: int | None = None,
+        accountant: str | None = None,
+        order: float = 2.0,
+        interactions: int | None = None,
+        releases: int = 1,
+        max_group: int = 1,
+        extractor_privacy: dict[str, float] | None = None,
+        not_covered: Any = (),
+        pickle_rows: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class RegressorParameters(Parameters, of="UnlearningRegressor"):
+    mechanism: str | Mechanism
+    lambda_: float
+    epsilon: float
+    delta: float | None
+    notion: str | None
+    state: str | None
+    noise: float | None
+    excess_risk: float | None
+    row_norm: float
+    row_map: str
+    fit_intercept: bool
+    intercept: float
+    target_range: tuple[float, float] | None
+    clip: float
+    normalizer: str | None
+    public_n: int | None
+    capacity: int | None
+    max_weight: float | None
+    minimum: int | None
+    accountant: str | None
+    order: float
+    interactions: int | None
+    releases: int
+    max_group: int
+    extractor_privacy: dict[str, float] | None
+    not_covered: Any
+    pickle_rows: bool
+    random_state: Any
+    verbose: int
+    def __init__(
+        self,
+        *,
+        mechanism: str | Mechanism = "solve",
+        lambda_: float = 0.001,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        notion: str | None = None,
+        state: str | None = None,
+        noise: float | None = None,
+        excess_risk: float | None = None,
+        row_norm: float = 1.0,
+        row_map: str = "clip",
+        fit_intercept: bool = True,
+        intercept: float = 1.0,
+        target_range: tuple[float, float] | None = None,
+        clip: float = 1.0,
+        normalizer: str | None = None,
+        public_n: int | None = None,
+        capacity: int | None = None,
+        max_weight: float | None = None,
+        minimum: int | None = None,
+        accountant: str | None = None,
+        order: float = 2.0,
+        interactions: int | None = None,
+        releases: int = 1,
+        max_group: int = 1,
+        extractor_privacy: dict[str, float] | None = None,
+        not_covered: Any = (),
+        pickle_rows: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None: ...
