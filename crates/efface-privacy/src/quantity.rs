@@ -149,3 +149,47 @@ impl<'de> Deserialize<'de> for Decimal {
         Self::canonical(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
+
+/// Numbers that are written as [`Decimal`] writes them: `#[serde(with = "as_decimal")]`.
+pub mod as_decimal {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Decimal;
+
+    /// Writes the number's one spelling.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        Decimal(*number).serialize(to)
+    }
+
+    /// Reads the number's one spelling.
+    ///
+    /// # Errors
+    /// What [`Decimal::canonical`] refuses.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Decimal::deserialize(from).map(|number| number.0)
+    }
+
+    /// The same for numbers that may be absent: `#[serde(with = "as_decimal::option")]`.
+    pub mod option {
+        use super::{Decimal, Deserialize, Deserializer, Serialize, Serializer};
+
+        /// Writes the number's one spelling, or nothing.
+        ///
+        /// # Errors
+        /// The serializer's.
+        pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+            number.map(Decimal).serialize(to)
+        }
+
+        /// Reads the number's one spelling, or nothing.
+        ///
+        /// # Errors
+        /// What [`Decimal::canonical`] refuses.
+        pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+            Ok(Option::<Decimal>::deserialize(from)?.map(|number| number.0))
+        }
+    }
+}

@@ -35,10 +35,10 @@ pub enum KeptError {
         /// Length given.
         got: usize,
     },
-    /// A weight that is not finite.
-    #[error("the kept weights must be finite, entry {index} is {got}")]
-    Weight {
-        /// Position, from 0.
+    /// A number that is not finite, or negative where none can be.
+    #[error("the kept numbers must be finite, and bounds at least 0; number {index} is {got}")]
+    Number {
+        /// Its position among them, from 0.
         index: usize,
         /// The number.
         got: f64,
@@ -46,6 +46,9 @@ pub enum KeptError {
     /// Numbers that are no factor.
     #[error(transparent)]
     Factor(#[from] FactorError),
+    /// Of another plan, or of other records.
+    #[error("the kept state does not fit the plan: {0}")]
+    Foreign(&'static str),
 }
 
 impl Kept {
@@ -106,7 +109,7 @@ impl Warm {
         let numbers: Vec<f64> = numbers.iter().map(|w| f64::from_le_bytes(*w)).collect();
         let (weights, packed) = numbers.split_at(count as usize);
         if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
-            return Err(KeptError::Weight { index, got: weights[index] });
+            return Err(KeptError::Number { index, got: weights[index] });
         }
         let factor = match dimension as usize {
             0 => None,
@@ -145,7 +148,7 @@ mod tests {
             assert!(matches!(Warm::from_bytes(&huge), Err(KeptError::Length { .. })));
             let mut nan = bytes;
             nan[16..24].copy_from_slice(&f64::NAN.to_le_bytes());
-            assert!(matches!(Warm::from_bytes(&nan), Err(KeptError::Weight { index: 0, .. })));
+            assert!(matches!(Warm::from_bytes(&nan), Err(KeptError::Number { index: 0, .. })));
         }
     }
 }

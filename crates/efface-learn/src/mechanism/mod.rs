@@ -6,6 +6,7 @@
 
 pub mod descent;
 pub mod distributed_descent;
+mod error;
 mod forecast;
 mod grid;
 mod kept;
@@ -21,15 +22,14 @@ pub mod solve;
 #[cfg(test)]
 mod tests;
 
-pub use descent::{DescentError, DescentPlan};
-pub use distributed_descent::{DistributedError, DistributedPlan};
+pub use descent::DescentPlan;
+pub use distributed_descent::DistributedPlan;
+pub use error::MechanismError;
 pub use forecast::{Departure, USUAL_SHIFT};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
-pub use noisy_gd::{Change, NoisyGdError, NoisyGdPlan};
-pub use objective_perturbation::{
-    CheckedPerturbation, PerturbationError, PerturbationMemory, PerturbationPlan,
-};
-pub use output_noise::{CheckedOutputNoise, OutputNoiseError, OutputNoisePlan};
+pub use noisy_gd::{Change, NoisyGdPlan};
+pub use objective_perturbation::{CheckedPerturbation, PerturbationMemory, PerturbationPlan};
+pub use output_noise::{CheckedOutputNoise, OutputNoisePlan};
 pub use release::{Evidence, Released};
-pub use ridge::{RidgeError, RidgePlan};
+pub use ridge::RidgePlan;

@@ -3,7 +3,7 @@
 use efface_privacy::event::{Event, Procedure, State};
 use rand_core::CryptoRng;
 
-use super::{CheckedOutputNoise, Evidence, Kept, OutputNoiseError, Released};
+use super::{CheckedOutputNoise, Evidence, Kept, MechanismError, Released};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::newton::{Effort, Memory, check_newton};
@@ -23,13 +23,13 @@ pub struct Pending {
 /// training, and a refresh. Starts a new count of jointly covered releases.
 ///
 /// # Errors
-/// See [`OutputNoiseError`]: `perfect` state and losses without a Newton bound are refused.
+/// See [`MechanismError`]: `perfect` state and losses without a Newton bound are refused.
 pub fn begin(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,
     published: Option<&[f64]>,
     watch: &mut Watch<'_>,
-) -> Result<Pending, OutputNoiseError> {
+) -> Result<Pending, MechanismError> {
     let constants = objective.constants();
     needs_secret(plan)?;
     check_newton(constants)?;
@@ -56,7 +56,7 @@ pub fn begin(
 /// the caller's to know.
 ///
 /// # Errors
-/// See [`OutputNoiseError`]: a kept state that is no memory of this model, releases that are
+/// See [`MechanismError`]: a kept state that is no memory of this model, releases that are
 /// spent, rows that break a public constant.
 pub fn change(
     constants: &Constants,
@@ -64,7 +64,7 @@ pub fn change(
     kept: &Kept,
     removed: &Dataset,
     added: &Dataset,
-) -> Result<Pending, OutputNoiseError> {
+) -> Result<Pending, MechanismError> {
     needs_secret(plan)?;
     check_newton(constants)?;
     let spent = plan.spent(Some(kept), 1)?;
@@ -78,7 +78,7 @@ pub fn change(
 ///
 /// # Errors
 /// Bytes that are no memory, or one of another model.
-pub fn remembered(constants: &Constants, kept: &Kept) -> Result<Memory, OutputNoiseError> {
+pub fn remembered(constants: &Constants, kept: &Kept) -> Result<Memory, MechanismError> {
     let memory = Memory::from_bytes(&kept.state)?;
     memory.check(constants)?;
     Ok(memory)
@@ -101,13 +101,13 @@ impl Pending {
     /// Passes over all records, those after the change, until the bound holds again.
     ///
     /// # Errors
-    /// See [`OutputNoiseError`]; what is pending must then be thrown away.
+    /// See [`MechanismError`]; what is pending must then be thrown away.
     pub fn correct(
         &mut self,
         objective: &Objective<'_>,
         plan: &CheckedOutputNoise,
         watch: &mut Watch<'_>,
-    ) -> Result<(), OutputNoiseError> {
+    ) -> Result<(), MechanismError> {
         let effort = self.memory.correct(objective, stopping(plan), watch)?;
         self.effort.passes += effort.passes;
         self.effort.hessians += effort.hessians;
@@ -119,19 +119,19 @@ impl Pending {
     /// included.
     ///
     /// # Errors
-    /// See [`OutputNoiseError`]; weights beyond the plan's distance are refused.
+    /// See [`MechanismError`]; weights beyond the plan's distance are refused.
     pub fn publish(
         self,
         constants: &Constants,
         plan: &CheckedOutputNoise,
         releases: u64,
         rng: &mut impl CryptoRng,
-    ) -> Result<Released, OutputNoiseError> {
+    ) -> Result<Released, MechanismError> {
         plan.spent(None, releases)?;
         let distance = self.memory.bound().distance;
         if self.needs_pass(plan) {
             let limit = plan.plan().distance;
-            return Err(OutputNoiseError::Distance { distance, limit });
+            return Err(MechanismError::Distance { distance, limit });
         }
         let weights = plan.grid().publish(&self.memory.weights(), rng)?;
         let records = usize::try_from(self.memory.records()).unwrap_or(usize::MAX);
@@ -143,10 +143,12 @@ impl Pending {
     }
 }
 
-fn needs_secret(plan: &CheckedOutputNoise) -> Result<(), OutputNoiseError> {
+fn needs_secret(plan: &CheckedOutputNoise) -> Result<(), MechanismError> {
     match plan.plan().state {
         State::Secret => Ok(()),
-        State::Perfect => Err(OutputNoiseError::MemoryInPerfect),
+        State::Perfect => Err(MechanismError::Start(
+            "Newton steps from a memory need `secret` state, but the plan has `perfect`",
+        )),
     }
 }
 

@@ -2,23 +2,29 @@
 
 use efface_privacy::event::{Event, OutputNoise, Procedure, State};
 use efface_privacy::quantity::Decimal;
+use efface_privacy::quantity::as_decimal;
 use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Grid, GridError, Kept, KeptError, Released, Warm};
+use super::error::range;
+use super::{Evidence, Grid, Kept, MechanismError, Released, Warm};
 use crate::constants::Constants;
-use crate::newton::{MemoryError, NewtonError};
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
-use crate::solver::{SolveError, Solver, Start, Stopping, Watch, check_attainable, solve};
+use crate::solver::{Solver, Start, Stopping, Watch, check_attainable, solve};
 
 /// How optima are found and published, as written; constant for the life of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OutputNoisePlan {
     /// tau: distance to the optimum at which a solver may stop, in weight units.
+    #[serde(with = "as_decimal")]
     pub distance: f64,
     /// sigma: standard deviation of the noise on each weight; an integer multiple of `grid`.
+    #[serde(with = "as_decimal")]
     pub noise: f64,
     /// g: spacing of the grid of released weights; a power of two, at most 2^-20 `noise`.
+    #[serde(with = "as_decimal")]
     pub grid: f64,
     /// What is kept between requests.
     pub state: State,
@@ -37,62 +43,6 @@ pub struct CheckedOutputNoise {
     grid: Grid,
 }
 
-/// Why nothing was released.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum OutputNoiseError {
-    /// Grid and noise.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// The distance, the start, or a solver.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// A count out of range.
-    #[error("`{name}` must be {rule}, got {got}")]
-    Count {
-        /// Its name as users type it.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value.
-        got: u64,
-    },
-    /// A kept state that cannot be read.
-    #[error(transparent)]
-    Kept(#[from] KeptError),
-    /// A memory that cannot be read.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// A memory that cannot be made or changed.
-    #[error(transparent)]
-    Newton(NewtonError),
-    /// A memory in `perfect` state.
-    #[error("Newton steps from a memory need `secret` state, but the plan has `perfect`")]
-    MemoryInPerfect,
-    /// Weights that are not known to be near enough.
-    #[error("the weights are within {distance:e} of the optimum, `distance` (tau) is {limit:e}")]
-    Distance {
-        /// The bound.
-        distance: f64,
-        /// tau.
-        limit: f64,
-    },
-    /// A kept state although the plan says `perfect`.
-    #[error("`perfect` state starts from the published model only, got a kept state")]
-    KeptInPerfect,
-    /// All jointly covered releases are made.
-    #[error(
-        "{spent} of {limit} releases since the last refresh are used up, and this request needs \
-         one more; \
-         refresh: start again from the published model without the kept state"
-    )]
-    Releases {
-        /// Releases made since learning or the last refresh.
-        spent: u64,
-        /// R.
-        limit: u64,
-    },
-}
-
 /// Where a solver starts from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin<'a> {
@@ -102,15 +52,6 @@ pub(super) enum Origin<'a> {
     Published(&'a [f64]),
     /// What was kept, in `secret` state.
     Kept(&'a Kept),
-}
-
-impl From<NewtonError> for OutputNoiseError {
-    fn from(error: NewtonError) -> Self {
-        match error {
-            NewtonError::Solve(error) => Self::Solve(error),
-            other => Self::Newton(other),
-        }
-    }
 }
 
 impl OutputNoisePlan {
@@ -123,18 +64,17 @@ impl OutputNoisePlan {
         self,
         constants: &Constants,
         records: usize,
-    ) -> Result<CheckedOutputNoise, OutputNoiseError> {
+    ) -> Result<CheckedOutputNoise, MechanismError> {
         let grid = Grid::new(self.noise, self.grid)?;
         check_attainable(constants, Stopping { distance: self.distance }, records)?;
         grid.check_reach(outward::add(constants.optimum_bound(), self.distance))?;
-        let count = |name, rule, got, ok: bool| {
-            if ok { Ok(()) } else { Err(OutputNoiseError::Count { name, rule, got }) }
-        };
-        count("max-group", "at least 1", self.group, self.group > 0)?;
+        range("max-group", "at least 1", self.group as f64, self.group > 0)?;
         let releases = self.joint_releases;
         match self.state {
-            State::Perfect => count("releases", "1 in `perfect` state", releases, releases == 1)?,
-            State::Secret => count("releases", "at least 1", releases, releases > 0)?,
+            State::Perfect => {
+                range("releases", "1 in `perfect` state", releases as f64, releases == 1)?
+            }
+            State::Secret => range("releases", "at least 1", releases as f64, releases > 0)?,
         }
         Ok(CheckedOutputNoise { plan: self, grid })
     }
@@ -156,7 +96,7 @@ impl CheckedOutputNoise {
         releases: u64,
         rng: &mut impl CryptoRng,
         watch: &mut Watch<'_>,
-    ) -> Result<Released, OutputNoiseError> {
+    ) -> Result<Released, MechanismError> {
         let plan = &self.plan;
         let kept = match origin {
             Origin::Kept(kept) => Some(kept),
@@ -201,23 +141,21 @@ impl CheckedOutputNoise {
     }
 
     /// Releases made since learning or the last refresh, refused when another one is not covered.
-    pub(super) fn spent(
-        &self,
-        kept: Option<&Kept>,
-        releases: u64,
-    ) -> Result<u64, OutputNoiseError> {
+    pub(super) fn spent(&self, kept: Option<&Kept>, releases: u64) -> Result<u64, MechanismError> {
         if releases == 0 {
             let rule = "at least 1, this release included";
-            return Err(OutputNoiseError::Count { name: "releases", rule, got: 0 });
+            return Err(MechanismError::Range { name: "releases", rule, got: 0.0 });
         }
         let plan = &self.plan;
         let spent = match (kept, plan.state) {
-            (Some(_), State::Perfect) => return Err(OutputNoiseError::KeptInPerfect),
+            (Some(_), State::Perfect) => {
+                return Err(MechanismError::Start("`perfect` state keeps nothing"));
+            }
             (Some(kept), State::Secret) => kept.releases,
             (None, _) => 0,
         };
         if spent >= plan.joint_releases {
-            return Err(OutputNoiseError::Releases { spent, limit: plan.joint_releases });
+            return Err(MechanismError::Releases { spent, limit: plan.joint_releases });
         }
         Ok(spent)
     }

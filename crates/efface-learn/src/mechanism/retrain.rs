@@ -3,7 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::output_noise::Origin;
-use super::{CheckedOutputNoise, OutputNoiseError, Released};
+use super::{CheckedOutputNoise, MechanismError, Released};
 use crate::objective::Objective;
 use crate::solver::Watch;
 
@@ -13,13 +13,13 @@ use crate::solver::Watch;
 /// this also starts a new count of jointly covered releases.
 ///
 /// # Errors
-/// See [`OutputNoiseError`]; nothing was drawn or released then.
+/// See [`MechanismError`]; nothing was drawn or released then.
 pub fn retrain(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, OutputNoiseError> {
+) -> Result<Released, MechanismError> {
     plan.run(objective, Origin::Zeros, releases, rng, watch)
 }

@@ -3,7 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::output_noise::Origin;
-use super::{CheckedOutputNoise, Kept, OutputNoiseError, Released};
+use super::{CheckedOutputNoise, Kept, MechanismError, Released};
 use crate::objective::Objective;
 use crate::solver::Watch;
 
@@ -13,7 +13,7 @@ use crate::solver::Watch;
 /// `releases` counts the model's distinct releases so far, this one included.
 ///
 /// # Errors
-/// See [`OutputNoiseError`]; nothing was drawn or released then.
+/// See [`MechanismError`]; nothing was drawn or released then.
 pub fn from_published(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,
@@ -21,7 +21,7 @@ pub fn from_published(
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, OutputNoiseError> {
+) -> Result<Released, MechanismError> {
     plan.run(objective, Origin::Published(published), releases, rng, watch)
 }
 
@@ -29,7 +29,7 @@ pub fn from_published(
 /// noise: fastest, covered for the plan's number of joint releases.
 ///
 /// # Errors
-/// See [`OutputNoiseError`]: a `perfect` plan refuses a kept state, and a kept state whose releases
+/// See [`MechanismError`]: a `perfect` plan refuses a kept state, and a kept state whose releases
 /// are spent must be refreshed.
 pub fn from_kept(
     objective: &Objective<'_>,
@@ -38,6 +38,6 @@ pub fn from_kept(
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, OutputNoiseError> {
+) -> Result<Released, MechanismError> {
     plan.run(objective, Origin::Kept(kept), releases, rng, watch)
 }

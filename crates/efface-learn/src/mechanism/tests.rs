@@ -2,6 +2,7 @@
 
 use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
 
+use super::MechanismError;
 use super::*;
 use crate::example::{constants, dataset, generator, losses};
 use crate::solver::{SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
@@ -123,7 +124,7 @@ fn secret_state_is_handed_on_and_runs_out() {
     let kept = second.kept.unwrap();
     assert_eq!(kept.releases, 2);
     let spent = solve::from_kept(&objective, &plan, &kept, 3, &mut rng, &mut unwatched);
-    assert_eq!(spent, Err(OutputNoiseError::Releases { spent: 2, limit: 2 }));
+    assert_eq!(spent, Err(MechanismError::Releases { spent: 2, limit: 2 }));
     // A refresh starts from the published model and counts anew.
     let watch = &mut unwatched;
     let fresh =
@@ -131,7 +132,7 @@ fn secret_state_is_handed_on_and_runs_out() {
     assert_eq!(fresh.kept.unwrap().releases, 1);
     let perfect = self::plan(State::Perfect).check(&constants, 200).unwrap();
     let refused = solve::from_kept(&objective, &perfect, &kept, 3, &mut rng, &mut unwatched);
-    assert_eq!(refused, Err(OutputNoiseError::KeptInPerfect));
+    assert_eq!(refused, Err(MechanismError::Start("`perfect` state keeps nothing")));
 }
 
 /// A memory of rows that may be deleted is for `secret` state alone: it is neither made nor changed
@@ -144,13 +145,13 @@ fn perfect_state_keeps_no_memory() {
     let secret = plan(State::Secret).check(&constants, 60).unwrap();
     let perfect = plan(State::Perfect).check(&constants, 60).unwrap();
     let refused = newton::begin(&objective, &perfect, None, &mut unwatched);
-    assert_eq!(refused.unwrap_err(), OutputNoiseError::MemoryInPerfect);
+    assert!(matches!(refused.unwrap_err(), MechanismError::Start(_)));
 
     let made = newton::begin(&objective, &secret, None, &mut unwatched).unwrap();
     let kept = made.publish(&constants, &secret, 1, &mut generator(0)).unwrap().kept.unwrap();
     let none = dataset(Loss::Logistic, 0, 4, 2);
     let refused = newton::change(&constants, &perfect, &kept, &none, &none);
-    assert_eq!(refused.unwrap_err(), OutputNoiseError::MemoryInPerfect);
+    assert!(matches!(refused.unwrap_err(), MechanismError::Start(_)));
     newton::change(&constants, &secret, &kept, &none, &none).unwrap();
 }
 
@@ -184,7 +185,7 @@ fn no_records_leave_noise_around_zero() {
     assert!(released.weights.iter().any(|w| *w != 0.0));
 }
 
-fn refuse(constants: &Constants, change: impl Fn(&mut OutputNoisePlan)) -> OutputNoiseError {
+fn refuse(constants: &Constants, change: impl Fn(&mut OutputNoisePlan)) -> MechanismError {
     let mut plan = plan(State::Perfect);
     change(&mut plan);
     plan.check(constants, 60).unwrap_err()
@@ -192,7 +193,7 @@ fn refuse(constants: &Constants, change: impl Fn(&mut OutputNoisePlan)) -> Outpu
 
 #[test]
 fn plans_that_break_a_rule_are_refused() {
-    use OutputNoiseError as E;
+    use crate::mechanism::MechanismError as E;
     let constants = constants(Loss::Logistic, 60, 4, 0.1);
     let c = &constants;
     assert!(matches!(refuse(c, |p| p.grid *= 1.5), E::Grid(GridError::Spacing(_))));
@@ -205,8 +206,8 @@ fn plans_that_break_a_rule_are_refused() {
     let tight = refuse(c, |p| p.distance = 1e-18);
     assert!(matches!(tight, E::Solve(SolveError::Unattainable { .. })));
     assert!(matches!(refuse(c, |p| p.distance = 0.0), E::Solve(SolveError::Distance(_))));
-    assert!(matches!(refuse(c, |p| p.group = 0), E::Count { name: "max-group", .. }));
-    assert!(matches!(refuse(c, |p| p.joint_releases = 2), E::Count { name: "releases", .. }));
+    assert!(matches!(refuse(c, |p| p.group = 0), E::Range { name: "max-group", .. }));
+    assert!(matches!(refuse(c, |p| p.joint_releases = 2), E::Range { name: "releases", .. }));
     let none = refuse(c, |p| (p.state, p.joint_releases) = (State::Secret, 0));
-    assert!(matches!(none, E::Count { name: "releases", .. }));
+    assert!(matches!(none, E::Range { name: "releases", .. }));
 }

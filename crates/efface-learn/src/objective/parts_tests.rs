@@ -202,6 +202,6 @@ fn a_failed_pass_draws_nothing_that_is_released() {
     .unwrap();
     let mut rng = generator(1);
     let failed = noisy_gd::learn(&objective, &plan, None, &mut rng, &mut unwatched);
-    assert!(matches!(failed, Err(noisy_gd::NoisyGdError::Sum(SumError::Part(_)))));
+    assert!(matches!(failed, Err(crate::mechanism::MechanismError::Sum(SumError::Part(_)))));
     assert_eq!(normal(&mut rng).to_bits(), normal(&mut generator(1)).to_bits());
 }

@@ -17,13 +17,16 @@ pub use gradient_descent::sufficient_steps;
 pub use run::{Progress, Watch, unwatched};
 pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
+use serde::{Deserialize, Serialize};
+
 use crate::constants::Constants;
 use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
 use run::{Point, Run};
 
 /// Which solver looks for the optimum; all obey the same stopping rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// `Newton` where one Hessian is worth its price, else `Lbfgs`; decided by P and L/m alone
     /// (see [`cheapest`]).

@@ -11,93 +11,23 @@ use efface_privacy::event::{Descent, Event, Phase, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
-use super::noisy_gd::{Change, HistoryError, MOST_PHASES, history};
-use super::{Evidence, GridError, Kept, KeptError, Released, Warm};
+use super::noisy_gd::{Change, MOST_PHASES, history};
+use super::{Evidence, Kept, MechanismError, Released, Warm};
 use crate::constants::Constants;
 use crate::objective::{Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, Watch};
 
-/// Why nothing was released.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum DescentError {
-    /// Grid and noise.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// Numbers of deleted and added records that contradict the phases.
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    /// A kept state that cannot be read.
-    #[error(transparent)]
-    Kept(#[from] KeptError),
-    /// A number out of range.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Its name as users type it.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value.
-        got: f64,
-    },
-    /// Constants that differ from those of the earlier event.
-    #[error("`{name}` is fixed for the life of a model: it was {before}, got {now}")]
-    Changed {
-        /// Its name.
-        name: &'static str,
-        /// In the earlier event.
-        before: String,
-        /// In this plan.
-        now: String,
-    },
-    /// Fewer records than the theorems allow.
-    #[error(
-        "the data set would have {got} records, but descent-to-delete needs half of the {learnt} \
-         it \
-         learnt from; train a new model"
-    )]
-    Half {
-        /// Records at learning or the last refresh.
-        learnt: u64,
-        /// Records after the request.
-        got: u64,
-    },
-    /// All jointly covered releases are made.
-    #[error(
-        "{spent} of {limit} releases since the last refresh are used up, and this request needs \
-         one more; \
-         refresh: start again from the published model without the kept state"
-    )]
-    Releases {
-        /// Releases made since learning or the last refresh.
-        spent: u64,
-        /// R.
-        limit: u64,
-    },
-    /// Weights of the wrong length or beyond the ball, or a kept state in `perfect` state.
-    #[error("a request must start where the model stands: {0}")]
-    Start(&'static str),
-    /// The watcher asked to stop.
-    #[error("cancelled after {steps} steps")]
-    Cancelled {
-        /// Steps made.
-        steps: u64,
-    },
-    /// The records could not be summed.
-    #[error(transparent)]
-    Sum(#[from] SumError),
-}
-
 /// Learns from zeros: T steps, the last iterate published with noise.
 ///
 /// # Errors
-/// See [`DescentError`]; nothing may be published then.
+/// See [`MechanismError`]; nothing may be published then.
 pub fn learn(
     objective: &Objective<'_>,
     plan: &CheckedDescent,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, DescentError> {
+) -> Result<Released, MechanismError> {
     let event = first_event(objective.constants(), plan, objective.records(), 1)?;
     let start = vec![0.0; objective.constants().parameters()];
     release(objective, plan, start, event, rng, watch)
@@ -107,7 +37,7 @@ pub fn learn(
 /// and updates.
 ///
 /// # Errors
-/// See [`DescentError`]; in `perfect` state nothing is kept and there is nothing to refresh.
+/// See [`MechanismError`]; in `perfect` state nothing is kept and there is nothing to refresh.
 pub fn refresh(
     objective: &Objective<'_>,
     plan: &CheckedDescent,
@@ -115,11 +45,11 @@ pub fn refresh(
     published: &[f64],
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, DescentError> {
+) -> Result<Released, MechanismError> {
     let constants = objective.constants();
     same_constants(constants, plan, previous)?;
     if plan.plan().variant.state() == State::Perfect {
-        return Err(DescentError::Start("in `perfect` state there is nothing to refresh"));
+        return Err(MechanismError::Start("in `perfect` state there is nothing to refresh"));
     }
     let releases = previous.releases.saturating_add(1);
     let event = Descent {
@@ -137,7 +67,7 @@ pub fn refresh(
 /// `previous` is the event of the published model, `change` what the request deleted and added.
 ///
 /// # Errors
-/// See [`DescentError`]; nothing may be published then.
+/// See [`MechanismError`]; nothing may be published then.
 #[expect(clippy::too_many_arguments, reason = "everything a request starts from")]
 pub fn request(
     objective: &Objective<'_>,
@@ -148,21 +78,21 @@ pub fn request(
     kept: Option<&Kept>,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, DescentError> {
+) -> Result<Released, MechanismError> {
     let constants = objective.constants();
     let event = next_event(constants, plan, previous, change, objective.records())?;
     let mut start = match (plan.plan().variant.state(), kept) {
         (State::Perfect, None) => published.to_vec(),
         (State::Secret, Some(kept)) => Warm::from_bytes(&kept.state)?.weights,
         (State::Perfect, Some(_)) => {
-            return Err(DescentError::Start("`perfect` state keeps nothing"));
+            return Err(MechanismError::Start("`perfect` state keeps nothing"));
         }
         (State::Secret, None) => {
-            return Err(DescentError::Start("the kept iterate is missing; refresh"));
+            return Err(MechanismError::Start("the kept iterate is missing; refresh"));
         }
     };
     if start.len() != constants.parameters() || start.iter().any(|w| !w.is_finite()) {
-        return Err(DescentError::Start("it has another number of weights, or some not finite"));
+        return Err(MechanismError::Start("it has another number of weights, or some not finite"));
     }
     plan.project(&mut start);
     release(objective, plan, start, event, rng, watch)
@@ -172,29 +102,29 @@ pub fn request(
 /// is computed from the data. `records` is the number of records after the request.
 ///
 /// # Errors
-/// See [`DescentError`].
+/// See [`MechanismError`].
 pub fn next_event(
     constants: &Constants,
     plan: &CheckedDescent,
     previous: &Descent,
     change: &Change<'_>,
     records: usize,
-) -> Result<Descent, DescentError> {
+) -> Result<Descent, MechanismError> {
     same_constants(constants, plan, previous)?;
     let spent = previous.phases.iter().fold(0_u64, |sum, p| sum.saturating_add(p.releases));
     let limit = previous.joint_releases;
     if previous.variant.state() == State::Secret && spent >= limit {
-        return Err(DescentError::Releases { spent, limit });
+        return Err(MechanismError::Releases { spent, limit });
     }
     let learnt = previous.phases.first().and_then(|phase| phase.records);
     if let Some(learnt) = learnt.filter(|learnt| (records as u64) < learnt.div_ceil(2)) {
-        return Err(DescentError::Half { learnt, got: records as u64 });
+        return Err(MechanismError::Half { learnt, got: records as u64 });
     }
     let touched = (change.deleted_since.len() as u64).saturating_add(change.added);
     let updates = previous.updates.saturating_add(touched.div_ceil(plan.plan().group).max(1));
     let steps = previous.steps_between(previous.updates, updates).ok_or_else(|| {
         let (name, rule) = ("updates", "of at most 2^53 steps together");
-        DescentError::Range { name, rule, got: updates as f64 }
+        MechanismError::Range { name, rule, got: updates as f64 }
     })?;
     let normalizer = constants.declared().normalizer;
     let capacity = normalizer.capacity().unwrap_or(u64::MAX);
@@ -226,7 +156,7 @@ pub fn first_event(
     plan: &CheckedDescent,
     records: usize,
     releases: u64,
-) -> Result<Descent, DescentError> {
+) -> Result<Descent, MechanismError> {
     let p = plan.plan();
     let steps = p.learning_steps;
     Ok(Descent {
@@ -252,7 +182,7 @@ fn same_constants(
     constants: &Constants,
     plan: &CheckedDescent,
     previous: &Descent,
-) -> Result<(), DescentError> {
+) -> Result<(), MechanismError> {
     let shown = |event: &Descent| {
         let or_none = |x: Option<Decimal>| x.map_or("none".to_owned(), |x| x.to_string());
         [
@@ -272,7 +202,7 @@ fn same_constants(
     let now = shown(&first_event(constants, plan, 1, 1)?);
     for ((name, before), (_, now)) in shown(previous).into_iter().zip(now) {
         if before != now {
-            return Err(DescentError::Changed { name, before, now });
+            return Err(MechanismError::Changed { name, before, now });
         }
     }
     Ok(())
@@ -286,14 +216,14 @@ fn release(
     event: Descent,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, DescentError> {
+) -> Result<Released, MechanismError> {
     let steps = event.phases.last().map_or(0, |phase| phase.steps);
     let mut largest_norm = outward::norm(&weights);
     for step in 1..=steps {
         let gradient_norm = descend(objective, plan, &mut weights)?;
         let progress = Progress { passes: step, gradient_norm, target: 0.0 };
         if watch(&progress).is_break() {
-            return Err(DescentError::Cancelled { steps: step - 1 });
+            return Err(MechanismError::Cancelled);
         }
         largest_norm = largest_norm.max(outward::norm(&weights));
     }

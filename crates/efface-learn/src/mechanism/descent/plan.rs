@@ -1,36 +1,45 @@
 //! The plan of `descent-to-delete`, its projection and its bound on a step's rounding error.
 
 use efface_privacy::event::{State, Variant};
+use efface_privacy::quantity::as_decimal;
 use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
 
-use super::DescentError;
 use crate::constants::Constants;
-use crate::mechanism::Grid;
+use crate::mechanism::error::range;
+use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 
 /// The most steps of learning, and of one update's share.
 const MOST_STEPS: u64 = 1 << 40;
 
 /// Descent-to-delete as written; constant for the life of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DescentPlan {
     /// Which theorem's procedure.
     pub variant: Variant,
     /// xi of `weak`, in [1, 16]; none for the others.
+    #[serde(with = "as_decimal::option")]
     pub xi: Option<f64>,
     /// For `perfect`: the delta by which its updates grow (Theorem 3.2); none: they do not.
+    #[serde(with = "as_decimal::option")]
     pub tail: Option<f64>,
     /// I: steps of the first update.
     pub iterations: u64,
     /// T: steps of learning, and of a refresh.
     pub learning_steps: u64,
     /// D: diameter of the ball around 0 that every step is projected to, in weight units.
+    #[serde(with = "as_decimal")]
     pub diameter: f64,
     /// eta: step size, in (0, 2/L).
+    #[serde(with = "as_decimal")]
     pub step: f64,
     /// sigma: standard deviation of the noise on each weight; an integer multiple of `grid`.
+    #[serde(with = "as_decimal")]
     pub noise: f64,
     /// g: spacing of the grid of released weights; a power of two, at most 2^-20 `noise`.
+    #[serde(with = "as_decimal")]
     pub grid: f64,
     /// R: releases covered jointly since learning or the last refresh; 1 for `perfect`.
     pub joint_releases: u64,
@@ -50,10 +59,7 @@ impl DescentPlan {
     ///
     /// # Errors
     /// A number out of range, noise and grid that do not fit, or weights the grid cannot hold.
-    pub fn check(self, constants: &Constants) -> Result<CheckedDescent, DescentError> {
-        let range = |name, rule, got, ok: bool| {
-            if ok { Ok(()) } else { Err(DescentError::Range { name, rule, got }) }
-        };
+    pub fn check(self, constants: &Constants) -> Result<CheckedDescent, MechanismError> {
         let eta = self.step;
         let reach = outward::mul(eta, constants.total_smoothness());
         range("eta", "above 0 and below 2/L", eta, eta > 0.0 && reach < 2.0)?;
@@ -104,7 +110,7 @@ impl CheckedDescent {
         &self,
         weights: &[f64],
         rng: &mut impl CryptoRng,
-    ) -> Result<Vec<f64>, DescentError> {
+    ) -> Result<Vec<f64>, MechanismError> {
         Ok(self.grid.publish(weights, rng)?)
     }
 
@@ -135,7 +141,7 @@ impl CheckedDescent {
     ///
     /// # Errors
     /// When float64 cannot bound it.
-    pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, DescentError> {
+    pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, MechanismError> {
         use outward::{add, mul};
         let (eta, radius) = (self.plan.step, self.radius());
         let slack = constants.slack(radius, records);
@@ -155,7 +161,7 @@ impl CheckedDescent {
             Ok(rounding)
         } else {
             let (name, rule) = ("rounding", "at most D/2; lower `capacity` or `row-norm`");
-            Err(DescentError::Range { name, rule, got: rounding })
+            Err(MechanismError::Range { name, rule, got: rounding })
         }
     }
 }

@@ -6,6 +6,7 @@ use efface_privacy::event::{Normalizer, Variant};
 
 use super::*;
 use crate::example::{constants, dataset, generator, losses, normal};
+use crate::mechanism::MechanismError;
 use crate::objective::exact::gradient;
 use crate::solver::unwatched;
 use crate::twice::Twice;
@@ -188,10 +189,10 @@ fn joint_releases_run_out_and_a_refresh_counts_anew() {
         let (event, weights) = (event(from), &from.weights);
         request(&objective, &plan, event, &change, weights, kept, &mut rng, &mut unwatched)
     };
-    assert!(matches!(go(&first, None), Err(DescentError::Start(_))));
+    assert!(matches!(go(&first, None), Err(MechanismError::Start(_))));
     let second = go(&first, first.kept.as_ref()).unwrap();
     let spent = go(&second, second.kept.as_ref());
-    assert_eq!(spent, Err(DescentError::Releases { spent: 2, limit: 2 }));
+    assert_eq!(spent, Err(MechanismError::Releases { spent: 2, limit: 2 }));
     let fresh =
         refresh(&objective, &plan, event(&second), &second.weights, &mut rng, &mut unwatched)
             .unwrap();
@@ -206,7 +207,7 @@ fn joint_releases_run_out_and_a_refresh_counts_anew() {
     }
     let change = Change { deleted_since: &[3], added: 0 };
     let refused = next_event(&constants, &plan, event(&fresh), &change, 59);
-    assert!(matches!(refused, Err(DescentError::History(_))), "{refused:?}");
+    assert!(matches!(refused, Err(MechanismError::History(_))), "{refused:?}");
 }
 
 #[test]
@@ -232,8 +233,8 @@ fn plans_that_break_a_rule_are_refused() {
         let mut plan = plan(&constants, variant);
         change(&mut plan);
         match plan.check(&constants).unwrap_err() {
-            DescentError::Range { name, .. } => name,
-            DescentError::Grid(_) => "grid",
+            MechanismError::Range { name, .. } => name,
+            MechanismError::Grid(_) => "grid",
             other => panic!("{other}"),
         }
     };
@@ -270,14 +271,14 @@ fn a_model_keeps_its_constants_and_half_its_records() {
     let next =
         |plan: &CheckedDescent, records| next_event(&mean, plan, event(&first), &change, records);
     assert!(next(&checked, 79).is_ok());
-    assert_eq!(next(&checked, 39), Err(DescentError::Half { learnt: 80, got: 39 }));
+    assert_eq!(next(&checked, 39), Err(MechanismError::Half { learnt: 80, got: 39 }));
     for other in [
         DescentPlan { iterations: 4, ..plan(&mean, Variant::Secret) },
         DescentPlan { learning_steps: 41, ..plan(&mean, Variant::Secret) },
         DescentPlan { diameter: 1.0, ..plan(&mean, Variant::Secret) },
     ] {
         let other = other.check(&mean).unwrap();
-        assert!(matches!(next(&other, 79), Err(DescentError::Changed { .. })));
+        assert!(matches!(next(&other, 79), Err(MechanismError::Changed { .. })));
     }
 }
 
@@ -292,5 +293,5 @@ fn a_watcher_cancels() {
         _ => ControlFlow::Continue(()),
     };
     let cancelled = learn(&objective, &plan, &mut generator(1), &mut stop);
-    assert_eq!(cancelled, Err(DescentError::Cancelled { steps: 3 }));
+    assert_eq!(cancelled, Err(MechanismError::Cancelled));
 }

@@ -4,6 +4,7 @@ use super::super::Kept;
 use super::part::Part;
 use super::plan::CheckedDistributed;
 use super::sample::Sample;
+use crate::mechanism::KeptError;
 
 /// The samples and the unperturbed weights of all parts.
 ///
@@ -28,27 +29,6 @@ pub struct KeptCopy {
     pub parts: Vec<Part>,
 }
 
-/// Bytes that are no [`KeptParts`] of the plan.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum KeptPartsError {
-    /// Not the length the plan needs.
-    #[error("the kept state must have {expected} bytes, got {got}")]
-    Length {
-        /// Length by the plan.
-        expected: u64,
-        /// Length given.
-        got: usize,
-    },
-    /// A weight that is not finite, or a distance that is no distance.
-    #[error("the kept weights and distances must be finite, number {index} is {got}")]
-    Number {
-        /// Position among the numbers, from 0.
-        index: usize,
-        /// The number.
-        got: f64,
-    },
-}
-
 impl KeptParts {
     /// As a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per copy
     /// the keys, and per part its distance and its weights.
@@ -71,7 +51,7 @@ impl KeptParts {
     ///
     /// # Errors
     /// A length other than the plan's, or a number that is not finite.
-    pub fn from_kept(kept: &Kept, plan: &CheckedDistributed) -> Result<Self, KeptPartsError> {
+    pub fn from_kept(kept: &Kept, plan: &CheckedDistributed) -> Result<Self, KeptError> {
         let bytes = &kept.state;
         let (sample, parts) = (plan.sample(), plan.parts());
         let parameters = plan.constants().parameters();
@@ -80,7 +60,7 @@ impl KeptParts {
         let expected = 8 * (1 + plan.plan().copies * copy_words);
         let (words, _) = bytes.as_chunks::<8>();
         if bytes.len() as u64 != expected {
-            return Err(KeptPartsError::Length { expected, got: bytes.len() });
+            return Err(KeptError::Length { expected, got: bytes.len() });
         }
         let (updates, words) = words.split_at(1);
         let mut copies = Vec::new();
@@ -95,7 +75,7 @@ impl KeptParts {
                     (!number.is_finite() || (at == 0 && *number < 0.0)).then_some((at, *number))
                 };
                 if let Some((at, got)) = numbers.iter().enumerate().find_map(bad) {
-                    return Err(KeptPartsError::Number { index: index + at, got });
+                    return Err(KeptError::Number { index: index + at, got });
                 }
                 index += numbers.len();
                 all.push(Part { distance: numbers[0], weights: numbers[1..].to_vec() });

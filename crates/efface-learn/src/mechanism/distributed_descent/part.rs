@@ -1,8 +1,8 @@
 //! One part: its objective, and ways to bring its weights within a proven distance of the optimum.
 
-use super::DistributedError;
 use super::plan::{CheckedDistributed, Reach, Step};
 use crate::dataset::Dataset;
+use crate::mechanism::MechanismError;
 use crate::objective::Objective;
 use crate::outward;
 use crate::solver::{SolveError, Solver, Start, Stopping, solve, sufficient_steps, unwatched};
@@ -41,7 +41,7 @@ pub(super) struct Done {
 }
 
 impl Job {
-    pub(super) fn run(&self, plan: &CheckedDistributed) -> Result<Done, DistributedError> {
+    pub(super) fn run(&self, plan: &CheckedDistributed) -> Result<Done, MechanismError> {
         let objective = Objective::new(plan.part_constants(self.data.rows()), &self.data)?;
         let (end, passes) = match plan.plan().reach {
             Reach::Measured(solver) => self.measured(&objective, solver, plan.part_distance())?,
@@ -56,7 +56,7 @@ impl Job {
         objective: &Objective<'_>,
         solver: Solver,
         distance: f64,
-    ) -> Result<(Part, u64), DistributedError> {
+    ) -> Result<(Part, u64), MechanismError> {
         let start = Start { weights: &self.start.weights, factor: None };
         let stopping = Stopping { distance };
         let found = solve(objective, solver, stopping, start, &mut unwatched)?;
@@ -65,7 +65,7 @@ impl Job {
     }
 
     /// The steps asked for, and further ones while the proven distance is above the one to reach.
-    fn counted(&self, objective: &Objective<'_>) -> Result<(Part, u64), DistributedError> {
+    fn counted(&self, objective: &Objective<'_>) -> Result<(Part, u64), MechanismError> {
         let constants = objective.constants();
         let step = Step::new(constants);
         let Part { mut weights, mut distance } = self.start.clone();

@@ -2,10 +2,12 @@
 //! its distance.
 
 use efface_privacy::event::Normalizer;
+use efface_privacy::quantity::as_decimal;
+use serde::{Deserialize, Serialize};
 
-use super::DistributedError;
 use crate::constants::{Constants, Declared};
-use crate::mechanism::Grid;
+use crate::mechanism::error::range;
+use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 use crate::solver::{SolveError, Solver, least_distance};
 
@@ -13,7 +15,8 @@ use crate::solver::{SolveError, Solver, least_distance};
 const MOST: u64 = 1 << 32;
 
 /// How a part is brought close to its optimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reach {
     /// By any solver, until the measured gradient proves the distance for every part.
     Measured(Solver),
@@ -26,7 +29,8 @@ pub enum Reach {
 }
 
 /// The bootstrap, its parts and the noise, as written; constant for the life of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DistributedPlan {
     /// B: records drawn with replacement, per copy.
     pub sample: u64,
@@ -35,10 +39,13 @@ pub struct DistributedPlan {
     /// C: independent copies of all that; the best of the noised averages is published.
     pub copies: u64,
     /// tau: bound on the distance of the average to the average of the parts' optima.
+    #[serde(with = "as_decimal")]
     pub distance: f64,
     /// sigma: standard deviation of the noise on each weight; an integer multiple of `grid`.
+    #[serde(with = "as_decimal")]
     pub noise: f64,
     /// g: spacing of the grid of released weights; a power of two, at most 2^-20 `noise`.
+    #[serde(with = "as_decimal")]
     pub grid: f64,
     /// R: releases covered jointly since learning or the last refresh.
     pub joint_releases: u64,
@@ -67,13 +74,11 @@ impl DistributedPlan {
     /// # Errors
     /// A normaliser other than `mean`; a count out of range; noise and grid that do not fit each
     /// other or the reach of the weights; a distance that float64 cannot certify.
-    pub fn check(self, constants: &Constants) -> Result<CheckedDistributed, DistributedError> {
+    pub fn check(self, constants: &Constants) -> Result<CheckedDistributed, MechanismError> {
         if !matches!(constants.declared().normalizer, Normalizer::Mean { .. }) {
-            return Err(DistributedError::Normalizer);
+            return Err(MechanismError::Normalizer);
         }
-        let count = |name, rule, got, ok: bool| {
-            if ok { Ok(()) } else { Err(DistributedError::Count { name, rule, got }) }
-        };
+        let count = |name, rule, got: u64, ok| range(name, rule, got as f64, ok);
         let (sample, parts, copies) = (self.sample, self.parts, self.copies);
         count("sample", "between 1 and 2^32", sample, (1..=MOST).contains(&sample))?;
         count("parts", "between 1 and `sample`", parts, (1..=sample).contains(&parts))?;
@@ -109,7 +114,7 @@ impl DistributedPlan {
 }
 
 /// The constants of a part: N is the number of its positions, which never changes.
-fn part(constants: &Constants, positions: u64) -> Result<Constants, DistributedError> {
+fn part(constants: &Constants, positions: u64) -> Result<Constants, MechanismError> {
     let normalizer = Normalizer::Fixed { n: positions, capacity: positions };
     Ok(Declared { normalizer, ..constants.declared().clone() }.check()?)
 }

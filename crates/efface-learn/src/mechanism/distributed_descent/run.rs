@@ -7,12 +7,12 @@ use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 use rayon::prelude::*;
 
+use super::Load;
 use super::kept::{KeptCopy, KeptParts};
 use super::part::{Job, Part};
 use super::plan::{CheckedDistributed, Reach};
 use super::sample::{Membership, Sample, part_of, positions};
-use super::{DistributedError, Load};
-use crate::mechanism::{Evidence, Released};
+use crate::mechanism::{Evidence, KeptError, MechanismError, Released};
 use crate::objective::{Objective, ObjectiveError};
 use crate::outward;
 use crate::solver::{Progress, SolveError, Watch};
@@ -96,7 +96,7 @@ impl CheckedDistributed {
 /// (T steps: T B of them); a measured distance needs none.
 ///
 /// # Errors
-/// See [`DistributedError`]; nothing was released then.
+/// See [`MechanismError`]; nothing was released then.
 pub fn learn(
     plan: &CheckedDistributed,
     mut records: Records<'_, '_>,
@@ -104,7 +104,7 @@ pub fn learn(
     budget: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Averages, DistributedError> {
+) -> Result<Averages, MechanismError> {
     check_members(plan, records.members)?;
     let expected = plan.constants().parameters();
     let got = start.iter().filter(|w| w.is_finite()).count();
@@ -132,7 +132,7 @@ pub fn learn(
 /// (n T_i of the published theorem, summed over the records of the request).
 ///
 /// # Errors
-/// See [`DistributedError`]; nothing was released then.
+/// See [`MechanismError`]; nothing was released then.
 pub fn request(
     plan: &CheckedDistributed,
     mut records: Records<'_, '_>,
@@ -140,10 +140,10 @@ pub fn request(
     budget: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Averages, DistributedError> {
+) -> Result<Averages, MechanismError> {
     let (spent, limit) = (kept.releases, plan.plan().joint_releases);
     if spent >= limit {
-        return Err(DistributedError::Releases { spent, limit });
+        return Err(MechanismError::Releases { spent, limit });
     }
     let members = records.members;
     check_members(plan, members)?;
@@ -206,7 +206,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         copy: &mut KeptCopy,
         modified: &[usize],
         budget: u64,
-    ) -> Result<(), DistributedError> {
+    ) -> Result<(), MechanismError> {
         let steps = match self.plan.plan().reach {
             Reach::Measured(_) => 0,
             Reach::Counted { .. } => self.steps(budget, modified.len()),
@@ -235,7 +235,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         parts: &[usize],
         steps: u64,
         distance: Option<f64>,
-    ) -> Result<(), DistributedError> {
+    ) -> Result<(), MechanismError> {
         let largest = self.plan.sample().div_ceil(self.plan.parts());
         for batch in parts.chunks((ROWS / largest).max(1)) {
             let mut jobs = Vec::with_capacity(batch.len());
@@ -245,7 +245,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
                 let data = (self.records.load)(keys)?;
                 if data.rows() != keys.len() {
                     let (expected, got) = (keys.len(), data.rows());
-                    return Err(DistributedError::Missing { expected, got });
+                    return Err(MechanismError::Missing { expected, got });
                 }
                 jobs.push(Job { part, data, start: copy.parts[part].clone(), steps, distance });
             }
@@ -264,7 +264,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         Ok(())
     }
 
-    fn tell(&mut self, largest: f64) -> Result<(), DistributedError> {
+    fn tell(&mut self, largest: f64) -> Result<(), MechanismError> {
         let m = self.plan.constants().strong_convexity();
         let passes = self.gradients.div_ceil(self.records.members.present.len().max(1) as u64);
         let target = m * self.plan.part_distance();
@@ -279,7 +279,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         mut self,
         kept: KeptParts,
         rng: &mut impl CryptoRng,
-    ) -> Result<Averages, DistributedError> {
+    ) -> Result<Averages, MechanismError> {
         let mut noisy = Vec::with_capacity(kept.copies.len());
         for copy in &kept.copies {
             noisy.push(self.plan.grid().publish(&average(&copy.parts), rng)?);
@@ -296,7 +296,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         })
     }
 
-    fn best(&mut self, mut noisy: Vec<Vec<f64>>) -> Result<Vec<f64>, DistributedError> {
+    fn best(&mut self, mut noisy: Vec<Vec<f64>>) -> Result<Vec<f64>, MechanismError> {
         let mut best = 0;
         if noisy.len() > 1 {
             let data = (self.records.load)(self.records.members.present)?;
@@ -331,13 +331,10 @@ fn average(parts: &[Part]) -> Vec<f64> {
     sum.iter().map(|sum| sum / parts.len() as f64).collect()
 }
 
-fn check_members(
-    plan: &CheckedDistributed,
-    members: Membership<'_>,
-) -> Result<(), DistributedError> {
+fn check_members(plan: &CheckedDistributed, members: Membership<'_>) -> Result<(), MechanismError> {
     let minimum = match plan.constants().declared().normalizer {
         Normalizer::Mean { minimum } => minimum.max(1),
-        Normalizer::Fixed { .. } => return Err(DistributedError::Normalizer),
+        Normalizer::Fixed { .. } => return Err(MechanismError::Normalizer),
     };
     let got = members.present.len();
     if (got as u64) < minimum {
@@ -347,18 +344,15 @@ fn check_members(
         [("present", members.present), ("added", members.added), ("removed", members.removed)];
     for (name, keys) in lists {
         if keys.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err(DistributedError::Keys { name, rule: "strictly ascending" });
+            return Err(MechanismError::Keys { name, rule: "strictly ascending" });
         }
     }
     let present = |key: &u64| members.present.binary_search(key).is_ok();
     if !members.added.iter().all(present) {
-        return Err(DistributedError::Keys { name: "added", rule: "among the present keys" });
+        return Err(MechanismError::Keys { name: "added", rule: "among the present keys" });
     }
     if members.removed.iter().any(present) {
-        return Err(DistributedError::Keys {
-            name: "removed",
-            rule: "absent from the present keys",
-        });
+        return Err(MechanismError::Keys { name: "removed", rule: "absent from the present keys" });
     }
     Ok(())
 }
@@ -368,7 +362,7 @@ fn check_kept(
     plan: &CheckedDistributed,
     kept: &KeptParts,
     members: Membership<'_>,
-) -> Result<(), DistributedError> {
+) -> Result<(), MechanismError> {
     let parameters = plan.constants().parameters();
     let fits = |copy: &KeptCopy| {
         copy.sample.keys().len() == plan.sample()
@@ -376,7 +370,7 @@ fn check_kept(
             && copy.parts.iter().all(|part| part.weights.len() == parameters)
     };
     if kept.copies.len() as u64 != plan.plan().copies || !kept.copies.iter().all(fits) {
-        return Err(DistributedError::Kept("it has other copies, parts or weights"));
+        return Err(KeptError::Foreign("it has other copies, parts or weights").into());
     }
     let before = |key: &u64| {
         members.removed.binary_search(key).is_ok()
@@ -384,7 +378,7 @@ fn check_kept(
                 && members.added.binary_search(key).is_err())
     };
     if !kept.copies.iter().all(|copy| copy.sample.keys().iter().all(before)) {
-        return Err(DistributedError::Kept("its sample has keys that were in no data set"));
+        return Err(KeptError::Foreign("its sample has keys that were in no data set").into());
     }
     Ok(())
 }

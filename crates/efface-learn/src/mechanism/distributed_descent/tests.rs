@@ -5,7 +5,10 @@ use efface_privacy::event::Normalizer;
 use super::plan::Step;
 use super::*;
 use crate::example::{constants, dataset, generator};
-use crate::mechanism::Kept;
+use crate::mechanism::GridError;
+use crate::mechanism::{Kept, KeptError, MechanismError};
+use crate::objective::ObjectiveError;
+use crate::solver::SolveError;
 use crate::solver::{Solver, Start, Stopping, solve, unwatched};
 use crate::{Constants, Declared, Loss, Objective};
 
@@ -33,7 +36,7 @@ fn plan(reach: Reach) -> DistributedPlan {
 }
 
 /// Data whose rows are read by key: row k belongs to key k.
-fn pick(all: &Dataset, keys: &[u64]) -> Result<Dataset, DistributedError> {
+fn pick(all: &Dataset, keys: &[u64]) -> Result<Dataset, MechanismError> {
     let mut data = Dataset::new(efface_matrix::Matrix::dense(all.cols()), Vec::new()).unwrap();
     for key in keys {
         data.push_from(all, *key as usize).unwrap();
@@ -55,7 +58,7 @@ fn learn_on(
     plan: &CheckedDistributed,
     budget: u64,
     seed: u64,
-) -> Result<Averages, DistributedError> {
+) -> Result<Averages, MechanismError> {
     let members = Membership { present, added: &[], removed: &[] };
     let records = Records { members, load: &mut |keys| pick(all, keys) };
     let zeros = vec![0.0; plan.constants().parameters()];
@@ -80,7 +83,7 @@ impl World {
         removed: &[u64],
         budget: u64,
         seed: u64,
-    ) -> Result<(), DistributedError> {
+    ) -> Result<(), MechanismError> {
         self.present.retain(|key| !removed.contains(key));
         self.present.extend(added);
         self.present.sort_unstable();
@@ -286,7 +289,7 @@ fn counted_steps_contract_and_their_bound_has_a_floor() {
     assert!(step.contraction <= (l - m) / (l + m) + 1e-15);
     let tiny = DistributedPlan { distance: 1e-13, ..plan(REACHES[1]) };
     let refused = tiny.check(&constants).unwrap_err();
-    assert!(matches!(refused, DistributedError::Solve(_)), "{refused}");
+    assert!(matches!(refused, MechanismError::Solve(_)), "{refused}");
 }
 
 #[test]
@@ -300,7 +303,7 @@ fn kept_state_comes_back_and_damage_is_refused() {
     let bytes = &kept.state;
     for end in [0, 8, bytes.len() - 8, bytes.len() - 1] {
         let damaged = read(&bytes[..end]);
-        assert!(matches!(damaged, Err(KeptPartsError::Length { .. })));
+        assert!(matches!(damaged, Err(KeptError::Length { .. })));
     }
     // A count and 130 keys before the first distance.
     let first = 8 * 131;
@@ -308,24 +311,24 @@ fn kept_state_comes_back_and_damage_is_refused() {
         let mut damaged = bytes.clone();
         damaged[at..at + 8].copy_from_slice(&f64::to_le_bytes(number));
         let damaged = read(&damaged);
-        assert!(matches!(damaged, Err(KeptPartsError::Number { .. })));
+        assert!(matches!(damaged, Err(KeptError::Number { .. })));
     }
 }
 
 #[test]
 fn plans_that_break_a_rule_are_refused() {
-    use DistributedError as E;
+    use crate::mechanism::MechanismError as E;
     let mean = mean(Loss::Logistic, 0.05);
     let refuse = |change: &dyn Fn(&mut DistributedPlan)| {
         let mut plan = plan(REACHES[0]);
         change(&mut plan);
         plan.check(&mean).unwrap_err()
     };
-    assert!(matches!(refuse(&|p| p.parts = 131), E::Count { name: "parts", .. }));
-    assert!(matches!(refuse(&|p| p.parts = 0), E::Count { name: "parts", .. }));
-    assert!(matches!(refuse(&|p| p.sample = 0), E::Count { name: "sample", .. }));
-    assert!(matches!(refuse(&|p| p.copies = 0), E::Count { name: "copies", .. }));
-    assert!(matches!(refuse(&|p| p.joint_releases = 0), E::Count { name: "releases", .. }));
+    assert!(matches!(refuse(&|p| p.parts = 131), E::Range { name: "parts", .. }));
+    assert!(matches!(refuse(&|p| p.parts = 0), E::Range { name: "parts", .. }));
+    assert!(matches!(refuse(&|p| p.sample = 0), E::Range { name: "sample", .. }));
+    assert!(matches!(refuse(&|p| p.copies = 0), E::Range { name: "copies", .. }));
+    assert!(matches!(refuse(&|p| p.joint_releases = 0), E::Range { name: "releases", .. }));
     assert!(matches!(refuse(&|p| p.noise = 0.3), E::Grid(GridError::Noise(_))));
     assert!(matches!(refuse(&|p| p.distance = f64::NAN), E::Solve(SolveError::Distance(_))));
     assert!(matches!(refuse(&|p| p.distance = 1e-18), E::Solve(SolveError::Unattainable { .. })));
@@ -335,7 +338,7 @@ fn plans_that_break_a_rule_are_refused() {
 
 #[test]
 fn requests_that_break_a_rule_are_refused() {
-    use DistributedError as E;
+    use crate::mechanism::MechanismError as E;
     let mut world = World::new(Loss::Logistic, |plan| plan.joint_releases = 2, REACHES[0]);
     let kept = world.last.kept.clone();
     let ask = |present: &[u64], added: &[u64], removed: &[u64]| {

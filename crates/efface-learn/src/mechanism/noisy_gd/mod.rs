@@ -15,65 +15,11 @@ use efface_privacy::event::{Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
-use super::{Evidence, GridError, Released};
+use super::{Evidence, MechanismError, Released};
 use crate::constants::Constants;
 use crate::objective::{Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, Watch};
-
-/// Why nothing was released.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NoisyGdError {
-    /// Grid and noise.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// Numbers of deleted and added records that contradict the phases.
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    /// A number out of range.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Its name as users type it.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value.
-        got: f64,
-    },
-    /// Rounding errors that outweigh the contraction of a step.
-    #[error(
-        "one step's rounding error {rounding:e} must be at most {limit:e}; raise `eta`, lambda or \
-         the noise"
-    )]
-    Rounding {
-        /// Bound on the rounding error of one step.
-        rounding: f64,
-        /// What the bound on |w| leaves room for.
-        limit: f64,
-    },
-    /// Constants that differ from those of the earlier event.
-    #[error("`{name}` is fixed for the life of a model: it was {before}, got {now}")]
-    Changed {
-        /// Its name.
-        name: &'static str,
-        /// In the earlier event.
-        before: String,
-        /// In this plan.
-        now: String,
-    },
-    /// Weights of the wrong length, off the grid or beyond the public bound on |w|.
-    #[error("the start must be weights that this plan can publish: {0}")]
-    Start(&'static str),
-    /// The watcher asked to stop.
-    #[error("cancelled after {steps} steps")]
-    Cancelled {
-        /// Steps made.
-        steps: u64,
-    },
-    /// The records could not be summed.
-    #[error(transparent)]
-    Sum(#[from] SumError),
-}
 
 /// Learns from `start`, or else from zeros: the plan's number of learning steps, the last iterate
 /// released.
@@ -82,14 +28,14 @@ pub enum NoisyGdError {
 /// worlds that are compared; who vouches for that is the caller's to record.
 ///
 /// # Errors
-/// See [`NoisyGdError`]; nothing may be published then.
+/// See [`MechanismError`]; nothing may be published then.
 pub fn learn(
     objective: &Objective<'_>,
     plan: &CheckedNoisyGd,
     start: Option<&[f64]>,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, NoisyGdError> {
+) -> Result<Released, MechanismError> {
     let constants = objective.constants();
     let event = learning_event(constants, plan, objective.records())?;
     let start = match start {
@@ -102,12 +48,12 @@ pub fn learn(
 /// The event of learning before it is done: nothing is computed from the data.
 ///
 /// # Errors
-/// Rounding errors that outweigh a step, see [`NoisyGdError::Rounding`].
+/// Rounding errors that outweigh a step, see [`MechanismError::Rounding`].
 pub fn learning_event(
     constants: &Constants,
     plan: &CheckedNoisyGd,
     records: usize,
-) -> Result<NoisyGd, NoisyGdError> {
+) -> Result<NoisyGd, MechanismError> {
     let steps = plan.plan().learning_steps;
     let phases = history::learning(steps, constants.declared().normalizer.public_count(records));
     Ok(NoisyGd {
@@ -131,7 +77,7 @@ pub fn learning_event(
 /// `previous` is the event of the published model, `change` what the request deleted and added.
 ///
 /// # Errors
-/// See [`NoisyGdError`]; nothing may be published then.
+/// See [`MechanismError`]; nothing may be published then.
 pub fn request(
     objective: &Objective<'_>,
     plan: &CheckedNoisyGd,
@@ -140,7 +86,7 @@ pub fn request(
     published: &[f64],
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, NoisyGdError> {
+) -> Result<Released, MechanismError> {
     let constants = objective.constants();
     let event = next_event(constants, plan, previous, change, objective.records())?;
     plan.check_start(constants, published)?;
@@ -152,14 +98,14 @@ pub fn request(
 /// is computed from the data. `records` is the number of records after the request.
 ///
 /// # Errors
-/// See [`NoisyGdError`].
+/// See [`MechanismError`].
 pub fn next_event(
     constants: &Constants,
     plan: &CheckedNoisyGd,
     previous: &NoisyGd,
     change: &Change<'_>,
     records: usize,
-) -> Result<NoisyGd, NoisyGdError> {
+) -> Result<NoisyGd, MechanismError> {
     let steps = plan.plan().removal_steps;
     same_constants(constants, plan, previous)?;
     let normalizer = constants.declared().normalizer;
@@ -187,11 +133,11 @@ fn same_constants(
     constants: &Constants,
     plan: &CheckedNoisyGd,
     previous: &NoisyGd,
-) -> Result<(), NoisyGdError> {
+) -> Result<(), MechanismError> {
     let setting = constants.setting(plan.plan().group);
     if setting != previous.setting {
         let (before, now) = (format!("{:?}", previous.setting), format!("{setting:?}"));
-        return Err(NoisyGdError::Changed { name: "setting", before, now });
+        return Err(MechanismError::Changed { name: "setting", before, now });
     }
     let pairs = [
         ("eta", previous.step.0, plan.plan().step),
@@ -201,14 +147,14 @@ fn same_constants(
     for (name, before, now) in pairs {
         if before != now {
             let (before, now) = (before.to_string(), now.to_string());
-            return Err(NoisyGdError::Changed { name, before, now });
+            return Err(MechanismError::Changed { name, before, now });
         }
     }
     let radius = plan.plan().radius.map(Decimal);
     if radius != previous.radius {
         let shown = |radius: Option<Decimal>| radius.map_or("none".to_owned(), |r| r.to_string());
         let (before, now) = (shown(previous.radius), shown(radius));
-        return Err(NoisyGdError::Changed { name: "radius", before, now });
+        return Err(MechanismError::Changed { name: "radius", before, now });
     }
     Ok(())
 }
@@ -222,11 +168,11 @@ fn release(
     event: NoisyGd,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, NoisyGdError> {
+) -> Result<Released, MechanismError> {
     let total = event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.steps));
     if total > plan::MOST_STEPS {
         let (name, rule) = ("steps", "at most 2^40 over the life of a model");
-        return Err(NoisyGdError::Range { name, rule, got: total as f64 });
+        return Err(MechanismError::Range { name, rule, got: total as f64 });
     }
     let eta = plan.plan().step;
     let mut largest_norm = outward::norm(&weights);
@@ -234,7 +180,7 @@ fn release(
         let (moved, gradient_norm) = noiseless(objective, eta, &weights)?;
         let progress = Progress { passes: step, gradient_norm, target: 0.0 };
         if watch(&progress).is_break() {
-            return Err(NoisyGdError::Cancelled { steps: step - 1 });
+            return Err(MechanismError::Cancelled);
         }
         weights = plan.perturb(&moved, rng)?;
         largest_norm = largest_norm.max(outward::norm(&weights));

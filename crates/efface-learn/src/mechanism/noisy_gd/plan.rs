@@ -1,10 +1,12 @@
 //! The plan of `noisy-gd`, its public bound on |w| and on a step's rounding error.
 
+use efface_privacy::quantity::as_decimal;
 use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
 
-use super::NoisyGdError;
 use crate::constants::Constants;
-use crate::mechanism::Grid;
+use crate::mechanism::error::range;
+use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 
 /// The most steps in the whole life of a model.
@@ -17,13 +19,17 @@ const RARELY: f64 = 160.0 * std::f64::consts::LN_2;
 const ROOM: f64 = 1.0 / 1_048_576.0;
 
 /// Noisy gradient descent as written; constant for the life of a model but for the step counts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NoisyGdPlan {
     /// eta: step size, in (0, 2/L).
+    #[serde(with = "as_decimal")]
     pub step: f64,
     /// s: standard deviation of one step's noise on each weight; an integer multiple of `grid`.
+    #[serde(with = "as_decimal")]
     pub noise: f64,
     /// g: spacing of the grid of all iterates; a power of two, at most 2^-20 `noise`.
+    #[serde(with = "as_decimal")]
     pub grid: f64,
     /// T: steps of learning.
     pub learning_steps: u64,
@@ -31,6 +37,7 @@ pub struct NoisyGdPlan {
     pub removal_steps: u64,
     /// R: public radius of the ball that every iterate is projected to; needed where lambda is 0.
     /// None: a ball so large that practically no iterate leaves it.
+    #[serde(with = "as_decimal::option")]
     pub radius: Option<f64>,
     /// Public maximal number of records that DP and deletion-privacy claims protect together.
     pub group: u64,
@@ -51,10 +58,7 @@ impl NoisyGdPlan {
     ///
     /// # Errors
     /// A number out of range, noise and grid that do not fit, or weights the grid cannot hold.
-    pub fn check(self, constants: &Constants) -> Result<CheckedNoisyGd, NoisyGdError> {
-        let range = |name, rule, got, ok: bool| {
-            if ok { Ok(()) } else { Err(NoisyGdError::Range { name, rule, got }) }
-        };
+    pub fn check(self, constants: &Constants) -> Result<CheckedNoisyGd, MechanismError> {
         let eta = self.step;
         let reach = outward::mul(eta, constants.total_smoothness());
         range("eta", "above 0 and below 2/L", eta, eta > 0.0 && reach < 2.0)?;
@@ -111,7 +115,7 @@ impl CheckedNoisyGd {
         &self,
         moved: &[f64],
         rng: &mut impl CryptoRng,
-    ) -> Result<Vec<f64>, NoisyGdError> {
+    ) -> Result<Vec<f64>, MechanismError> {
         let mut weights = self.grid.publish(moved, rng)?;
         self.project(&mut weights);
         Ok(weights)
@@ -141,7 +145,7 @@ impl CheckedNoisyGd {
     ///
     /// # Errors
     /// When it is more than the bound on |w| has room for.
-    pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, NoisyGdError> {
+    pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, MechanismError> {
         use outward::{add, mul};
         let (eta, reach) = (self.plan.step, self.weight_bound);
         let slack = constants.slack(reach, records);
@@ -160,7 +164,7 @@ impl CheckedNoisyGd {
         if rounding <= limit {
             Ok(rounding)
         } else {
-            Err(NoisyGdError::Rounding { rounding, limit })
+            Err(MechanismError::Rounding { rounding, limit })
         }
     }
 
@@ -169,9 +173,9 @@ impl CheckedNoisyGd {
         &self,
         constants: &Constants,
         given: &[f64],
-    ) -> Result<Vec<f64>, NoisyGdError> {
+    ) -> Result<Vec<f64>, MechanismError> {
         if given.iter().any(|w| !w.is_finite()) {
-            return Err(NoisyGdError::Start("it has a number that is not finite"));
+            return Err(MechanismError::Start("it has a number that is not finite"));
         }
         let spacing = self.grid.spacing();
         let placed: Vec<f64> = given.iter().map(|w| (w / spacing).trunc() * spacing).collect();
@@ -184,15 +188,15 @@ impl CheckedNoisyGd {
         &self,
         constants: &Constants,
         weights: &[f64],
-    ) -> Result<(), NoisyGdError> {
+    ) -> Result<(), MechanismError> {
         if weights.len() != constants.parameters() {
-            return Err(NoisyGdError::Start("it has another number of weights"));
+            return Err(MechanismError::Start("it has another number of weights"));
         }
         if outward::norm(weights) > self.weight_bound {
-            return Err(NoisyGdError::Start("it is beyond the public bound on |w|"));
+            return Err(MechanismError::Start("it is beyond the public bound on |w|"));
         }
         if weights.iter().any(|w| (w / self.grid.spacing()).fract() != 0.0) {
-            return Err(NoisyGdError::Start("it is not on the grid"));
+            return Err(MechanismError::Start("it is not on the grid"));
         }
         Ok(())
     }

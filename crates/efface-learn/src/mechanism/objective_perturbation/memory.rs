@@ -1,6 +1,6 @@
 //! What is kept between requests: the perturbation and what is known about the residual.
 
-use super::PerturbationError;
+use crate::mechanism::KeptError;
 
 /// Secret: it saw every row since the last training.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,16 +25,16 @@ impl PerturbationMemory {
     ///
     /// # Errors
     /// Another length, a number that is not finite, or a bound below 0.
-    pub fn from_bytes(bytes: &[u8], parameters: usize) -> Result<Self, PerturbationError> {
+    pub fn from_bytes(bytes: &[u8], parameters: usize) -> Result<Self, KeptError> {
         let (words, rest) = bytes.as_chunks::<8>();
         let expected = parameters.saturating_add(2);
         let numbers: Vec<f64> = words.iter().map(|word| f64::from_le_bytes(*word)).collect();
         if !rest.is_empty() || numbers.len() != expected {
-            return Err(PerturbationError::Length { expected, got: bytes.len() });
+            return Err(KeptError::Length { expected: 8 * expected as u64, got: bytes.len() });
         }
         let sound = |(i, x): (usize, &f64)| x.is_finite() && (i > 1 || *x >= 0.0);
         if let Some(index) = (0..expected).find(|&i| !sound((i, &numbers[i]))) {
-            return Err(PerturbationError::Kept { index, got: numbers[index] });
+            return Err(KeptError::Number { index, got: numbers[index] });
         }
         let perturbation = numbers[2..].to_vec();
         Ok(Self { residual: numbers[0], spectral: numbers[1], perturbation })

@@ -8,7 +8,7 @@ mod residual;
 mod tests;
 
 pub use memory::PerturbationMemory;
-pub use plan::{CheckedPerturbation, PerturbationError, PerturbationPlan};
+pub use plan::{CheckedPerturbation, PerturbationPlan};
 
 use std::ops::ControlFlow;
 
@@ -16,7 +16,7 @@ use efface_privacy::event::{Event, ObjectivePerturbation};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
-use super::{Evidence, Kept, Released};
+use super::{Evidence, Kept, MechanismError, Released};
 use crate::dataset::Dataset;
 use crate::loss::Loss;
 use crate::objective::Objective;
@@ -42,14 +42,14 @@ pub struct Changed<'a> {
 /// `releases` counts the model's distinct releases, this one included. NOT SOUND.
 ///
 /// # Errors
-/// See [`PerturbationError`]; nothing was released then.
+/// See [`MechanismError`]; nothing was released then.
 pub fn train(
     objective: &Objective<'_>,
     plan: &CheckedPerturbation,
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, PerturbationError> {
+) -> Result<Released, MechanismError> {
     let zeros = vec![0.0; objective.constants().parameters()];
     let perturbation = plan.grid.publish(&zeros, rng)?;
     let perturbed = perturbed_objective(objective, &perturbation)?;
@@ -80,7 +80,7 @@ pub fn train(
 /// `objective` is on the records after the request. NOT SOUND.
 ///
 /// # Errors
-/// See [`PerturbationError`]; nothing was released then.
+/// See [`MechanismError`]; nothing was released then.
 pub fn request(
     objective: &Objective<'_>,
     plan: &CheckedPerturbation,
@@ -88,7 +88,7 @@ pub fn request(
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
-) -> Result<Released, PerturbationError> {
+) -> Result<Released, MechanismError> {
     let constants = objective.constants();
     let Changed { published, kept, removed, added } = changed;
     let mut memory = PerturbationMemory::from_bytes(&kept.state, constants.parameters())?;
@@ -98,9 +98,11 @@ pub fn request(
     }
     let data = objective.data()?;
     let (gone, came) = (removed.rows(), added.rows());
-    let before = (data.rows() + gone)
-        .checked_sub(came)
-        .ok_or(PerturbationError::Records { records: data.rows(), added: came })?;
+    let before = (data.rows() + gone).checked_sub(came).ok_or(MechanismError::Records {
+        change: "added",
+        records: data.rows() as u64,
+        got: came as u64,
+    })?;
 
     // How the request moves the gradient of the sum at the published weights.
     let n = objective.normalizer();
@@ -111,7 +113,8 @@ pub fn request(
         (0..published.len()).map(|j| into[j] - out[j] + ridge * published[j]).collect();
 
     let curvature = objective.curvature(published)?;
-    let factor = Factor::new(objective.hessian(&curvature)?).ok_or(PerturbationError::NoFactor)?;
+    let factor = Factor::new(objective.hessian(&curvature)?)
+        .ok_or(MechanismError::Singular("the Hessian is not positive definite"))?;
     let mut step: Vec<f64> = change.iter().map(|c| -c / n).collect();
     factor.solve_in_place(&mut step);
     let product = objective.product(&curvature, &step)?;
@@ -170,12 +173,12 @@ fn released(
 fn perturbed_objective<'a>(
     objective: &Objective<'a>,
     perturbation: &[f64],
-) -> Result<Objective<'a>, PerturbationError> {
+) -> Result<Objective<'a>, MechanismError> {
     let n = objective.normalizer();
     Ok(objective.clone().with_linear_term(perturbation.iter().map(|b| b / n).collect())?)
 }
 
 /// Sum of the loss gradients of `data`, records of weight 1, at `weights`.
-fn loss_gradient(data: &Dataset, weights: &[f64]) -> Result<Vec<f64>, PerturbationError> {
+fn loss_gradient(data: &Dataset, weights: &[f64]) -> Result<Vec<f64>, MechanismError> {
     Ok(data.totals(Loss::Logistic, weights)?.gradient)
 }

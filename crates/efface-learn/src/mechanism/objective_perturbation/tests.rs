@@ -3,7 +3,8 @@ use efface_privacy::event::Normalizer;
 
 use super::*;
 use crate::example::{constants, dataset, generator, normal, uniform};
-use crate::mechanism::GridError;
+use crate::mechanism::{GridError, KeptError, MechanismError};
+use crate::solver::SolveError;
 use crate::solver::{Solver, unwatched};
 use crate::{Constants, Declared, Loss};
 
@@ -185,15 +186,29 @@ fn plans_and_kept_states_that_do_not_fit_are_refused() {
     let refused =
         |plan: PerturbationPlan, constants: &Constants| plan.check(constants, 30).unwrap_err();
     let squared = constants(Loss::Squared { clip: 1.0 }, 30, 4, 0.1);
-    assert_eq!(refused(plan(1.0), &squared), PerturbationError::Loss("squared"));
-    assert!(matches!(refused(plan(1e-12), &logistic), PerturbationError::Budget { .. }));
-    assert!(matches!(refused(plan(f64::NAN), &logistic), PerturbationError::Budget { .. }));
+    assert_eq!(
+        refused(plan(1.0), &squared),
+        MechanismError::Loss {
+            mechanism: "objective-perturbation",
+            wanted: "`logistic`",
+            got: "squared".into()
+        }
+    );
+    assert!(matches!(refused(plan(1e-12), &logistic), MechanismError::Budget { .. }));
+    assert!(matches!(refused(plan(f64::NAN), &logistic), MechanismError::Budget { .. }));
     let coarse = PerturbationPlan { grid: 1.0, ..plan(1.0) };
-    assert!(matches!(refused(coarse, &logistic), PerturbationError::Grid(GridError::Noise(_))));
+    assert!(matches!(refused(coarse, &logistic), MechanismError::Grid(GridError::Noise(_))));
     let near = PerturbationPlan { distance: 1e-18, ..plan(1.0) };
-    assert!(matches!(refused(near, &logistic), PerturbationError::Solve(_)));
+    assert!(matches!(refused(near, &logistic), MechanismError::Solve(_)));
     let wide = constants(Loss::Logistic, 30, 3000, 0.1);
-    assert_eq!(refused(plan(1.0), &wide), PerturbationError::Large(3000));
+    assert_eq!(
+        refused(plan(1.0), &wide),
+        MechanismError::Large {
+            mechanism: "objective-perturbation",
+            most: crate::objective::LARGEST_HESSIAN,
+            got: 3000
+        }
+    );
 
     let good = PerturbationMemory { perturbation: vec![1.0, -2.0], residual: 0.5, spectral: 3.0 };
     let bytes = good.to_bytes();
@@ -206,7 +221,7 @@ fn plans_and_kept_states_that_do_not_fit_are_refused() {
         let mut damaged = bytes.clone();
         damaged[8 * place..8 * place + 8].copy_from_slice(&f64::to_le_bytes(number));
         let error = PerturbationMemory::from_bytes(&damaged, 2).unwrap_err();
-        assert!(matches!(error, PerturbationError::Kept { index, .. } if index == place));
+        assert!(matches!(error, KeptError::Number { index, .. } if index == place));
     }
 }
 
@@ -228,5 +243,5 @@ fn a_cancelled_request_releases_nothing() {
     };
     let mut stop = |_: &Progress| ControlFlow::Break(());
     let error = request(&objective, &plan, changed, 2, &mut rng, &mut stop).unwrap_err();
-    assert!(matches!(error, PerturbationError::Solve(SolveError::Cancelled { .. })));
+    assert!(matches!(error, MechanismError::Solve(SolveError::Cancelled { .. })));
 }

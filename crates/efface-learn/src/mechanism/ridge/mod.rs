@@ -13,7 +13,6 @@ pub use quantiser::Quantiser;
 use quantiser::power_of_two;
 pub use sums::{Sums, SumsError};
 
-use efface_matrix::GramError;
 use efface_privacy::event::{Event, ExactRemoval};
 use efface_privacy::quantity::Decimal;
 
@@ -21,6 +20,7 @@ use super::{Evidence, Kept, Released};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
+use crate::mechanism::{KeptError, MechanismError};
 use crate::objective::{ObjectiveError, check_count, check_records};
 use crate::outward;
 
@@ -34,73 +34,11 @@ pub struct RidgePlan {
     quantiser: Quantiser,
 }
 
-/// Why there is no model. Whatever was kept before is unchanged.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum RidgeError {
-    /// Another loss.
-    #[error("`ridge` takes the `squared` loss without a clip, got {0}")]
-    Loss(String),
-    /// Records with weights.
-    #[error("`ridge` takes records of weight 1: its sums are whole numbers of equal records")]
-    Weights,
-    /// Too many columns.
-    #[error("`ridge` takes at most {MOST_COLUMNS} columns (intercept included), got {0}")]
-    Columns(usize),
-    /// No grid keeps the sums of so many records in 64 bits.
-    #[error(
-        "`capacity` {capacity} leaves the sums {bits} bits for each entry of a row, at least \
-         {least} are needed"
-    )]
-    Capacity {
-        /// The declared capacity.
-        capacity: u64,
-        /// Bits it leaves.
-        bits: u32,
-        /// Fewest bits.
-        least: u32,
-    },
-    /// A lambda that f64 could lose beside the sums, or that leaves its range.
-    #[error(
-        "`lambda` must be between {least:e} and {most:e} for these public constants, got {got}"
-    )]
-    Lambda {
-        /// The least for which the solve cannot fail.
-        least: f64,
-        /// The most.
-        most: f64,
-        /// The declared one.
-        got: f64,
-    },
-    /// Records that break a public constant.
-    #[error(transparent)]
-    Records(#[from] ObjectiveError),
-    /// More records to take out than there are.
-    #[error("the sums are of {records} records, but {got} were to be removed")]
-    TooMany {
-        /// Records summed.
-        records: u64,
-        /// Records to take out.
-        got: u64,
-    },
-    /// Bytes that are no sums of this plan.
-    #[error(transparent)]
-    Kept(SumsError),
-    /// What is left after taking records out is no sum of records.
-    #[error("the removed records are not the added ones: {0}")]
-    Foreign(SumsError),
-    /// Memory.
-    #[error(transparent)]
-    Memory(#[from] GramError),
-    /// Sums kept under other constants.
-    #[error("the kept sums are of another plan")]
-    Plan,
-    /// A pivot or weight that is not a number; the plan's bound on lambda excludes it.
-    #[error("the normal equations have no solution in f64; raise `lambda`")]
-    Singular,
-    /// The watcher asked to stop.
-    #[error("cancelled")]
-    Cancelled,
-}
+/// The name users type.
+const NAME: &str = "ridge";
+
+/// A pivot or weight that is not a number; the plan's bound on lambda excludes it.
+const SINGULAR: MechanismError = MechanismError::Singular("the normal equations have no solution");
 
 /// Told how many records were read; may ask to stop.
 pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
@@ -111,24 +49,29 @@ impl RidgePlan {
     /// # Errors
     /// Another loss than the unclipped squared one, too many columns, a capacity without a
     /// quantiser, a lambda out of range; weights.
-    pub fn new(constants: Constants) -> Result<Self, RidgeError> {
+    pub fn new(constants: Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         if declared.loss != Loss::UNCLIPPED {
-            return Err(RidgeError::Loss(format!("{:?}", declared.loss)));
+            let (wanted, got) = ("`squared` without a clip", format!("{:?}", declared.loss));
+            return Err(MechanismError::Loss { mechanism: NAME, wanted, got });
         }
         if declared.max_weight.is_some() {
-            return Err(RidgeError::Weights);
+            return Err(MechanismError::Weights(NAME));
         }
         let columns = constants.cols();
         if columns > MOST_COLUMNS {
-            return Err(RidgeError::Columns(columns));
+            return Err(MechanismError::Large {
+                mechanism: NAME,
+                most: MOST_COLUMNS,
+                got: columns,
+            });
         }
         let quantiser = Quantiser::new(&constants)?;
         let least = least_lambda(&constants, &quantiser);
         let most = 1e30 * declared.row_bound * declared.row_bound;
         let got = declared.lambda;
         if !(least..=most).contains(&got) {
-            return Err(RidgeError::Lambda { least, most, got });
+            return Err(MechanismError::Lambda { least, most, got });
         }
         Ok(Self { constants, quantiser })
     }
@@ -149,7 +92,7 @@ impl RidgePlan {
     ///
     /// # Errors
     /// Records that break the constants, memory, the watcher.
-    pub fn sum(&self, data: &Dataset, watch: &mut Watch<'_>) -> Result<Sums, RidgeError> {
+    pub fn sum(&self, data: &Dataset, watch: &mut Watch<'_>) -> Result<Sums, MechanismError> {
         check_records(&self.constants, data)?;
         self.check_count(data.rows())?;
         let mut sums = Sums::empty(self.constants.cols(), self.quantiser);
@@ -161,26 +104,26 @@ impl RidgePlan {
     ///
     /// # Errors
     /// Sums of another plan.
-    pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, RidgeError> {
+    pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, MechanismError> {
         if sums.columns() != self.constants.cols() || sums.quantiser() != self.quantiser {
-            return Err(RidgeError::Plan);
+            return Err(KeptError::Foreign("its sums are of other constants").into());
         }
         let (p, q) = (self.quantiser.row_places(), self.quantiser.target_places());
         let n = self.constants.normalizer(sums.records() as usize);
         let ridge = self.constants.strong_convexity() * n * power_of_two(p) * power_of_two(p);
-        let solution = equation::solve(sums, ridge).ok_or(RidgeError::Singular)?;
+        let solution = equation::solve(sums, ridge).ok_or(SINGULAR)?;
         // (S + lambda N 4^p) u = t with S = 4^p X^T X, t = 2^(p + q) X^T y: w = 2^(p - q) u.
         let weights: Vec<f64> = solution.iter().map(|u| u * power_of_two(p - q)).collect();
-        if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(RidgeError::Singular) }
+        if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(SINGULAR) }
     }
 
     /// The sums that a release handed on.
     ///
     /// # Errors
     /// Bytes that are no sums of this plan.
-    pub fn read(&self, kept: &Kept) -> Result<Sums, RidgeError> {
+    pub fn read(&self, kept: &Kept) -> Result<Sums, MechanismError> {
         let columns = self.constants.cols();
-        Sums::from_bytes(&kept.state, columns, self.quantiser).map_err(RidgeError::Kept)
+        Sums::from_bytes(&kept.state, columns, self.quantiser).map_err(MechanismError::Sums)
     }
 
     /// The event of release number `releases`: public constants alone.
@@ -198,7 +141,12 @@ impl RidgePlan {
     }
 
     /// The sums alone are kept: nothing that counts earlier requests.
-    fn release(&self, sums: &Sums, releases: u64, records: usize) -> Result<Released, RidgeError> {
+    fn release(
+        &self,
+        sums: &Sums,
+        releases: u64,
+        records: usize,
+    ) -> Result<Released, MechanismError> {
         Ok(Released {
             weights: self.weights(sums)?,
             event: Event::ExactRemoval(self.event(releases)),
@@ -207,7 +155,7 @@ impl RidgePlan {
         })
     }
 
-    fn check_count(&self, records: usize) -> Result<(), RidgeError> {
+    fn check_count(&self, records: usize) -> Result<(), MechanismError> {
         check_count(&self.constants, records)?;
         let capacity = self.quantiser.capacity();
         if records as u64 > capacity {
@@ -220,12 +168,12 @@ impl RidgePlan {
 /// Learns on the records of `data`.
 ///
 /// # Errors
-/// See [`RidgeError`].
+/// See [`MechanismError`].
 pub fn learn(
     plan: &RidgePlan,
     data: &Dataset,
     watch: &mut Watch<'_>,
-) -> Result<Released, RidgeError> {
+) -> Result<Released, MechanismError> {
     let sums = plan.sum(data, watch)?;
     plan.release(&sums, 1, data.rows())
 }
@@ -236,7 +184,7 @@ pub fn learn(
 /// `releases` counts the model's distinct releases so far, this one included.
 ///
 /// # Errors
-/// See [`RidgeError`].
+/// See [`MechanismError`].
 pub fn request(
     plan: &RidgePlan,
     kept: &Kept,
@@ -244,18 +192,18 @@ pub fn request(
     added: &Dataset,
     releases: u64,
     watch: &mut Watch<'_>,
-) -> Result<Released, RidgeError> {
+) -> Result<Released, MechanismError> {
     let mut sums = plan.read(kept)?;
     for data in [removed, added] {
         check_records(&plan.constants, data)?;
     }
     let (records, got) = (sums.records(), removed.rows() as u64);
     if got > records {
-        return Err(RidgeError::TooMany { records, got });
+        return Err(MechanismError::Records { change: "removed", records, got });
     }
     plan.check_count((records - got) as usize + added.rows())?;
     sums.fold(removed, -1, watch)?;
-    sums.check().map_err(RidgeError::Foreign)?;
+    sums.check().map_err(MechanismError::Foreign)?;
     sums.fold(added, 1, watch)?;
     plan.release(&sums, releases, removed.rows() + added.rows())
 }

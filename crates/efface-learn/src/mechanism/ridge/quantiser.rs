@@ -2,9 +2,9 @@
 
 use efface_matrix::{Csr, Dense, GramError, Matrix, Row};
 
-use super::RidgeError;
 use crate::constants::Constants;
 use crate::dataset::Dataset;
+use crate::mechanism::MechanismError;
 
 /// log2 of what no sum may exceed: a bit below the range of i64.
 const SUM_BITS: u32 = 62;
@@ -37,12 +37,12 @@ impl Quantiser {
     ///
     /// # Errors
     /// A capacity that leaves fewer than 12 bits.
-    pub fn new(constants: &Constants) -> Result<Self, RidgeError> {
+    pub fn new(constants: &Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         let capacity = declared.normalizer.capacity().unwrap_or(1 << MEAN_CAPACITY_BITS);
         let bits = (SUM_BITS - ceil_log2(capacity)) / 2;
         if bits < LEAST_BITS {
-            return Err(RidgeError::Capacity { capacity, bits, least: LEAST_BITS });
+            return Err(MechanismError::Capacity { capacity, bits, least: LEAST_BITS });
         }
         let bits = bits.min(MOST_BITS);
         let places = |bound: f64| bits as i32 - exponent_above(bound);
@@ -91,7 +91,7 @@ impl Quantiser {
 
     /// The rows of `data` from `start` on, at most `exact_records` of them, rounded; they are
     /// whole numbers that f32 holds exactly.
-    pub(super) fn rows(&self, data: &Dataset, start: usize) -> Result<Matrix, RidgeError> {
+    pub(super) fn rows(&self, data: &Dataset, start: usize) -> Result<Matrix, MechanismError> {
         let scale = power_of_two(self.row_places);
         let end = data.rows().min(start + self.exact_records());
         let mut buffer = Vec::with_capacity(data.cols());

@@ -2,8 +2,9 @@
 
 use efface_matrix::weighted_gram;
 
-use super::{Quantiser, RidgeError, Watch};
+use super::{Quantiser, Watch};
 use crate::dataset::Dataset;
+use crate::mechanism::MechanismError;
 
 /// X^T X and X^T y of the rounded records, as integers.
 ///
@@ -95,12 +96,12 @@ impl Sums {
         data: &Dataset,
         sign: i64,
         watch: &mut Watch<'_>,
-    ) -> Result<(), RidgeError> {
+    ) -> Result<(), MechanismError> {
         let step = self.quantiser.exact_records();
         let ones = vec![1.0; step];
         for start in (0..data.rows()).step_by(step) {
             if watch(start as u64).is_break() {
-                return Err(RidgeError::Cancelled);
+                return Err(MechanismError::Cancelled);
             }
             let rows = self.quantiser.rows(data, start)?;
             // Every partial sum is a whole number of at most 2^53: no order of additions and no

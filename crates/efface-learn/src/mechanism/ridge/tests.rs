@@ -11,6 +11,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use super::*;
 use crate::Declared;
 use crate::example::{generator, normal, uniform};
+use crate::mechanism::MechanismError;
+use crate::objective::ObjectiveError;
 
 /// Rows and targets by position.
 type Records = Vec<(Vec<f32>, f64)>;
@@ -286,7 +288,7 @@ fn the_least_lambda_still_solves_the_worst_data() {
         let entry = (1.0 / (cols as f64).sqrt() * (1.0 - 1e-7)) as f32;
         let same: Records = vec![(vec![entry; cols], 1.0); 600];
         let refused = RidgePlan::new(declared(cols, 480, 1e-30).check().unwrap());
-        let Err(RidgeError::Lambda { least, .. }) = refused else { panic!("{refused:?}") };
+        let Err(MechanismError::Lambda { least, .. }) = refused else { panic!("{refused:?}") };
         let fitted = fit(&plan(declared(cols, 480, least)), &dataset(cols, &same));
         assert!(fitted.weights.iter().all(|w| w.is_finite()));
     }
@@ -302,29 +304,32 @@ fn what_breaks_a_rule_is_refused_and_changes_nothing() {
     let one = |row: &[f32], y| dataset(COLS, &[(row.to_vec(), y)]);
     let add = |data: &Dataset| request(&plan, &kept, &none, data, 2, &mut going).unwrap_err();
     let long = add(&one(&[0.8, 0.8, 0.0], 0.0));
-    assert!(matches!(long, RidgeError::Records(ObjectiveError::RowBound { row: 0, .. })), "{long}");
+    assert!(
+        matches!(long, MechanismError::Objective(ObjectiveError::RowBound { row: 0, .. })),
+        "{long}"
+    );
     let target = add(&one(&[0.0; COLS], 1.0_f64.next_up()));
-    assert!(matches!(target, RidgeError::Records(ObjectiveError::Target { .. })), "{target}");
+    assert!(matches!(target, MechanismError::Objective(ObjectiveError::Target { .. })), "{target}");
     let full = add(&dataset(COLS, &all[24..32]));
     assert!(
-        matches!(full, RidgeError::Records(ObjectiveError::Capacity { got: 32, .. })),
+        matches!(full, MechanismError::Objective(ObjectiveError::Capacity { got: 32, .. })),
         "{full}"
     );
     let wide = add(&dataset(2, &[(vec![0.0, 0.0], 0.0)]));
-    assert!(matches!(wide, RidgeError::Records(ObjectiveError::Columns { .. })), "{wide}");
+    assert!(matches!(wide, MechanismError::Objective(ObjectiveError::Columns { .. })), "{wide}");
     let many = dataset(COLS, &all[..25]);
     let many = request(&plan, &kept, &many, &none, 2, &mut going).unwrap_err();
-    assert_eq!(many, RidgeError::TooMany { records: 24, got: 25 });
+    assert_eq!(many, MechanismError::Records { change: "removed", records: 24, got: 25 });
     // As many records as there are, but not the same ones: no records leave zeros.
     let others = dataset(COLS, &all[1..25]);
     let foreign = request(&plan, &kept, &others, &none, 2, &mut going).unwrap_err();
     assert!(
-        matches!(foreign, RidgeError::Foreign(SumsError::Range { records: 0, .. })),
+        matches!(foreign, MechanismError::Foreign(SumsError::Range { records: 0, .. })),
         "{foreign}"
     );
     let stopped =
         request(&plan, &kept, &none, &one(&[0.0; COLS], 0.0), 2, &mut |_| ControlFlow::Break(()));
-    assert_eq!(stopped, Err(RidgeError::Cancelled));
+    assert_eq!(stopped, Err(MechanismError::Cancelled));
     // NaN never reaches a data set.
     let mut data = dataset(COLS, &[]);
     assert!(data.push(Row::Dense(&[f32::NAN, 0.0, 0.0]), 0.0).is_err());
@@ -338,7 +343,7 @@ fn under_mean_the_minimum_holds() {
     let plan = plan(Declared { normalizer, ..declared(2, 1, 1e-3) });
     let kept = fit(&plan, &dataset(2, &all)).kept.unwrap();
     let few = request(&plan, &kept, &dataset(2, &all[..3]), &dataset(2, &[]), 2, &mut going);
-    assert!(matches!(few, Err(RidgeError::Records(ObjectiveError::Minimum { got: 9, .. }))));
+    assert!(matches!(few, Err(MechanismError::Objective(ObjectiveError::Minimum { got: 9, .. }))));
 }
 
 #[test]
@@ -346,15 +351,21 @@ fn constants_that_do_not_fit_are_refused() {
     let refuse = |declared: Declared| RidgePlan::new(declared.check().unwrap()).unwrap_err();
     let base = || declared(3, 100, 1e-3);
     let clipped = refuse(Declared { loss: Loss::Squared { clip: 1.0 }, ..base() });
-    assert!(matches!(clipped, RidgeError::Loss(_)));
-    assert!(matches!(refuse(Declared { loss: Loss::Logistic, ..base() }), RidgeError::Loss(_)));
-    assert_eq!(refuse(Declared { cols: 4097, ..base() }), RidgeError::Columns(4097));
+    assert!(matches!(clipped, MechanismError::Loss { .. }));
+    assert!(matches!(
+        refuse(Declared { loss: Loss::Logistic, ..base() }),
+        MechanismError::Loss { .. }
+    ));
+    assert_eq!(
+        refuse(Declared { cols: 4097, ..base() }),
+        MechanismError::Large { mechanism: "ridge", most: 4096, got: 4097 }
+    );
     let normalizer = Normalizer::Fixed { n: 1 << 39, capacity: 1 << 39 };
     let capacity = refuse(Declared { normalizer, ..base() });
-    assert!(matches!(capacity, RidgeError::Capacity { bits: 11, .. }), "{capacity}");
+    assert!(matches!(capacity, MechanismError::Capacity { bits: 11, .. }), "{capacity}");
     for lambda in [1e-20, 1e31] {
         let refused = refuse(Declared { lambda, ..base() });
-        assert!(matches!(refused, RidgeError::Lambda { .. }), "{refused}");
+        assert!(matches!(refused, MechanismError::Lambda { .. }), "{refused}");
     }
 }
 
@@ -401,5 +412,5 @@ fn bytes_come_back_and_damage_is_refused() {
 #[test]
 fn weights_are_refused() {
     let declared = Declared { max_weight: Some(1.0), ..declared(3, 40, 0.1) };
-    assert_eq!(RidgePlan::new(declared.check().unwrap()), Err(RidgeError::Weights));
+    assert_eq!(RidgePlan::new(declared.check().unwrap()), Err(MechanismError::Weights("ridge")));
 }
