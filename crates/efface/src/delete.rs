@@ -8,17 +8,16 @@ use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Claim;
 use efface_vault::{Identity, Keyring, RecordId, Vault};
 
-use crate::certify;
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Error, Result};
 use crate::issue::Named;
 use crate::leaving::Leaving;
+use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
 use crate::rows::{Access, CHUNK, GoOn, InVault, OpenRows, Rows};
-use crate::run::{planned_event, removal_steps, steps_of};
 use crate::serve::{
     Effect, check_releases, check_request_id, in_line, name_request, replay, serve, served_before,
     since,
@@ -307,10 +306,10 @@ fn foreseen(
     let deleted_since: Vec<u64> = leaving.iter().map(|i| since(i.added_version)).collect();
     let change = Change { deleted_since: &deleted_since, added: 0 };
     let rows = remaining as usize;
-    let steps = removal_steps(plan, &current.latest.event, &change, rows)?;
+    let steps = of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, rows)?;
     let event = planned_event(plan, &current.latest.event, &change, steps, rows)?;
-    let claims = certify::claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
-    certify::within_target(plan, &claims)?;
+    let claims = claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
+    within_target(plan, &claims)?;
     Ok((steps_of(&event), claims))
 }
 

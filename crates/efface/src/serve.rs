@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 use crate::issue::{Issued, Named};
 use crate::leaving::Leaving;
 use crate::ledger::signed;
+use crate::mechanism::{Request, Start, of, run, stated};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{ERASE, Served};
-use crate::plan::{MechanismName, Plan};
+use crate::plan::Plan;
 use crate::random::{generator, identifier};
 use crate::rows::{Access, CHUNK, Keyed};
-use crate::run::{Request, Start, removal_steps, run, stated};
 use crate::store::{Current, kept, open_to_serve};
 
 /// What a request does to the rows, already done in the transaction.
@@ -295,7 +295,8 @@ pub(crate) fn serve(
         .hint("delete records first, or train a new model with a larger `--capacity`"));
     }
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
-    let steps = removal_steps(plan, &current.latest.event, &change, remaining)?;
+    let steps =
+        of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, remaining)?;
     let version = current.version + 1;
     let zeros = if anew { vec![0.0; plan.parameters()] } else { Vec::new() };
     let request = Request {
@@ -307,11 +308,10 @@ pub(crate) fn serve(
         added: &effect.inserted,
         steps,
     };
-    // The history of `descent-to-delete` goes on with one that begins at weights 0.
-    let start = match plan.mechanism {
-        MechanismName::DescentToDelete => Start::Request(request),
-        _ if anew => Start::Nothing,
-        _ => Start::Request(request),
+    let start = if anew && !of(plan.mechanism).continues_history() {
+        Start::Nothing
+    } else {
+        Start::Request(request)
     };
     let mut rng = generator(None, version, context)?;
     let releases = current.releases() + 1;

@@ -4,18 +4,16 @@ use std::ops::ControlFlow;
 
 use efface_learn::Dataset;
 use efface_learn::mechanism::{Change, Released};
-use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::{Claim, Notion};
-use efface_privacy::event::{Event, State};
+use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
-use crate::certify;
 use crate::error::{Error, Result};
+use crate::mechanism::{Request, Start, claims, of, run, stated};
 use crate::naming::row_id;
-use crate::plan::{Plan, Schedule};
+use crate::plan::Plan;
 use crate::rows::{Batch, InMemory, Keyed, Names, OpenRows};
-use crate::run::{Request, Start, removal_steps, run, stated};
 
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
@@ -132,7 +130,8 @@ impl<'a> Simulation<'a> {
     pub fn steps(&self, learnt: &Released) -> Result<u64> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
-        removal_steps(self.plan, &learnt.event, &change, self.after.records().rows())
+        let left = self.after.records().rows();
+        of(self.plan.mechanism).removal_steps(self.plan, &learnt.event, &change, left)
     }
 
     fn serve(
@@ -162,16 +161,7 @@ impl<'a> Simulation<'a> {
     /// What the plan's claim of closeness to retraining compares with.
     #[must_use]
     pub fn compares_with(&self) -> Reference {
-        let published = self.plan.target.accountant == Accountant::Descent;
-        match &self.plan.schedule {
-            Schedule::Steps { .. } => Reference::Repeated,
-            Schedule::Descent { variant, .. }
-                if variant.state() == State::Perfect && !published =>
-            {
-                Reference::Repeated
-            }
-            _ => Reference::Retrained,
-        }
+        if self.plan.repeats_steps() { Reference::Repeated } else { Reference::Retrained }
     }
 
     /// The reference run of the claim. `deletion` is the event of a simulated deletion: its steps are
@@ -212,7 +202,7 @@ impl<'a> Simulation<'a> {
     /// When the claim that the plan promises cannot be made.
     pub fn claims(&self, deleted: &Released) -> Result<Vec<Claim>> {
         let count = self.removed.data.rows() as u64;
-        certify::claims(self.plan, &deleted.event, RequestKind::Delete, count)
+        claims(self.plan, &deleted.event, RequestKind::Delete, count)
     }
 
     /// The claims of closeness to retraining among [`claims`](Self::claims) that the reference run is

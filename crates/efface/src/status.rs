@@ -13,9 +13,11 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
+use crate::mechanism::remembers;
 use crate::notice::{Sizes, of_plan};
 use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
-use crate::plan::{MechanismName, Plan, Schedule, declaring, private_notion};
+use crate::plan::{Plan, Schedule, private_notion};
+use crate::resolve::declaring;
 use crate::store::{Current, kept, open_for_reading};
 
 /// The state of a model.
@@ -76,25 +78,25 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
 
 /// What `objective-perturbation` has spent.
 fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
-    let Schedule::Perturbed { budget, .. } = &plan.schedule else { return Ok(None) };
+    let Schedule::Perturbed(perturbed) = &plan.schedule else { return Ok(None) };
     let Some(kept) = kept(vault, plan)? else { return Ok(None) };
     let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
         .map_err(|error| Error::storage("damaged", error.to_string()))?;
-    Ok(Some(Residual { bound: memory.residual, budget: budget.0, step: None }))
+    Ok(Some(Residual { bound: memory.residual, budget: perturbed.budget, step: None }))
 }
 
 /// What a Newton memory has left; none where none is kept or it cannot be read.
 fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
-    let Schedule::Output { distance, .. } = plan.schedule else { return None };
-    if !plan.remembers() {
+    let Schedule::Output(output) = &plan.schedule else { return None };
+    if !remembers(plan) {
         return None;
     }
     let constants = plan.constants().ok()?;
     let memory = newton::remembered(&constants, kept).ok()?;
-    let stopping = Stopping { distance: distance.0 };
+    let stopping = Stopping { distance: output.distance };
     Some(MemoryStatus {
         distance: memory.bound().distance,
-        limit: distance.0,
+        limit: output.distance,
         margin: memory.margin(stopping),
         changes: memory.changes(),
         expected_changes: memory.expected_changes(&constants, stopping),
@@ -113,7 +115,7 @@ fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u6
 
 fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionStatus> {
     let spent = left == Some(0);
-    let exact = plan.mechanism == MechanismName::Ridge;
+    let exact = plan.mechanism.is_exact();
     let told = plan.read_off().next();
     let describe = |notion: Notion| {
         let claim = latest.claims.iter().find(|claim| claim.notion == notion);

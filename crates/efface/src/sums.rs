@@ -2,21 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use efface_learn::mechanism::RidgePlan;
 use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
 use crate::encode::weight_bytes;
 use crate::error::Result;
-use crate::plan::{MechanismName, Plan};
+use crate::mechanism::{refused, ridge_plan};
+use crate::plan::Plan;
 use crate::rows::InVault;
-use crate::run::ridge::refused;
 use crate::store::kept;
 
 /// Builds the sums anew from the vault's rows and holds them against those kept and against the
 /// published weights. A model without sums is passed over.
 pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
-    if plan.mechanism != MechanismName::Ridge {
+    if !plan.mechanism.is_exact() {
         return Ok(());
     }
     let mut fails = |reason: &str| verdict.push("sums", CheckOutcome::Fails, reason);
@@ -24,7 +23,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         fails("the kept sums are missing or damaged");
         return Ok(());
     };
-    let ridge = RidgePlan::new(plan.constants()?).map_err(refused)?;
+    let ridge = ridge_plan(&plan.constants()?)?;
     let rows = match InVault::at_rest(vault, plan).into_all() {
         Ok(rows) => rows,
         Err(error) => {
@@ -37,7 +36,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         fails("the vault's rows break the public constants");
         return Ok(());
     };
-    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused)?);
+    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused(plan.mechanism))?);
     if sums.to_bytes() != kept.state {
         fails("the kept sums are not those of the vault's rows");
     } else if vault.model()?.is_none_or(|model| model.weights != weights) {

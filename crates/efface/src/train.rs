@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::issue::{Issued, Named};
 use crate::leaving::Leaving;
+use crate::mechanism::{Start, run, stated};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
@@ -20,7 +21,6 @@ use crate::rows::{
     Access, InMemory, InParts, Names, OpenRows, Partitioned, RowStore, Rows, check_names, failed,
     insert_places,
 };
-use crate::run::{Start, run, stated};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;

@@ -137,18 +137,15 @@ fn row(cells: [&str; 8]) -> String {
 }
 
 fn choice_row(choice: &Choice, advice: &Advice) -> String {
-    let of = |sigma: f64| format!("{sigma:.2e}");
-    let (sigma, found) = match &choice.fixed.schedule {
-        Schedule::Output { distance, noise, .. } => {
-            (of(noise.0), format!("tau {:.2e}", distance.0))
-        }
-        Schedule::Steps { step, noise, learning, .. } => {
-            (of(noise.0 / (2.0 * step.0).sqrt()), format!("{learning} steps"))
-        }
-        Schedule::Descent { noise, learning, .. } => (of(noise.0), format!("{learning} steps")),
-        Schedule::Parts { noise, parts, .. } => (of(noise.0), format!("{parts} parts")),
-        Schedule::Sums => ("none".to_owned(), "exact sums".to_owned()),
-        Schedule::Perturbed { noise, .. } => (of(noise.0), String::new()),
+    let schedule = &choice.fixed.schedule;
+    let sigma = schedule.noise().map_or("none".to_owned(), |sigma| format!("{sigma:.2e}"));
+    let found = match schedule {
+        Schedule::Output(plan) => format!("tau {:.2e}", plan.distance),
+        Schedule::Steps { plan, .. } => format!("{} steps", plan.learning_steps),
+        Schedule::Descent(plan) => format!("{} steps", plan.learning_steps),
+        Schedule::Parts { plan, .. } => format!("{} parts", plan.parts),
+        Schedule::Sums => "exact sums".to_owned(),
+        Schedule::Perturbed(_) => String::new(),
     };
     let rate = advice.workload.deletions_per_month;
     row([
@@ -204,18 +201,21 @@ fn details(choice: &Choice) -> Vec<String> {
         ),
     };
     let steps = match &choice.fixed.schedule {
-        Schedule::Steps { step, learning, removal, .. } => {
-            let each = match removal {
-                Some(removal) => format!("{removal} a request"),
-                None => "the fewest a request that meet the target".to_owned(),
+        Schedule::Steps { plan, fewest } => {
+            let (learning, step) = (plan.learning_steps, plan.step);
+            let each = if *fewest {
+                "the fewest a request that meet the target".to_owned()
+            } else {
+                format!("{} a request", plan.removal_steps)
             };
             let over = match choice.settings.radius {
                 Some(_) => "; risk is relative to the best weights in the ball",
                 None => "",
             };
-            format!("; eta {:.3}, {learning} steps of training, {each}{over}", step.0)
+            format!("; eta {:.3}, {learning} steps of training, {each}{over}", step)
         }
-        Schedule::Descent { step, learning, iterations, .. } => {
+        Schedule::Descent(plan) => {
+            let (learning, iterations) = (plan.learning_steps, plan.iterations);
             let each = match choice.fixed.setting.group {
                 1 => "record".to_owned(),
                 group => counted(group, "record"),
@@ -224,7 +224,7 @@ fn details(choice: &Choice) -> Vec<String> {
             format!(
                 "; eta {:.3}, {learning} steps of training, {from}{iterations} for every {each} \
                  deleted",
-                step.0
+                plan.step
             )
         }
         Schedule::Sums => "; requests read the changed rows alone".to_owned(),

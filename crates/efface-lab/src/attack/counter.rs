@@ -9,7 +9,7 @@
 //! retraining by at most 1, hence still (epsilon, 0)-unlearning, and every record is told infinitely often.
 
 use efface_learn::Loss;
-use efface_learn::mechanism::{Change, OutputNoiseError, OutputNoisePlan, retrain, solve};
+use efface_learn::mechanism::{Change, MechanismError, OutputNoisePlan, retrain, solve};
 use efface_learn::objective::Objective;
 use efface_learn::solver::{Solver, unwatched};
 use efface_privacy::advantage::from_epsilon_delta;
@@ -184,7 +184,7 @@ fn releases_beyond_the_public_number(public: &Public, setup: &Setup) -> Result<O
         };
         match solve::from_kept(&objective, &plan, &kept, count, &mut rng, &mut unwatched) {
             Ok(next) => released = next,
-            Err(OutputNoiseError::Releases { .. }) => break,
+            Err(MechanismError::Releases { .. }) => break,
             Err(error) => return Err(Failure::of(error)),
         }
         made = count;

@@ -1,11 +1,11 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
-use efface::{Result, Schedule, Simulation};
+use efface::{Error, Result, Schedule, Simulation};
 use efface_learn::loss::slope;
-use efface_learn::mechanism::Released;
 use efface_learn::mechanism::descent::CheckedDescent;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
+use efface_learn::mechanism::{NoisyGdPlan, Released};
 use efface_learn::{Constants, Dataset};
 use efface_privacy::event;
 use efface_privacy::event::Event;
@@ -43,16 +43,23 @@ pub(super) fn batch(
     }
     let steps = |phases: &[event::Phase]| phases.iter().map(|phase| phase.steps).collect();
     let (mechanism, steps, reference) = match (&plan.schedule, deleted.event.core()) {
-        (Schedule::Steps { learning, .. }, Event::NoisyGd(event)) => {
+        (Schedule::Steps { plan, .. }, Event::NoisyGd(event)) => {
             let removal = event.phases.last().map_or(1, |phase| phase.steps);
-            let checked = plan.noisy_gd(constants, removal)?;
-            (Mechanism::Noisy(checked), vec![*learning, removal], vec![learning + removal])
+            let learning = plan.learning_steps;
+            let plan = NoisyGdPlan { removal_steps: removal, ..plan.clone() };
+            let checked = plan
+                .check(constants)
+                .map_err(|error| Error::refused("audit", error.to_string()))?;
+            (Mechanism::Noisy(checked), vec![learning, removal], vec![learning + removal])
         }
-        (Schedule::Descent { .. }, Event::Descent(event)) => {
+        (Schedule::Descent(plan), Event::Descent(event)) => {
             // One run of the engine says how often the reference publishes.
             let repeated = simulation.reference(&deleted.event, rng)?;
             let Event::Descent(repeated) = repeated.event.core() else { return Ok(None) };
-            let checked = plan.descent(constants)?;
+            let checked = plan
+                .clone()
+                .check(constants)
+                .map_err(|error| Error::refused("audit", error.to_string()))?;
             (Mechanism::Descent(checked), steps(&event.phases), steps(&repeated.phases))
         }
         _ => return Ok(None),

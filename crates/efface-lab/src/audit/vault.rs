@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface::{Claim, Error, MechanismName, Plan, Result, Simulation, World, audit_sample, entries};
+use efface::{Claim, Error, Plan, Result, Simulation, World, audit_sample, entries};
 use efface_learn::mechanism::Released;
 use efface_learn::{Constants, Dataset};
 use efface_privacy::claim::Notion;
@@ -160,23 +160,19 @@ pub fn audit(
 /// Refuses what this audit does not fit.
 fn check(plan: &Plan, options: &Options) -> Result<()> {
     let refused = |text: &str| Err(Error::refused("audit", text));
-    match plan.mechanism {
-        MechanismName::Ridge => {
-            return Err(Error::refused(
-                "audit",
-                "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
-                 statistics",
-            )
-            .hint("`efface ledger verify` checks the sums against the rows"));
-        }
-        MechanismName::ObjectivePerturbation => {
-            return refused(
-                "`objective-perturbation` has no valid certificate to audit; `efface audit lab \
-                 perturbation` \
-                 breaks its theorem",
-            );
-        }
-        _ => {}
+    if plan.mechanism.is_exact() {
+        return Err(Error::refused(
+            "audit",
+            "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
+             statistics",
+        )
+        .hint("`efface ledger verify` checks the sums against the rows"));
+    }
+    if !plan.mechanism.is_sound() {
+        return refused(
+            "`objective-perturbation` has no valid certificate to audit; `efface audit lab \
+             perturbation` breaks its theorem",
+        );
     }
     if plan.given.is_some() {
         return refused(

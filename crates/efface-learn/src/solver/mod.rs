@@ -43,20 +43,26 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Names of all solvers, as users type them.
-    pub const NAMES: [&'static str; 5] =
-        ["automatic", "newton", "newton-cg", "lbfgs", "gradient-descent"];
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Automatic, Self::Newton, Self::NewtonCg, Self::Lbfgs, Self::GradientDescent];
 
     /// The name users type.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Automatic => Self::NAMES[0],
-            Self::Newton => Self::NAMES[1],
-            Self::NewtonCg => Self::NAMES[2],
-            Self::Lbfgs => Self::NAMES[3],
-            Self::GradientDescent => Self::NAMES[4],
+            Self::Automatic => "automatic",
+            Self::Newton => "newton",
+            Self::NewtonCg => "newton-cg",
+            Self::Lbfgs => "lbfgs",
+            Self::GradientDescent => "gradient-descent",
         }
+    }
+
+    /// The solver of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|solver| solver.name() == name)
     }
 }
 

@@ -1,13 +1,14 @@
 //! A model that cannot be useful says so when it is made: what its public constants alone tell.
 
-use efface_learn::{Constants, Declared, risk};
+use efface_learn::{Constants, Declared};
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::Normalizer;
 
 use super::{Notice, NoticeCode};
 use crate::error::{Error, Result};
-use crate::plan::{MechanismName, Plan, Schedule};
+use crate::mechanism::of;
+use crate::plan::Plan;
 
 /// How far `--public-n` may be from the number it declares.
 const FAR: f64 = 2.0;
@@ -30,16 +31,8 @@ pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
 /// Where noise is expected to cost at least what a model of zeros loses.
 fn noise(plan: &Plan) -> Result<Option<Notice>> {
     let constants = at_its_size(&plan.constants()?)?;
-    let output = |distance: f64, noise: f64, grid: f64| {
-        risk::output_noise(&constants, distance, noise, grid)
-    };
-    let cost = match &plan.schedule {
-        Schedule::Output { distance, noise, grid }
-        | Schedule::Parts { distance, noise, grid, .. } => output(distance.0, noise.0, grid.0),
-        Schedule::Descent { noise, grid, .. } => output(0.0, noise.0, grid.0),
-        Schedule::Steps { step, noise, .. } => risk::noise_at_rest(&constants, step.0, noise.0),
-        Schedule::Sums | Schedule::Perturbed { .. } => return Ok(None),
-    };
+    let cost = of(plan.mechanism).noise_risk(&plan.schedule, &constants);
+    let Some(cost) = cost else { return Ok(None) };
     let trivial = constants.zero_value();
     if cost < trivial {
         return Ok(None);
@@ -74,7 +67,7 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
 
 /// Where delta is so large that it may give away single records whole.
 fn delta(plan: &Plan, records: u64) -> Option<Notice> {
-    if plan.mechanism == MechanismName::Ridge {
+    if plan.mechanism.is_exact() {
         return None;
     }
     let n = match plan.setting.normalizer {

@@ -4,29 +4,29 @@ use efface_privacy::certificate::{Constant, Origin};
 
 /// Collects constants; what is computed from a data-derived constant is data-derived itself.
 #[derive(Debug, Default)]
-pub(super) struct Constants {
+pub(crate) struct Constants {
     list: Vec<Constant>,
 }
 
 impl Constants {
     /// Adds a constant.
-    pub(super) fn add(&mut self, name: &str, value: impl ToString, origin: Origin) {
+    pub(crate) fn add(&mut self, name: &str, value: impl ToString, origin: Origin) {
         self.list.push(Constant { name: name.to_owned(), value: value.to_string(), origin });
     }
 
     /// What was added so far.
-    pub(super) fn as_slice(&self) -> &[Constant] {
+    pub(crate) fn as_slice(&self) -> &[Constant] {
         &self.list
     }
 
     /// The list.
-    pub(super) fn into_list(self) -> Vec<Constant> {
+    pub(crate) fn into_list(self) -> Vec<Constant> {
         self.list
     }
 }
 
 /// `user` if given, else computed: `data` if any source is, else `default`.
-pub(super) fn origin(given: bool, sources: &[Origin]) -> Origin {
+pub(crate) fn origin(given: bool, sources: &[Origin]) -> Origin {
     if given {
         Origin::User
     } else if sources.contains(&Origin::Data) {
@@ -38,7 +38,7 @@ pub(super) fn origin(given: bool, sources: &[Origin]) -> Origin {
 
 impl Constants {
     /// Whether any constant was computed from the data.
-    pub(super) fn any_from_data(&self) -> bool {
+    pub(crate) fn any_from_data(&self) -> bool {
         self.list.iter().any(|c| c.origin == Origin::Data)
     }
 }

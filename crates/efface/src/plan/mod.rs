@@ -1,46 +1,30 @@
 //! The plan of a model: settings as checked, with every public constant fixed for its life.
 
-mod anew;
-mod assumptions;
-mod check;
+mod choices;
 mod constants;
-pub(crate) mod descent;
-mod distributed_descent;
+mod facts;
 mod groups;
-pub(crate) mod noisy_gd;
-mod objective_perturbation;
-mod read;
-mod read_off;
-mod resolve;
-mod ridge;
 mod schedule;
-mod solve;
-mod weights;
 
-pub(crate) use assumptions::PLACE;
-pub(crate) use check::Choices;
-pub use distributed_descent::Published;
-pub(crate) use distributed_descent::{checked, published, refusal};
-pub(crate) use read_off::declaring;
-pub(crate) use resolve::{Facts, private_notion};
-pub(crate) use schedule::EXCESS_RISK as DEFAULT_EXCESS_RISK;
-pub(crate) use schedule::least_steps;
-pub use weights::SampleWeights;
+pub use crate::settings::MechanismName;
+pub(crate) use choices::Choices;
+pub(crate) use constants::{Constants as List, origin};
+pub use facts::SampleWeights;
+pub(crate) use facts::{Facts, private_notion};
+pub use schedule::{Published, Schedule};
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
-use efface_privacy::event::{Adjacency, Event, Given, Setting, State, Variant};
+use efface_privacy::event::{Adjacency, Event, Given, Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use efface_learn::loss::{LossError, LossName, Parameter};
-use efface_learn::solver::Solver;
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 
 use crate::error::{Error, Result};
-pub use crate::settings::MechanismName;
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,8 +53,6 @@ pub struct Plan {
     pub releases: u64,
     /// Noise, and what else the mechanism needs.
     pub schedule: Schedule,
-    /// The solver of `solve` and `retrain`.
-    pub solver: Option<String>,
     /// What the model builds on, where claims depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
@@ -155,88 +137,6 @@ pub struct Target {
     pub accountant: Accountant,
 }
 
-/// The public constants of the mechanism.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Schedule {
-    /// `solve` and `retrain`.
-    Output {
-        /// tau.
-        distance: Decimal,
-        /// sigma.
-        noise: Decimal,
-        /// g.
-        grid: Decimal,
-    },
-    /// `objective-perturbation`.
-    Perturbed {
-        /// sigma, of each entry of the perturbation.
-        noise: Decimal,
-        /// g.
-        grid: Decimal,
-        /// The accumulated residual at which training starts anew.
-        budget: Decimal,
-        /// tau, of training.
-        distance: Decimal,
-    },
-    /// `noisy-gd`.
-    Steps {
-        /// eta.
-        step: Decimal,
-        /// s: noise of one step.
-        noise: Decimal,
-        /// g.
-        grid: Decimal,
-        /// R: the ball iterates are projected to, where one was given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        radius: Option<Decimal>,
-        /// T.
-        learning: u64,
-        /// K; none: the least that meets the target for each request.
-        removal: Option<u64>,
-    },
-    /// `ridge`: nothing beyond the objective's constants.
-    Sums,
-    /// `distributed-descent`.
-    Parts {
-        /// B.
-        sample: u64,
-        /// K.
-        parts: u64,
-        /// C.
-        copies: u64,
-        /// tau.
-        distance: Decimal,
-        /// sigma.
-        noise: Decimal,
-        /// g.
-        grid: Decimal,
-        /// Where the published theorem counts the steps.
-        published: Option<Published>,
-    },
-    /// `descent-to-delete`.
-    Descent {
-        /// Which theorem's procedure.
-        variant: Variant,
-        /// xi of `weak`.
-        xi: Option<Decimal>,
-        /// The delta by which the updates of `perfect` grow, under the published accountant.
-        tail: Option<Decimal>,
-        /// I.
-        iterations: u64,
-        /// T.
-        learning: u64,
-        /// D.
-        diameter: Decimal,
-        /// eta.
-        step: Decimal,
-        /// sigma.
-        noise: Decimal,
-        /// g.
-        grid: Decimal,
-    },
-}
-
 impl Target {
     /// The question whose epsilon must not exceed the target.
     #[must_use]
@@ -269,6 +169,9 @@ impl Target {
     }
 }
 
+/// Name of the assumption that a vault which was moved or copied has no other copies that serve.
+pub(crate) const PLACE: &str = "place";
+
 impl Plan {
     /// Parameters P.
     #[must_use]
@@ -293,7 +196,7 @@ impl Plan {
         })
     }
 
-    fn examine_loss(&self) -> std::result::Result<Loss, LossError> {
+    pub(crate) fn examine_loss(&self) -> std::result::Result<Loss, LossError> {
         let name = LossName::named(&self.loss)?;
         loss_with(name, self.mechanism, self.loss_width, &self.task)
     }
@@ -304,47 +207,10 @@ impl Plan {
         self.setting.normalizer.capacity()
     }
 
-    /// Whether the mechanism works from the rows a request changes.
-    #[must_use]
-    pub fn uses_changed_rows(&self) -> bool {
-        self.remembers()
-            || matches!(
-                self.mechanism,
-                MechanismName::Ridge
-                    | MechanismName::ObjectivePerturbation
-                    | MechanismName::DistributedDescent
-            )
-    }
-
-    /// Whether something beside model and records is kept between requests.
-    #[must_use]
-    pub fn keeps_state(&self) -> bool {
-        self.state == State::Secret || self.mechanism == MechanismName::Ridge
-    }
-
-    /// Whether releases since the last refresh are counted against a limit.
-    #[must_use]
-    pub fn limits_releases(&self) -> bool {
-        self.mechanism != MechanismName::ObjectivePerturbation
-    }
-
-    /// Whether `solve` serves requests by Newton steps from a kept memory: `secret` state, and
-    /// the solver named.
-    #[must_use]
-    pub fn remembers(&self) -> bool {
-        remembers(self.mechanism, self.state, self.solver.as_deref())
-    }
-
     /// R: releases covered jointly by a claim of closeness to retraining.
     #[must_use]
     pub fn joint_releases(&self) -> u64 {
         if self.state == State::Secret { self.releases } else { 1 }
-    }
-
-    /// The solver wanted; checked when the plan was made.
-    #[must_use]
-    pub fn solver(&self) -> Solver {
-        self.solver.as_deref().and_then(solver_named).unwrap_or_default()
     }
 
     /// SHA-256 (hexadecimal) of everything in the plan but its lists of constants and assumptions,
@@ -388,36 +254,23 @@ impl Plan {
             target_bound: 1.0,
             max_weight: self.max_weight.map(|most| most.0),
         };
-        match self.schedule {
-            Schedule::Steps { radius: Some(_), .. } => declared.check_convex(),
+        match &self.schedule {
+            Schedule::Steps { plan, .. } if plan.radius.is_some() => declared.check_convex(),
             _ => declared.check(),
         }
         .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
     }
 }
 
-/// See [`Plan::remembers`]. `automatic` keeps weights and a factor, and reads all rows.
-fn remembers(mechanism: MechanismName, state: State, solver: Option<&str>) -> bool {
-    let newton = solver == Some(Solver::Newton.name());
-    mechanism == MechanismName::Solve && state == State::Secret && newton
-}
-
-/// The solver of that name.
-fn solver_named(name: &str) -> Option<Solver> {
-    [Solver::Automatic, Solver::Newton, Solver::NewtonCg, Solver::Lbfgs, Solver::GradientDescent]
-        .into_iter()
-        .find(|solver| solver.name() == name)
-}
-
 /// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
 /// lists no clip and has none: it solves from sums.
-fn loss_with(
+pub(crate) fn loss_with(
     name: LossName,
     mechanism: MechanismName,
     width: Option<Decimal>,
     task: &Task,
 ) -> std::result::Result<Loss, LossError> {
-    let exact = mechanism == MechanismName::Ridge && name.parameter() == Some(Parameter::Clip);
+    let exact = mechanism.is_exact() && name.parameter() == Some(Parameter::Clip);
     let parameter = match (exact, width) {
         (true, Some(width)) => {
             return Err(LossError::Needless { loss: name.name(), got: width.0 });

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::candidate;
 use crate::context::Progress;
 use crate::error::{Error, Kind, Result};
+use crate::mechanism::cost::Workload;
 use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::settings::Settings;
 use crate::source::Source;
@@ -38,18 +39,6 @@ pub struct Sizes {
     pub from_data: bool,
 }
 
-/// What is to be served.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// Deletion requests in a month.
-    pub deletions_per_month: f64,
-    /// Records per request; several sizes take turns.
-    pub groups: Vec<u64>,
-    /// Milliseconds of one gradient pass over all records; measured where not given.
-    pub pass_ms: Option<f64>,
-}
-
 /// What the planner needs of the machine.
 pub struct Machine<'a> {
     /// Seconds since some fixed moment, never decreasing.
@@ -57,52 +46,6 @@ pub struct Machine<'a> {
     /// Told about the reading of a table; may stop it.
     pub watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
 }
-
-impl Default for Workload {
-    fn default() -> Self {
-        Self { deletions_per_month: 10.0, groups: vec![1], pass_ms: None }
-    }
-}
-
-impl Workload {
-    pub(super) fn check(self) -> Result<Self> {
-        let bad = |message: String| Err(Error::input("range", message));
-        let rate = self.deletions_per_month;
-        if !(rate > 0.0 && rate <= 1e9) {
-            return bad(format!(
-                "`deletions-per-month` must be above 0 and at most 1e9, got {rate}"
-            ));
-        }
-        if self.groups.is_empty() || self.groups.len() > 1000 {
-            return bad(format!(
-                "`group` must name between 1 and 1000 sizes, got {}",
-                self.groups.len()
-            ));
-        }
-        if let Some(size) = self.groups.iter().find(|size| !(1..=MOST_GROUP).contains(*size)) {
-            return bad(format!("`group` must be between 1 and {MOST_GROUP}, got {size}"));
-        }
-        if let Some(ms) = self.pass_ms
-            && !(ms > 0.0 && ms <= 1e12)
-        {
-            return bad(format!("`pass-ms` must be above 0 and at most 1e12, got {ms}"));
-        }
-        Ok(self)
-    }
-
-    /// Records of the largest request.
-    pub(super) fn largest(&self) -> u64 {
-        self.groups.iter().copied().max().unwrap_or(1)
-    }
-
-    /// Records of a request on average.
-    pub(super) fn mean(&self) -> f64 {
-        self.groups.iter().sum::<u64>() as f64 / self.groups.len().max(1) as f64
-    }
-}
-
-/// Most records of one request that can be planned for: the planner lists them one by one.
-const MOST_GROUP: u64 = 100_000;
 
 /// Settings with what follows from the workload: people own as many records as a request may have,
 /// and differential privacy must cover the releases of a year.

@@ -6,21 +6,9 @@ pub(in crate::planner) use settings::{allowed, objective};
 
 use efface_privacy::event::State;
 
-use super::ask::Workload;
 use crate::error::{Error, Result};
-use crate::plan::Facts;
+pub(super) use crate::mechanism::cost::Inputs;
 use crate::settings::{MechanismName, Settings};
-
-/// What candidates are made from.
-pub(super) struct Inputs<'a> {
-    /// The settings asked for, completed.
-    pub(super) settings: &'a Settings,
-    pub(super) facts: &'a Facts,
-    pub(super) workload: &'a Workload,
-    pub(super) pass_seconds: f64,
-    /// Multiplications of one pass.
-    pub(super) pass_operations: f64,
-}
 
 /// One way to serve requests.
 pub(super) struct Candidate {

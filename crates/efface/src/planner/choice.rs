@@ -1,11 +1,11 @@
 //! What is told about one way to serve the workload.
 
-use efface_learn::solver::Work;
 use efface_privacy::claim::Claim;
 use efface_privacy::event::{Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
+use crate::mechanism::cost::{Count, Lasts};
 use crate::plan::{MechanismName, Plan, Schedule, Target};
 use crate::settings::Settings;
 
@@ -45,42 +45,6 @@ pub struct Choice {
     pub claims: Vec<Claim>,
 }
 
-/// Work in gradient passes over all records; Hessians, products and other arithmetic converted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Count {
-    /// Never more gradient passes than this (steps: in any request that was tried).
-    pub passes_at_most: u64,
-    /// Gradient passes usually made: an observation, or the very number where `exact`.
-    pub passes_usually: f64,
-    /// Gradient passes usually made, and Hessians, products and other arithmetic as such.
-    pub work_usually: f64,
-    /// Whether the schedule is fixed, so that the number is exact.
-    pub exact: bool,
-}
-
-/// How long a model serves.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Lasts {
-    /// No number of requests ends it.
-    Always,
-    /// That many requests were tried and served; no more were tried.
-    AtLeast {
-        /// Requests.
-        requests: u64,
-    },
-    /// Then a refresh, or a new model, is due.
-    Until {
-        /// Requests.
-        requests: u64,
-        /// Months.
-        months: f64,
-        /// True when a refresh goes on; false when a new model must be trained.
-        refresh: bool,
-    },
-}
-
 /// What training fixes: the parts of its plan that do not name columns or classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,8 +73,6 @@ pub struct Fixed {
     pub releases: u64,
     /// Noise, and distance or steps.
     pub schedule: Schedule,
-    /// The solver wanted.
-    pub solver: Option<String>,
 }
 
 impl From<&Plan> for Fixed {
@@ -128,26 +90,6 @@ impl From<&Plan> for Fixed {
             state: plan.state,
             releases: plan.releases,
             schedule: plan.schedule.clone(),
-            solver: plan.solver.clone(),
         }
-    }
-}
-
-impl Count {
-    /// What a solver makes at most and usually, by a model of that many parameters.
-    pub(super) fn solved(most: Work, usual: Work, parameters: usize) -> Self {
-        Self {
-            passes_at_most: most.passes,
-            passes_usually: usual.passes as f64,
-            work_usually: usual.in_passes(parameters),
-            exact: false,
-        }
-    }
-
-    /// Schedules fixed in advance, each of so many steps.
-    pub(super) fn stepped(steps: &[u64]) -> Self {
-        let most = steps.iter().copied().max().unwrap_or(0);
-        let mean = steps.iter().sum::<u64>() as f64 / steps.len().max(1) as f64;
-        Self { passes_at_most: most, passes_usually: mean, work_usually: mean, exact: true }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::candidate::{self, Candidate, Inputs};
 use super::choice::{Choice, Fixed};
-use super::cost;
-use super::trial::requests;
 use crate::error::{Error, Result};
-use crate::plan::{Choices, Facts, Plan, Schedule};
+use crate::mechanism::cost::requests;
+use crate::mechanism::of;
+use crate::plan::{Choices, Facts, Plan};
 use crate::settings::Settings;
 
 /// Everything about one candidate, or the engine's refusal.
@@ -15,7 +15,7 @@ pub(super) fn choice(
     inputs: &Inputs<'_>,
 ) -> Result<Choice> {
     let plan = Plan::resolve(&Choices::new(settings.clone())?, inputs.facts)?;
-    let cost = cost::of(&plan, &plan.constants()?, inputs)?;
+    let cost = of(plan.mechanism).cost(&plan, &plan.constants()?, inputs)?;
     if !cost.excess_risk.is_finite() {
         return Err(Error::refused("excess-risk", "nothing bounds its excess risk")
             .hint("give a smaller `--eta`, or a `--lambda` above 0"));
@@ -48,17 +48,11 @@ pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
     let plan = Plan::resolve(&Choices::new(settings)?, inputs.facts)?;
     let steps = requests(&plan, inputs, inputs.workload.groups.len())?.steps;
     let constants = plan.constants()?;
-    match plan.schedule {
-        Schedule::Descent { .. } => cost::descent_risk(&plan, &constants, inputs, &steps),
-        _ => cost::steps_risk(&plan, &constants, inputs, &steps),
-    }
+    of(plan.mechanism).risk(&plan, &constants, inputs, &steps)
 }
 
 /// sigma of the diffusion that the engine takes for these settings without noise.
 pub(super) fn least_noise(settings: &Settings, facts: &Facts) -> Result<f64> {
     let plan = Plan::resolve(&Choices::new(settings.clone())?, facts)?;
-    match plan.schedule {
-        Schedule::Steps { step, noise, .. } => Ok(noise.0 / (2.0 * step.0).sqrt()),
-        _ => Err(Error::storage("plan", "the plan has no steps")),
-    }
+    plan.schedule.noise().ok_or_else(|| Error::storage("plan", "the plan has no noise"))
 }

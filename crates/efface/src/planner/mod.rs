@@ -8,21 +8,21 @@
 mod ask;
 mod candidate;
 mod choice;
-mod cost;
 mod file;
 mod forecast;
 mod pass_time;
 mod rank;
-mod trial;
 
 #[cfg(test)]
 mod tests;
 
-pub use ask::{About, Machine, Sizes, Workload};
-pub use choice::{Choice, Count, Fixed, Lasts};
+pub use ask::{About, Machine, Sizes};
+pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use pass_time::{PassTime, TimeOrigin};
 pub use rank::{Baseline, seconds};
+
+pub use crate::mechanism::cost::{Count, Lasts, Workload};
 
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,10 @@ use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
 use serde::{Deserialize, Serialize};
 
-use super::ask::{Machine, Sizes, Workload};
+use super::ask::{Machine, Sizes};
 use super::candidate;
 use crate::error::{Error, Result};
+use crate::mechanism::cost::Workload;
 use crate::plan::{Choices, Facts, Plan};
 use crate::settings::Settings;
 

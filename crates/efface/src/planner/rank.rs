@@ -6,8 +6,9 @@ use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
 use super::candidate::{self, Inputs};
-use super::choice::{Choice, Count};
+use super::choice::Choice;
 use crate::error::{Error, Result};
+use crate::mechanism::cost::Count;
 use crate::plan::{Choices, Plan};
 
 /// How choices are ranked.

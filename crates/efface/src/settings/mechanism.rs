@@ -47,4 +47,15 @@ impl MechanismName {
             Self::DescentToDelete => "descent-to-delete",
         }
     }
+    /// Whether removal is exact and nothing random is released.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self == Self::Ridge
+    }
+
+    /// Whether its published theorem holds, so that its certificates can be valid.
+    #[must_use]
+    pub fn is_sound(self) -> bool {
+        self != Self::ObjectivePerturbation
+    }
 }

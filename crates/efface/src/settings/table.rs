@@ -254,7 +254,7 @@ settings! {
     /// a bound lasts
     solver: Option<String> {
         group: Group::Mechanism,
-        form: Form::Name(|| Solver::NAMES.to_vec()),
+        form: Form::Name(|| Solver::ALL.map(Solver::name).to_vec()),
         default: Fallback::Follows("automatic, by the number of parameters"),
         only: of(&["solve", "retrain", "distributed-descent", "objective-perturbation"]),
     }

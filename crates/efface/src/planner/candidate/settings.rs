@@ -6,7 +6,8 @@ use efface_privacy::event::{State, Variant};
 
 use super::Inputs;
 use crate::error::{Error, Result};
-use crate::plan::{Choices, DEFAULT_EXCESS_RISK, Plan, least_steps};
+use crate::mechanism::{DEFAULT_EXCESS_RISK, least_steps};
+use crate::plan::{Choices, Plan};
 use crate::planner::forecast;
 use crate::settings::{MechanismName, Settings};
 

@@ -19,6 +19,7 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
 use crate::{Delete, Served, Which, delete, row_id, train_as_planned};
+use efface_learn::mechanism::NoisyGdPlan;
 
 /// A temporary folder with a key.
 pub(super) struct Bench {
@@ -122,7 +123,9 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let rows = RowStore::Vault.open(Access::Reading(&vault), &current.plan, &leaving).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
-        Schedule::Steps { radius: Some(radius), .. } => best_in_ball(&objective, radius.0),
+        Schedule::Steps { plan: NoisyGdPlan { radius: Some(radius), .. }, .. } => {
+            best_in_ball(&objective, radius)
+        }
         _ => {
             let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
             let stopping =

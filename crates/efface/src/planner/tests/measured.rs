@@ -120,15 +120,15 @@ fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str)
 /// Massart 2000, Lemma 1), the largest weight L sigma^2/2 and their sum at most what is planned, and
 /// of a normal with deviation |grad F| sigma, |grad F|^2 at most 2 L times what is planned.
 fn with_chance(choice: &Choice) -> f64 {
-    let (Schedule::Output { noise, .. }
-    | Schedule::Descent { noise, .. }
-    | Schedule::Parts { noise, .. }) = choice.fixed.schedule
-    else {
-        return choice.excess_risk;
+    let noise = match &choice.fixed.schedule {
+        Schedule::Output(plan) => plan.noise,
+        Schedule::Descent(plan) => plan.noise,
+        Schedule::Parts { plan, .. } => plan.noise,
+        _ => return choice.excess_risk,
     };
     let setting = &choice.fixed.setting;
     let smooth = setting.smoothness.0 + setting.strong_convexity.0;
-    let (risk, weight, x) = (choice.excess_risk, smooth * noise.0 * noise.0 / 2.0, 1e6_f64.ln());
+    let (risk, weight, x) = (choice.excess_risk, smooth * noise * noise / 2.0, 1e6_f64.ln());
     risk + 5.0 * (risk * weight * x).sqrt() + 2.0 * weight * x
 }
 

@@ -1,0 +1,45 @@
+//! Whether a model that an erasure withdrew can be followed by another one.
+
+use super::of;
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+impl Plan {
+    /// Whether a new model can follow a withdrawn one in the same vault.
+    pub(crate) fn can_start_anew(&self) -> bool {
+        of(self.mechanism).can_start_anew(self)
+    }
+
+    /// The refusal of whatever needs the model that an erasure withdrew.
+    pub(crate) fn withdrawn(&self) -> Error {
+        let error = Error::refused(
+            "withdrawn",
+            "the model was withdrawn when records were erased (`--erase-only`): the vault publishes none",
+        );
+        if self.can_start_anew() {
+            error.hint("`efface refresh` trains a model on the remaining records")
+        } else {
+            error.hint(self.no_way_on())
+        }
+    }
+
+    /// Refuses to train anew where the accounting cannot go on.
+    pub(crate) fn check_can_start_anew(&self) -> Result<()> {
+        if self.can_start_anew() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` counts all releases of a model as one sequence of steps, and the withdrawn \
+             model, from which the next step would start, is gone",
+            self.mechanism.name()
+        );
+        Err(Error::refused("withdrawn", message).hint(self.no_way_on()))
+    }
+
+    fn no_way_on(&self) -> String {
+        format!(
+            "train a new model on the remaining records: `{}` cannot continue",
+            self.mechanism.name()
+        )
+    }
+}

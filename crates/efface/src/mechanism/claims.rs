@@ -1,0 +1,91 @@
+//! The claims a release earns under its plan.
+
+use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
+use efface_privacy::event::{Event, State};
+
+use super::of;
+use crate::error::{Error, Result};
+use crate::plan::{Plan, private_notion};
+
+/// Claims an event earns under a plan: the one asked for first, then what else holds.
+pub(crate) fn claims(
+    plan: &Plan,
+    event: &Event,
+    kind: RequestKind,
+    records: u64,
+) -> Result<Vec<Claim>> {
+    let target = &plan.target;
+    let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
+    let mut questions = Vec::new();
+    // Deletion-privacy is about a deletion; other requests are certified by what else holds.
+    let wanted = target.notion != Notion::DeletionPrivacy || removal;
+    if wanted {
+        questions.push((target.question(), target.accountant));
+        if target.accountant != Accountant::Gdp {
+            questions.push((target.question(), Accountant::Gdp));
+        }
+    }
+    let delta = target.delta.0;
+    let engine = of(plan.mechanism);
+    // What was given is accounted by the number of deleted records.
+    let counted = engine.states_counts() || matches!(event, Event::Composed(_));
+    // Where counts are private, no phase states one, so nothing follows from them.
+    if target.notion != Notion::IndistinguishableFromRetraining && !(counted && plan.hides_counts())
+    {
+        questions.push((Question::Indistinguishable { delta }, Accountant::Gdp));
+    }
+    let group = engine.hides_group(plan, event, records);
+    if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
+    {
+        let question = Question::Deletion {
+            order: target.order.0,
+            adjacency: target.adjacency,
+            requests: Requests::NonAdaptive,
+        };
+        questions.push((question, Accountant::Gdp));
+    }
+    if target.notion != Notion::DifferentialPrivacy {
+        let question = Question::Differential { delta, adjacency: target.adjacency };
+        questions.push((question, Accountant::Gdp));
+    }
+    if plan.read_off().next().is_some() {
+        questions.retain(|(question, _)| !private_notion(Notion::of(question)));
+    }
+    let mut claims = Vec::new();
+    for (position, (question, accountant)) in questions.iter().enumerate() {
+        let asked = wanted && position == 0;
+        match evaluate(event, question, *accountant) {
+            Ok(claim) => claims.push(claim),
+            // The claim asked for must hold; the others are extra and left out where the event
+            // does not carry them (DP under `mean` without a public minimum).
+            Err(error) if asked => {
+                return Err(Error::refused("accounting", error.to_string()));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(claims)
+}
+
+/// The claim asked for must meet the plan's target.
+pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
+    if claims.is_empty() {
+        return Err(Error::refused("accounting", "the release supports no claim"));
+    }
+    let allowed = plan.target.epsilon.0;
+    let wanted = claims.iter().find(|claim| claim.notion == plan.target.notion);
+    let Some(first) = wanted.filter(|claim| claim.epsilon.0 > allowed) else { return Ok(()) };
+    Err(Error::refused(
+        "budget-exhausted",
+        format!(
+            "this request would end at epsilon {} for {}, but the model promises {allowed}",
+            first.epsilon,
+            first.notion.name()
+        ),
+    )
+    .hint(
+        "delete fewer records per request, or train a new model (possibly with more removal steps)",
+    ))
+}

@@ -1,0 +1,83 @@
+//! What a plan costs and claims, for the planner.
+
+mod count;
+mod trial;
+mod workload;
+
+pub use count::{Count, Lasts};
+pub(crate) use trial::{requests, size};
+pub use workload::Workload;
+
+use efface_privacy::claim::{Claim, Notion};
+use efface_privacy::event::State;
+
+use crate::plan::{Facts, Plan};
+use crate::settings::Settings;
+use trial::MOST_TRIED;
+
+/// What costs are computed from.
+pub(crate) struct Inputs<'a> {
+    /// The settings asked for, completed.
+    pub(crate) settings: &'a Settings,
+    pub(crate) facts: &'a Facts,
+    pub(crate) workload: &'a Workload,
+    pub(crate) pass_seconds: f64,
+    /// Multiplications of one pass.
+    pub(crate) pass_operations: f64,
+}
+
+/// What serving the workload takes and earns.
+pub(crate) struct Cost {
+    pub(crate) training: Count,
+    pub(crate) request: Count,
+    /// Steps of the first requests, where they are counted.
+    pub(crate) steps: Vec<u64>,
+    /// See [`Choice::without_pass`](crate::planner::Choice::without_pass).
+    pub(crate) without_pass: Option<u64>,
+    /// Gradient passes that a month's requests and refreshes are worth.
+    pub(crate) month_passes: f64,
+    pub(crate) excess_risk: f64,
+    pub(crate) lasts: Lasts,
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// How many requests are gone through: those of a year, as far as the planner goes, but at least
+/// one of each size.
+pub(super) fn tries(inputs: &Inputs<'_>) -> usize {
+    let year = (12.0 * inputs.workload.deletions_per_month).ceil();
+    let tries = if year < MOST_TRIED as f64 { year as usize } else { MOST_TRIED };
+    tries.max(inputs.workload.groups.len())
+}
+
+/// How long the model serves: its own count of releases, or what trying showed.
+pub(super) fn lasts(plan: &Plan, per_month: f64, tried: Option<(usize, bool)>) -> Lasts {
+    let until = |requests: u64, refresh| Lasts::Until {
+        requests,
+        months: requests as f64 / per_month,
+        refresh,
+    };
+    let by_release = match (plan.target.notion, plan.target.interactions, plan.state) {
+        (Notion::DifferentialPrivacy, ..) => Some((plan.releases - 1, false)),
+        (Notion::DeletionPrivacy, Some(seen), _) => Some((seen, false)),
+        (.., State::Secret) => Some((plan.releases - 1, true)),
+        _ => None,
+    };
+    match (by_release, tried) {
+        (Some((most, _)), Some((served, true))) if (served as u64) < most => {
+            until(served as u64, false)
+        }
+        (Some((most, refresh)), _) => until(most, refresh),
+        (None, Some((served, true))) => until(served as u64, false),
+        (None, Some((served, false))) => Lasts::AtLeast { requests: served as u64 },
+        (None, None) => Lasts::Always,
+    }
+}
+
+/// A month's work in passes: its requests, and its share of the next refresh.
+pub(super) fn month(inputs: &Inputs<'_>, request: f64, refresh: f64, lasts: &Lasts) -> f64 {
+    let refreshes = match lasts {
+        Lasts::Until { months, refresh: true, .. } => refresh / months,
+        _ => 0.0,
+    };
+    inputs.workload.deletions_per_month * request + refreshes
+}

@@ -1,0 +1,220 @@
+//! `descent-to-delete`: gradient steps in a ball, published with noise once at the end.
+
+mod cost;
+mod schedule;
+
+use efface_learn::mechanism::descent::{self, CheckedDescent};
+use efface_learn::mechanism::{Change, DescentPlan, Released};
+use efface_learn::{Constants, risk};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::event::{Descent, Event, State, Variant};
+
+use super::cost::{Cost, Inputs};
+use super::{Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, refused};
+use crate::context::Watch;
+use crate::error::{Error, Result};
+use crate::plan::{Choices, List, MOST_STEPS, MechanismName, Plan, Schedule};
+use crate::settings::Settings;
+
+/// `descent-to-delete`.
+pub(super) struct DescentToDelete;
+
+const NAME: MechanismName = MechanismName::DescentToDelete;
+
+fn steps(plan: &Plan) -> Result<&DescentPlan> {
+    match &plan.schedule {
+        Schedule::Descent(steps) => Ok(steps),
+        _ => Err(foreign(plan)),
+    }
+}
+
+fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDescent> {
+    steps(plan)?.clone().check(constants).map_err(refused(NAME))
+}
+
+fn event(event: &Event) -> Result<&Descent> {
+    match event.core() {
+        Event::Descent(event) => Ok(event),
+        _ => Err(Error::storage("damaged", "the vault's event is not one of `descent-to-delete`")),
+    }
+}
+
+impl Mechanism for DescentToDelete {
+    /// The variant decides the state.
+    fn defaults(&self, _: &Settings, variant: Variant) -> Defaults {
+        Defaults { state: variant.state(), ..Defaults::default() }
+    }
+
+    fn check(&self, choices: &Choices) -> Result<()> {
+        check(choices)
+    }
+
+    /// The steps of a request tell its size.
+    fn tells_sizes(&self) -> bool {
+        true
+    }
+
+    fn lambda(
+        &self,
+        choices: &Choices,
+        constants: &Constants,
+        n: u64,
+        delta: f64,
+    ) -> Result<Option<f64>> {
+        schedule::lambda(choices, constants, n, delta)
+    }
+
+    fn schedule(
+        &self,
+        choices: &Choices,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule> {
+        schedule::schedule(choices, public, list)
+    }
+
+    fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        let steps = steps(plan)?;
+        agrees(plan, steps.group, Some(steps.joint_releases))?;
+        if steps.learning_steps.max(steps.iterations) > MOST_STEPS {
+            return Err(Error::storage("damaged", format!("it has more than {MOST_STEPS} steps")));
+        }
+        if steps.variant.state() != plan.state {
+            return Err(Error::storage("damaged", "its variant keeps another state than the plan"));
+        }
+        checked(plan, constants).map(drop)
+    }
+
+    fn can_start_anew(&self, plan: &Plan) -> bool {
+        plan.state == State::Secret
+    }
+
+    /// The history goes on with a model that begins at weights 0.
+    fn continues_history(&self) -> bool {
+        true
+    }
+
+    fn repeats_steps(&self, plan: &Plan) -> bool {
+        plan.state == State::Perfect && plan.target.accountant != Accountant::Descent
+    }
+
+    /// Learns, serves a request, or (a refresh) learns anew from the published weights.
+    fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+        let total = matches!(run.start, Start::Nothing).then_some(steps(run.plan)?.learning_steps);
+        let watch = &mut passes(total, tell);
+        let objective = &run.objective()?;
+        let checked = &checked(run.plan, objective.constants())?;
+        match run.start {
+            Start::Nothing => descent::learn(objective, checked, run.rng, watch),
+            Start::Request(Request { weights, event: last, kept, change, .. }) => {
+                let last = event(last)?;
+                if run.plan.state == State::Secret && kept.is_none() {
+                    descent::refresh(objective, checked, last, weights, run.rng, watch)
+                } else {
+                    let (rng, kept) = (run.rng, *kept);
+                    descent::request(objective, checked, last, change, weights, kept, rng, watch)
+                }
+            }
+            Start::Given(_) => {
+                let text = "`descent-to-delete` starts from zeros";
+                return Err(Error::refused("start", text).hint("leave out `--start`"));
+            }
+        }
+        .map_err(refused(NAME))
+    }
+
+    fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+        let checked = checked(plan, constants)?;
+        descent::first_event(constants, &checked, records, 1)
+            .map(Event::Descent)
+            .map_err(refused(NAME))
+    }
+
+    fn advance(
+        &self,
+        plan: &Plan,
+        last: &mut Event,
+        change: &Change<'_>,
+        _: u64,
+        records: usize,
+    ) -> Result<()> {
+        let constants = &plan.constants()?;
+        let checked = checked(plan, constants)?;
+        let next = descent::next_event(constants, &checked, event(last)?, change, records);
+        *last = Event::Descent(next.map_err(refused(NAME))?);
+        Ok(())
+    }
+
+    fn hides_group(&self, plan: &Plan, event: &Event, records: u64) -> bool {
+        let one = self::event(event).is_ok_and(Descent::one_update_each);
+        one && records <= plan.setting.group
+    }
+
+    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+        cost::cost(plan, constants, inputs)
+    }
+
+    fn risk(
+        &self,
+        plan: &Plan,
+        constants: &Constants,
+        inputs: &Inputs<'_>,
+        steps: &[u64],
+    ) -> Result<f64> {
+        cost::risk(plan, constants, inputs, steps)
+    }
+
+    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
+        let Schedule::Descent(plan) = schedule else { return None };
+        Some(risk::output_noise(constants, 0.0, plan.noise, plan.grid))
+    }
+}
+
+/// What the variants of `descent-to-delete` need and exclude.
+fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    let name = choices.variant.name();
+    let refuse = |what: String, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    if choices.state != choices.variant.state() {
+        let kept = if choices.variant.state() == State::Secret { "secret" } else { "perfect" };
+        return refuse(
+            format!("`--variant {name}` keeps `{kept}` state, and `--state` says otherwise"),
+            "leave out `--state`",
+        );
+    }
+    if choices.variant == Variant::Weak {
+        let xi = s.xi.unwrap_or(1.0);
+        if !(1.0..=16.0).contains(&xi) {
+            return Err(Error::input(
+                "range",
+                format!(
+                    "`xi` of `descent-to-delete` (update i has i^(2 xi) times the steps of the first) must be in [1, 16], got {xi}"
+                ),
+            ));
+        }
+    } else if s.xi.is_some() {
+        return refuse(
+            format!(
+                "`--xi` makes the steps of `descent-to-delete --variant weak` grow, and `{name}` \
+                 has no growing steps"
+            ),
+            "leave it out",
+        );
+    }
+    if choices.variant.chooses_lambda() && s.diameter.is_none() {
+        return refuse(
+            format!("`--variant {name}` chooses lambda from the diameter of the ball"),
+            "give `--diameter`, twice the largest norm that useful weights may have",
+        );
+    }
+    if !matches!(choices.accountant, Accountant::Gdp | Accountant::Descent) {
+        return refuse(
+            format!(
+                "the accountant `{}` does not apply to `descent-to-delete`",
+                choices.accountant.name()
+            ),
+            "use `gdp` (tight) or `descent` (as published)",
+        );
+    }
+    Ok(())
+}

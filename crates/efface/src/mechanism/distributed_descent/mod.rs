@@ -1,0 +1,192 @@
+//! `distributed-descent`: the average of models of the parts of a sample, published with noise.
+
+mod cost;
+mod schedule;
+
+use efface_learn::mechanism::distributed_descent::{
+    self as mechanism, CheckedDistributed, KeptParts, Membership, Records,
+};
+use efface_learn::mechanism::{Change, DistributedPlan, MechanismError, Released};
+use efface_learn::{Constants, risk};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::event::{Event, State, Variant};
+
+use super::cost::{Cost, Inputs};
+use super::{Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, refused};
+use crate::context::Watch;
+use crate::error::{Error, Result};
+use crate::plan::{Choices, List, MechanismName, Plan, Published, Schedule};
+use crate::rows::Keyed;
+use crate::settings::Settings;
+
+/// `distributed-descent`.
+pub(super) struct DistributedDescent;
+
+const NAME: MechanismName = MechanismName::DistributedDescent;
+
+/// The plan's parts, and the published numbers of steps where they are counted.
+fn parts(plan: &Plan) -> Result<(&DistributedPlan, Option<&Published>)> {
+    match &plan.schedule {
+        Schedule::Parts { plan, published } => Ok((plan, published.as_ref())),
+        _ => Err(foreign(plan)),
+    }
+}
+
+fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDistributed> {
+    parts(plan)?.0.clone().check(constants).map_err(refused(NAME))
+}
+
+impl Mechanism for DistributedDescent {
+    fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
+        Defaults { state: State::Secret, mean: true, ..Defaults::default() }
+    }
+
+    fn least_share(&self, accountant: Accountant) -> Option<f64> {
+        (accountant == Accountant::Descent).then_some(0.5)
+    }
+
+    fn check(&self, choices: &Choices) -> Result<()> {
+        check(choices)
+    }
+
+    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+        Some("learns on a sample of individual rows")
+    }
+
+    fn schedule(
+        &self,
+        choices: &Choices,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule> {
+        schedule::schedule(choices, public, list)
+    }
+
+    fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        let (fixed, published) = parts(plan)?;
+        agrees(plan, fixed.group, Some(fixed.joint_releases))?;
+        if let Some(published) = published {
+            published.budget(plan, 0, 1)?;
+        }
+        checked(plan, constants).map(drop)
+    }
+
+    fn uses_changed_rows(&self, _: &Plan) -> bool {
+        true
+    }
+
+    /// Learns, serves a request from what is kept, or (a refresh) learns anew on a fresh sample.
+    fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+        let watch = &mut passes(None, tell);
+        let Run { plan, constants, rows, start, releases, rng } = run;
+        let checked = checked(plan, constants)?;
+        let (_, published) = parts(plan)?;
+        let present = numbers(rows.keys()?)?;
+        let load = &mut |keys: &[u64]| {
+            rows.pick(keys).map_err(|error| MechanismError::Rows(error.to_string()))
+        };
+        let averages = match start {
+            Start::Request(Request { kept: Some(kept), added, removed, .. }) => {
+                let kept = KeptParts::from_kept(kept, &checked)
+                    .map_err(|error| Error::storage("damaged", error.to_string()))?;
+                let (added, removed) = (keys(added)?, keys(removed)?);
+                let count = (added.len() + removed.len()) as u64;
+                let budget =
+                    published.map_or(Ok(0), |numbers| numbers.budget(plan, kept.updates, count))?;
+                let members = Membership { present: &present, added: &added, removed: &removed };
+                mechanism::request(&checked, Records { members, load }, &kept, budget, rng, watch)
+            }
+            _ => {
+                let zeros = vec![0.0; constants.parameters()];
+                // The published number of steps is for a start from zeros.
+                let from = match start {
+                    Start::Request(Request { weights, .. }) if published.is_none() => *weights,
+                    _ => &zeros,
+                };
+                let steps = published.map_or(0, |numbers| numbers.learning);
+                let budget = steps.saturating_mul(checked.plan().sample);
+                let members = Membership { present: &present, added: &[], removed: &[] };
+                mechanism::learn(&checked, Records { members, load }, from, budget, rng, watch)
+            }
+        };
+        Ok(averages.map_err(refused(NAME))?.released(&checked, releases))
+    }
+
+    fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+        let checked = checked(plan, constants)?;
+        Ok(Event::DistributedDescent(checked.event(records as u64, 1)))
+    }
+
+    fn advance(
+        &self,
+        plan: &Plan,
+        event: &mut Event,
+        _: &Change<'_>,
+        _: u64,
+        records: usize,
+    ) -> Result<()> {
+        let Event::DistributedDescent(event) = event else { return Err(foreign(plan)) };
+        event.releases += 1;
+        event.records = records as u64;
+        Ok(())
+    }
+
+    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+        cost::cost(plan, constants, inputs)
+    }
+
+    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
+        let Schedule::Parts { plan, .. } = schedule else { return None };
+        Some(risk::output_noise(constants, plan.distance, plan.noise, plan.grid))
+    }
+}
+
+/// Record numbers of changed rows, ascending.
+fn keys(rows: &Keyed) -> Result<Vec<u64>> {
+    let mut keys = numbers(rows.keys.clone())?;
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+fn numbers(keys: Vec<i64>) -> Result<Vec<u64>> {
+    let number = |key| u64::try_from(key);
+    let keys: std::result::Result<Vec<u64>, _> = keys.into_iter().map(number).collect();
+    keys.map_err(|_| Error::storage("damaged", "the vault has a record with a negative number"))
+}
+
+/// Settings of `distributed-descent`, and those it excludes.
+fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    let refuse = |what: &str, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    let counted = choices.accountant == Accountant::Descent;
+    if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
+        return Err(Error::input(
+            "range",
+            format!(
+                "`xi` of `distributed-descent` (a sample of N^xi positions) must be in [1, 4/3], got {xi}"
+            ),
+        ));
+    }
+    if choices.state == State::Perfect {
+        let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
+            sample and parts between requests";
+        return refuse(what, "leave out `--state`");
+    }
+    if !choices.mean {
+        let what = "`distributed-descent` with `--normalizer fixed` is not offered: each part \
+                    averages over its own positions";
+        return refuse(what, "leave out `--normalizer`");
+    }
+    if s.iterations.is_some() && !counted {
+        let what = "`--iterations` of `distributed-descent` is the I of Theorem 4.5, used by the \
+            published accountant `descent` only: otherwise every part is solved to a measured \
+            distance";
+        return refuse(what, "leave it out, or use `--accountant descent`");
+    }
+    if counted && (s.noise.is_some() || s.solver.is_some()) {
+        let what = "`--noise` and `--solver` with `--accountant descent` are not offered: the \
+                    theorem fixes the noise, and counts steps of gradient descent";
+        return refuse(what, "give `--iterations` or `--excess-risk`, or leave out `--accountant`");
+    }
+    Ok(())
+}

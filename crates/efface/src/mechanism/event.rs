@@ -1,0 +1,62 @@
+//! The events of a plan's releases, as certificates state them.
+
+use efface_learn::mechanism::Change;
+use efface_privacy::event::{Composed, Event};
+
+use super::of;
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// The event the first training would have, before anything is learnt.
+pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
+    let event = of(plan.mechanism).first_event(plan, &plan.constants()?, records)?;
+    stated(plan, event, None, 0)
+}
+
+/// The event a request would have, before anything is learnt.
+pub(crate) fn planned_event(
+    plan: &Plan,
+    event: &Event,
+    change: &Change<'_>,
+    steps: u64,
+    records: usize,
+) -> Result<Event> {
+    let mut next = event.core().clone();
+    of(plan.mechanism).advance(plan, &mut next, change, steps, records)?;
+    stated(plan, next, Some(event), change.deleted_since.len() as u64)
+}
+
+/// The steps an event's last request makes, for mechanisms whose steps are known beforehand.
+pub(crate) fn steps_of(event: &Event) -> Option<u64> {
+    let phases = match event.core() {
+        Event::NoisyGd(event) => &event.phases,
+        Event::Descent(event) => &event.phases,
+        _ => return None,
+    };
+    phases.last().map(|phase| phase.steps)
+}
+
+/// The event as certificates state it: on top of what was given, counts hidden where they are
+/// private. `previous` is that of the release before, `deleted` what the request deleted.
+pub(crate) fn stated(
+    plan: &Plan,
+    mut event: Event,
+    previous: Option<&Event>,
+    deleted: u64,
+) -> Result<Event> {
+    if plan.hides_counts() {
+        of(plan.mechanism).hide_counts(plan, &mut event);
+    }
+    let Some(given) = &plan.given else { return Ok(event) };
+    let before = match previous {
+        None => Some(0),
+        Some(Event::Composed(previous)) => previous.removed,
+        Some(_) => return Err(Error::storage("damaged", "the vault's event is not composed")),
+    };
+    let removed = match before {
+        _ if plan.hides_counts() => None,
+        Some(before) => Some(before.saturating_add(deleted)),
+        None => return Err(Error::storage("damaged", "the vault's event states no count")),
+    };
+    Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
+}

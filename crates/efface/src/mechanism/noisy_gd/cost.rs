@@ -1,0 +1,59 @@
+//! `noisy-gd`: steps counted beforehand.
+
+use efface_learn::Constants;
+use efface_learn::risk::{self, Ball, Steps};
+
+use crate::error::Result;
+use crate::mechanism::cost::{Cost, Count, Inputs, lasts, requests, size, tries};
+use crate::mechanism::first_event;
+use crate::plan::Plan;
+
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let trial = requests(plan, inputs, tries(inputs))?;
+    let steps = trial.steps;
+    let per_month = inputs.workload.deletions_per_month;
+    let request = Count::stepped(&steps);
+    Ok(Cost {
+        training: Count::stepped(&[super::steps(plan)?.0.learning_steps]),
+        request,
+        without_pass: None,
+        month_passes: per_month * request.work_usually,
+        excess_risk: risk(plan, constants, inputs, &steps)?,
+        lasts: lasts(plan, per_month, Some((steps.len(), trial.ended))),
+        claims: trial.claims,
+        steps,
+    })
+}
+
+/// The predicted excess risk when requests make these steps.
+pub(super) fn risk(
+    plan: &Plan,
+    constants: &Constants,
+    inputs: &Inputs<'_>,
+    steps: &[u64],
+) -> Result<f64> {
+    let records = inputs.facts.records;
+    let largest = inputs.workload.largest();
+    let event = first_event(plan, size(records)?)?;
+    let event = super::event(&event)?;
+    let run = Steps {
+        step: event.step.0,
+        noise: event.noise.0,
+        grid: event.grid.0,
+        rounding: event.rounding.0,
+        learning: event.learning,
+        removal: steps.iter().copied().min().unwrap_or(1),
+        shift: constants.optimum_shift(largest, records),
+    };
+    Ok(match event.radius {
+        None => risk::noisy_gd(constants, &run),
+        Some(radius) => {
+            let ball = Ball {
+                radius: radius.0,
+                gradient_shift: constants.gradient_shift(largest, records),
+                longest: steps.iter().copied().max().unwrap_or(1),
+            };
+            risk::noisy_gd_in_ball(constants, &run, &ball)
+        }
+    })
+}

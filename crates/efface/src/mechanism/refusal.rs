@@ -1,0 +1,45 @@
+//! The engine's refusals for what the learner refuses.
+
+use efface_learn::mechanism::MechanismError;
+use efface_learn::solver::SolveError;
+
+use crate::error::{Error, Result};
+use crate::plan::MechanismName;
+
+/// The engine's refusal for what a mechanism of the learner refuses.
+pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
+    use MechanismError as E;
+    move |error| {
+        let text = error.to_string();
+        match error {
+            _ if error.is_cancelled() => Error::interrupted(),
+            E::Releases { .. } => Error::refused("releases-exhausted", text)
+                .hint("run `efface refresh` to start a new count"),
+            E::Kept(_)
+            | E::Sums(_)
+            | E::Foreign(_)
+            | E::Memory(_)
+            | E::Keys { .. }
+            | E::Records { .. } => {
+                Error::storage("damaged", text).hint("restore the vault from a backup")
+            }
+            E::Rows(text) => Error::storage("damaged", text),
+            E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
+                Error::refused(
+                    name.name(),
+                    "no distance to the optimum can be certified in float64 for data sets this \
+                     large",
+                )
+                .hint("lower `--capacity` or `--row-norm`, or raise `--lambda`")
+            }
+            E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.name(), text)
+                .hint("raise `--noise`, `--excess-risk` or `--lambda`, or lower `--releases`"),
+            _ => Error::refused(name.name(), text),
+        }
+    }
+}
+
+/// A refusal of settings that exclude each other: what, the rule, what to do.
+pub(crate) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
+    Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+}

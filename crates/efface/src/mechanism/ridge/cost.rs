@@ -1,0 +1,35 @@
+//! `ridge`: sums of rounded rows, and no pass.
+
+use efface_learn::solver::hessian_in_passes;
+use efface_learn::{Constants, risk};
+
+use crate::error::Result;
+use crate::mechanism::cost::{Cost, Count, Inputs, Lasts, month, requests};
+use crate::plan::Plan;
+
+pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+    let workload = inputs.workload;
+    let ridge = super::plan(constants)?;
+    let quantiser = ridge.quantiser();
+    let parameters = constants.parameters() as f64;
+    // Cholesky; a request solves twice, as it holds the kept sums against the published weights.
+    let solve = parameters.powi(3) / 3.0 / inputs.pass_operations;
+    let rows = workload.mean() * parameters.powi(2) / inputs.pass_operations;
+    let none =
+        |work_usually| Count { passes_at_most: 0, passes_usually: 0.0, work_usually, exact: true };
+    // The first sums take what a Hessian does.
+    let training = none(hessian_in_passes(constants.parameters()) + solve);
+    let request = none(rows + 2.0 * solve);
+    let lasts = Lasts::Always;
+    let (row_places, target_places) = (quantiser.row_places(), quantiser.target_places());
+    Ok(Cost {
+        training,
+        request,
+        steps: Vec::new(),
+        without_pass: None,
+        month_passes: month(inputs, request.work_usually, 0.0, &lasts),
+        excess_risk: risk::rounded_sums(constants, row_places, target_places),
+        lasts,
+        claims: requests(plan, inputs, workload.groups.len())?.claims,
+    })
+}

@@ -1,0 +1,193 @@
+//! `ridge`: the squared loss solved from whole-number sums; removal is exact and nothing is random.
+
+mod cost;
+
+use std::ops::ControlFlow;
+
+use efface_learn::Constants;
+use efface_learn::loss::LossName;
+use efface_learn::mechanism::{Change, Kept, Released, RidgePlan, ridge};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Event, State, Variant};
+
+use super::cost::{Cost, Inputs};
+use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign, refused};
+use crate::context::{Progress, Watch};
+use crate::encode::weight_bytes;
+use crate::error::{Error, Result};
+use crate::plan::{Choices, List, MechanismName, Plan, Schedule, origin};
+use crate::settings::Settings;
+
+/// `ridge`.
+pub(super) struct Ridge;
+
+const NAME: MechanismName = MechanismName::Ridge;
+
+/// The learner's plan: the constants decide all of it.
+pub(crate) fn plan(constants: &Constants) -> Result<RidgePlan> {
+    RidgePlan::new(constants.clone()).map_err(refused(NAME))
+}
+
+impl Mechanism for Ridge {
+    fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
+        Defaults {
+            notion: Notion::ExactRemoval,
+            accountant: Accountant::Exact,
+            ..Defaults::default()
+        }
+    }
+
+    fn takes_unclipped(&self) -> bool {
+        true
+    }
+
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
+    fn check(&self, choices: &Choices) -> Result<()> {
+        check(choices)
+    }
+
+    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+        Some("subtracts the deleted row itself from its sums")
+    }
+
+    /// Lists the grids that rows and targets are rounded to.
+    fn schedule(&self, _: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        let event = plan(public.constants)?.event(1);
+        for (name, value) in [("row-bound", event.row_bound), ("target-bound", event.target_bound)]
+        {
+            list.add(name, value, origin(false, &[]));
+        }
+        for (name, value) in [("row-grid", event.row_grid), ("target-grid", event.target_grid)] {
+            list.add(name, value, origin(false, &[public.normalizer_origin]));
+        }
+        Ok(Schedule::Sums)
+    }
+
+    fn examine(&self, given: &Plan, constants: &Constants) -> Result<()> {
+        match given.schedule {
+            Schedule::Sums => plan(constants).map(drop),
+            _ => Err(foreign(given)),
+        }
+    }
+
+    fn uses_changed_rows(&self, _: &Plan) -> bool {
+        true
+    }
+
+    /// Learns, or serves a request from the kept sums and the rows that it changes.
+    fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+        let (plan, releases) = (&plan(run.constants)?, run.releases);
+        let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
+        match run.start {
+            Start::Nothing => ridge::learn(plan, run.rows.data()?, watch).map(|learnt| Released {
+                event: Event::ExactRemoval(plan.event(releases)),
+                ..learnt
+            }),
+            Start::Given(_) => return Err(Error::refused("ridge", "`ridge` takes no start")),
+            Start::Request(request) => {
+                let kept = kept_sums(plan, request)?;
+                let (removed, added) = (&request.removed.data, &request.added.data);
+                ridge::request(plan, kept, removed, added, releases, watch)
+            }
+        }
+        .map_err(refused(NAME))
+    }
+
+    fn first_event(&self, _: &Plan, constants: &Constants, _: usize) -> Result<Event> {
+        Ok(Event::ExactRemoval(plan(constants)?.event(1)))
+    }
+
+    fn advance(
+        &self,
+        plan: &Plan,
+        event: &mut Event,
+        _: &Change<'_>,
+        _: u64,
+        _: usize,
+    ) -> Result<()> {
+        let Event::ExactRemoval(event) = event else { return Err(foreign(plan)) };
+        event.releases += 1;
+        Ok(())
+    }
+
+    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+        cost::cost(plan, constants, inputs)
+    }
+}
+
+/// The kept sums, once they are seen to give the published weights: those are signed, sums are not.
+fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
+    let damaged = |what: &str| {
+        Error::storage("damaged", format!("the vault's kept sums {what}"))
+            .hint("restore the vault from a backup")
+    };
+    let kept = request.kept.ok_or_else(|| damaged("are missing"))?;
+    let sums = plan.read(kept).map_err(|error| damaged(&format!("cannot be read: {error}")))?;
+    let weights = plan.weights(&sums).map_err(refused(NAME))?;
+    if weight_bytes(&weights) != weight_bytes(request.weights) {
+        return Err(damaged("do not give the certified weights"));
+    }
+    Ok(kept)
+}
+
+/// Refuses settings that `ridge` has no use for.
+fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    let exact = choices.notion == Notion::ExactRemoval;
+    if choices.loss != LossName::Squared {
+        return clash(
+            &format!("`ridge` with the loss `{}`", choices.loss.name()),
+            "is not offered: only the squared loss can be solved from sums",
+            "give `--loss squared` and `--target-range`",
+        );
+    }
+    if !exact || choices.accountant != Accountant::Exact {
+        return clash(
+            "`ridge`",
+            "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
+            "leave out `--notion` and `--accountant`, or use `--mechanism solve`",
+        );
+    }
+    if choices.state == State::Secret {
+        return clash(
+            "`ridge` with `--state secret`",
+            "is not offered: what it keeps depends on the remaining records only",
+            "leave out `--state`",
+        );
+    }
+    let without_use = [
+        ("epsilon", s.epsilon.is_some(), "removal is exact, epsilon is 0"),
+        ("delta", s.delta.is_some(), "removal is exact"),
+        ("order", s.order.is_some(), "removal is exact"),
+        ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
+        ("releases", s.releases.is_some(), "every release is accounted for by itself"),
+        ("max-group", s.max_group.is_some(), "the promise holds for any number of records"),
+        ("noise", s.noise.is_some(), "`ridge` draws no noise"),
+        ("excess-risk", s.excess_risk.is_some(), "`ridge` draws no noise"),
+        ("seed", s.seed.is_some(), "`ridge` draws no random numbers"),
+        ("solver", s.solver.is_some(), "`ridge` solves in one fixed order"),
+        ("radius", s.radius.is_some(), "lambda alone bounds the weights"),
+        (
+            "extractor-privacy",
+            s.extractor_privacy.is_some(),
+            "the effect of an extractor that saw the records is not removed exactly",
+        ),
+        (
+            "clip",
+            s.clip.is_some_and(f64::is_finite),
+            "with a clip the loss cannot be solved from sums",
+        ),
+    ];
+    let given = without_use.into_iter().find(|(_, given, _)| *given);
+    given.map_or(Ok(()), |(name, _, reason)| pointless(name, reason))
+}
+
+/// The refusal of a setting that `ridge` has no use for.
+fn pointless(name: &str, reason: &str) -> Result<()> {
+    let rule = format!("has no meaning with `ridge`: {reason}");
+    clash(&format!("`--{name}`"), &rule, "leave it out")
+}

@@ -1,0 +1,103 @@
+//! What the search for a mechanism's constants starts from.
+
+use efface_learn::Constants;
+use efface_learn::mechanism::Grid as Points;
+use efface_learn::risk::output_noise;
+use efface_privacy::calibrate::least_count;
+use efface_privacy::certificate::Origin;
+use efface_privacy::event::{Composed, Event, Given, Setting};
+use efface_privacy::sampler::{Grid, grid_for};
+
+use crate::error::{Error, Result};
+use crate::plan::Target;
+use crate::settings::MOST_STEPS;
+pub(crate) use crate::settings::default::EXCESS_RISK;
+
+/// The fewest steps of a request with `ok(steps)`; none when even [`MOST_STEPS`] are not enough.
+pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
+    least_count(MOST_STEPS, ok)
+}
+
+/// Public numbers a schedule is computed from.
+pub(crate) struct Public<'a> {
+    pub(crate) constants: &'a Constants,
+    pub(crate) setting: &'a Setting,
+    pub(crate) target: &'a Target,
+    pub(crate) records: u64,
+    /// Where the numbers of the normaliser come from.
+    pub(crate) normalizer_origin: Origin,
+    /// The same with delta.
+    pub(crate) size_origin: Origin,
+    pub(crate) given: Option<&'a Given>,
+}
+
+impl Public<'_> {
+    /// The event on top of what was given, once as many records are deleted as its figures are
+    /// for. Later requests that delete more are accounted as they come.
+    pub(super) fn composed(&self, inner: Event) -> Event {
+        let Some(given) = self.given else { return inner };
+        let removed = Some(given.group.max(self.setting.group));
+        Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
+    }
+
+    /// The grid of optima that are found to within [`FARTHEST`] times the noise.
+    pub(super) fn grid(&self, sigma: f64) -> Result<Grid> {
+        grid(sigma, self.constants.optimum_bound() + FARTHEST * sigma)
+    }
+
+    pub(super) fn smooth(&self) -> f64 {
+        self.constants.total_smoothness()
+    }
+
+    /// The most output noise whose bound on the excess risk is what it may cost, for a distance of
+    /// `unit` times the noise.
+    pub(super) fn affordable(&self, risk: Option<f64>, unit: f64) -> f64 {
+        // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
+        let fine = 0.5_f64.powi(FINEST as i32);
+        let per_square = output_noise(self.constants, unit, 1.0, fine);
+        (risk.unwrap_or(EXCESS_RISK) / per_square).sqrt() * (1.0 - 1e-6)
+    }
+
+    pub(super) fn infeasible(&self, what: &str) -> Error {
+        let t = self.target;
+        Error::refused(
+            "infeasible",
+            format!("{} with epsilon {} cannot be met {what}", t.notion.name(), t.epsilon),
+        )
+    }
+}
+
+/// Binary digits of the grid below the leading one of the noise, where the weights leave room.
+const FINEST: u32 = 30;
+/// The fewest that an event may have.
+const COARSEST: u32 = 20;
+/// The largest distance to an optimum that is tried, in multiples of the noise.
+pub(super) const FARTHEST: f64 = 1e3;
+
+/// The finest grid that `fits` something, for a noise that is rounded up to a multiple of it. What a
+/// coarser one costs is accounted like any grid.
+pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result<(Grid, T)> {
+    for bits in (COARSEST..=FINEST).rev() {
+        let grid = with_bits(noise, bits)?;
+        if let Some(found) = fits(&grid) {
+            return Ok((grid, found));
+        }
+    }
+    let text = format!(
+        "noise {noise:e} is too small relative to the weights: float64 cannot represent them on a \
+         grid of 2^-{COARSEST} of it"
+    );
+    Err(Error::refused("noise", text)
+        .hint("raise `--lambda`, `--noise` or `--excess-risk`, or lower `--row-norm`"))
+}
+
+/// The grid for a noise and weights up to `reach`; where float64 holds them on none, the coarsest,
+/// for the mechanism to refuse by its own rules.
+pub(super) fn grid(noise: f64, reach: f64) -> Result<Grid> {
+    let fits = |grid: &Grid| Points::holds(grid.spacing, reach).then_some(());
+    finest(noise, fits).map(|(grid, ())| grid).or_else(|_| with_bits(noise, COARSEST))
+}
+
+fn with_bits(noise: f64, bits: u32) -> Result<Grid> {
+    grid_for(noise, bits).map_err(|error| Error::refused("noise", error.to_string()))
+}

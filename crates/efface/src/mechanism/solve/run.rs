@@ -1,0 +1,102 @@
+//! Running `solve` and `retrain` on the current records.
+
+use efface_learn::Constants;
+use efface_learn::mechanism::{
+    CheckedOutputNoise, MechanismError, Released, newton, retrain, solve,
+};
+use efface_learn::solver::{SolveError, Watch};
+use efface_privacy::certificate::Origin;
+use efface_privacy::quantity::rounded_up;
+
+use super::output;
+use crate::error::{Error, Result};
+use crate::mechanism::{Request, Run, Start, objective, refused};
+use crate::plan::{MechanismName, Plan};
+
+/// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
+/// what was kept.
+pub(super) fn run(run: Run<'_>, watch: &mut Watch<'_>) -> Result<Released> {
+    let checked = &checked(run.plan, run.constants, run.rows.count()?)?;
+    if super::remembers(run.plan) {
+        return remembered(run, checked, watch);
+    }
+    let objective = &run.objective()?;
+    let anew = run.plan.mechanism == MechanismName::Retrain;
+    match run.start {
+        Start::Request(Request { kept: Some(kept), .. }) => {
+            solve::from_kept(objective, checked, kept, run.releases, run.rng, watch)
+        }
+        Start::Given(weights) | Start::Request(Request { weights, .. }) if !anew => {
+            solve::from_published(objective, checked, weights, run.releases, run.rng, watch)
+        }
+        _ => retrain::retrain(objective, checked, run.releases, run.rng, watch),
+    }
+    .map_err(refused(run.plan.mechanism))
+}
+
+/// Newton steps from the kept memory; all rows are read only where a pass is due.
+fn remembered(
+    run: Run<'_>,
+    checked: &CheckedOutputNoise,
+    watch: &mut Watch<'_>,
+) -> Result<Released> {
+    let Run { constants, rows, start, releases, rng, .. } = run;
+    let pending = match start {
+        Start::Request(Request { kept: Some(kept), removed, added, .. }) => {
+            let mut pending = newton::change(constants, checked, kept, &removed.data, &added.data)
+                .map_err(refused(MechanismName::Solve))?;
+            let (known, count) = (pending.records(), rows.count()? as u64);
+            if known != count {
+                return Err(Error::storage(
+                    "damaged",
+                    format!("the kept memory is of {known} records, but the vault has {count}"),
+                )
+                .hint("`efface refresh` continues without it"));
+            }
+            if pending.needs_pass(checked) {
+                pending
+                    .correct(&objective(constants, rows)?, checked, watch)
+                    .map_err(refused(MechanismName::Solve))?;
+            }
+            pending
+        }
+        _ => newton::begin(&objective(constants, rows)?, checked, start.weights(), watch)
+            .map_err(refused(MechanismName::Solve))?,
+    };
+    pending.publish(constants, checked, releases, rng).map_err(refused(MechanismName::Solve))
+}
+
+/// The learner's plan of `solve` and `retrain`.
+pub(super) fn checked(
+    plan: &Plan,
+    constants: &Constants,
+    records: usize,
+) -> Result<CheckedOutputNoise> {
+    output(plan)?.clone().check(constants, records).map_err(|error| match error {
+        MechanismError::Solve(SolveError::Unattainable { least, got }) if least.is_finite() => {
+            too_fine(plan, records, least / got)
+        }
+        other => refused(plan.mechanism)(other),
+    })
+}
+
+/// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings
+/// that decide it: the distance grows with the noise, and that with the root of the excess risk.
+fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
+    let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
+    let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {
+        Some(noise) => format!("`--noise` to {}", rounded_up(1.01 * noise * times)),
+        None => format!("`--excess-risk` to {} times its value", rounded_up(1.01 * times * times)),
+    };
+    Error::refused(
+        "solve",
+        format!(
+            "with `--lambda` {} and `--row-norm` {} the optimum of {records} records would have \
+             to be found {} times closer than float64 can certify",
+            plan.setting.strong_convexity,
+            plan.rows.norm,
+            rounded_up(times)
+        ),
+    )
+    .hint(format!("raise `--lambda`, or {instead}, or lower `--row-norm`"))
+}

@@ -1,0 +1,45 @@
+//! Settings as checked, before any data are read.
+
+use efface_learn::loss::LossName;
+use efface_learn::solver::Solver;
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Given, State, Variant};
+
+use crate::settings::{MechanismName, Settings};
+
+/// Settings whose names are known and whose numbers are in range.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    pub(crate) settings: Settings,
+    pub(crate) mechanism: MechanismName,
+    pub(crate) loss: LossName,
+    pub(crate) notion: Notion,
+    pub(crate) accountant: Accountant,
+    /// Of `descent-to-delete`.
+    pub(crate) variant: Variant,
+    pub(crate) state: State,
+    pub(crate) mean: bool,
+    pub(crate) lambda: f64,
+    pub(crate) row_norm: f64,
+    pub(crate) row_map: &'static str,
+    pub(crate) intercept: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) order: f64,
+    pub(crate) releases: u64,
+    pub(crate) max_group: u64,
+    /// What the model builds on, where claims depend on it.
+    pub(crate) given: Option<Given>,
+}
+
+impl Choices {
+    /// The solver wanted: its name was checked.
+    pub(crate) fn solver(&self) -> Solver {
+        self.settings.solver.as_deref().and_then(Solver::named).unwrap_or_default()
+    }
+
+    /// R: releases covered jointly by a claim of closeness to retraining.
+    pub(crate) fn joint_releases(&self) -> u64 {
+        if self.state == State::Secret { self.releases } else { 1 }
+    }
+}

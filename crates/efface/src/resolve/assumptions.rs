@@ -1,0 +1,165 @@
+//! What claims rest on beyond mathematics, as certificates state it.
+
+use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
+use efface_privacy::event::{Adjacency, What};
+
+use crate::mechanism::of;
+use crate::plan::{Choices, Facts, private_notion};
+
+/// Everything a plan supposes, and on whose word.
+pub(super) fn assumptions(
+    choices: &Choices,
+    facts: &Facts,
+    adjacency: Adjacency,
+    constants: &[Constant],
+) -> Vec<Assumption> {
+    let exact = choices.mechanism.is_exact();
+    let mut list = vec![assumption(
+        "rows",
+        format!(
+            "every stored row has norm at most {} (`{}`), checked on the stored numbers",
+            choices.row_norm, choices.row_map
+        ),
+        Evidence::Enforced,
+    )];
+    if exact {
+        list.push(assumption(
+            "stored-rows",
+            "deleting a row subtracts exactly what it added to the sums: rows in the vault are \
+             unchanged (`efface ledger verify` recomputes the sums and compares)",
+            Evidence::Assumed,
+        ));
+    } else {
+        list.push(assumption(
+            "randomness",
+            if choices.settings.seed.is_some() {
+                "the noise comes from a user-given seed: for tests only"
+            } else {
+                "the noise comes from the operating system's generator and is never seen or reused"
+            },
+            if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
+        ));
+    }
+    if let Some(most) = constants.iter().find(|c| c.name == "max-weight") {
+        let value = format!(
+            "every stored weight is between 0 and {}, checked on the stored numbers; each is a \
+             fact about its own record, or public knowledge",
+            most.value
+        );
+        list.push(assumption("weights", value, Evidence::Declared));
+        if most.origin == Origin::Data {
+            list.push(assumption(
+                "max-weight",
+                "the largest weight was computed from the data and is assumed to be public",
+                Evidence::Assumed,
+            ));
+        }
+    }
+    list.extend(of(choices.mechanism).assumption());
+    if let Some(parts) = facts.parts {
+        // Where the number of records is private, so is what they are cut into.
+        let number =
+            if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
+        let value = format!(
+            "rows are stored in {number} partitions outside the vault; whoever stores one checks, \
+             sums and erases its rows as this version of efface does"
+        );
+        list.push(assumption("parts", value, Evidence::Assumed));
+    }
+    let from_data: Vec<&str> =
+        constants.iter().filter(|c| c.follows_row_count()).map(|c| c.name.as_str()).collect();
+    if adjacency == Adjacency::Replace {
+        // With weights `public-n` declares their sum, and `capacity` the count that the rest follows.
+        let weighted = facts.weights.is_some() && !choices.mean;
+        let summed = weighted && choices.settings.public_n.is_none();
+        let given = choices.settings.public_n.is_some()
+            && (!weighted || choices.settings.capacity.is_some());
+        let public = if summed {
+            "the number of records and the sum of the first ones' weights are public"
+        } else {
+            "the number of records is public"
+        };
+        let mut value = public.to_owned();
+        if !from_data.is_empty() {
+            let pronoun = if summed { "them" } else { "it" };
+            value += &format!("; {} follow from {pronoun}", from_data.join(", "));
+        }
+        let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
+        list.push(assumption("row-count", value, evidence));
+    }
+    if !facts.classes_given && !facts.classes.is_empty() {
+        list.push(assumption(
+            "classes",
+            "the set of labels was computed from the data and is assumed to be public",
+            Evidence::Assumed,
+        ));
+    }
+    if choices.settings.target_range_from_data {
+        list.push(assumption(
+            "target-range",
+            "the range of y was computed from the data and is assumed to be public",
+            Evidence::Assumed,
+        ));
+    }
+    list.extend(about_given(choices));
+    for value in &facts.schema_from_data {
+        list.push(assumption("schema", value.clone(), Evidence::Assumed));
+    }
+    if exact {
+        return list;
+    }
+    let group = match choices.max_group {
+        1 => "1 record".to_owned(),
+        group => format!("{group} records"),
+    };
+    list.push(match (facts.subjects, private_notion(choices.notion)) {
+        (true, true) => {
+            let value = format!("no subject owns more than {group}");
+            assumption("group", value, Evidence::Enforced)
+        }
+        (true, false) => {
+            let value = format!(
+                "claims about groups hold for subjects of at most {group}; some own more than that"
+            );
+            let declared = choices.settings.max_group.is_some();
+            let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };
+            assumption("group", value, evidence)
+        }
+        (false, _) => {
+            let value = format!("no person owns more than {group}; there is no subject column");
+            assumption("group", value, Evidence::Assumed)
+        }
+    });
+    list
+}
+
+/// What is declared about the extractor or the start.
+fn about_given(choices: &Choices) -> Vec<Assumption> {
+    let mut list = Vec::new();
+    if let Some(given) = &choices.given {
+        let figures = match (given.epsilon, given.delta, given.mu) {
+            (Some(epsilon), Some(delta), _) => format!("({epsilon}, {delta})-private"),
+            (_, _, Some(mu)) => format!("{mu}-GDP"),
+            _ => "private".to_owned(),
+        };
+        let what = match given.what {
+            What::Extractor => "the feature extractor",
+            What::Start => "the start",
+        };
+        let value = format!(
+            "{what} was fixed before the first training and is {figures} for groups of {} records, \
+             one world lacking them",
+            given.group
+        );
+        list.push(assumption("given", value, Evidence::Declared));
+    }
+    if choices.settings.start.is_some() && choices.settings.start_public {
+        let value = "the start was made without the private data";
+        list.push(assumption("start", value, Evidence::Declared));
+    }
+    list
+}
+
+fn assumption(name: &str, value: impl Into<String>, evidence: Evidence) -> Assumption {
+    Assumption { name: name.to_owned(), value: value.into(), evidence }
+}

@@ -1,0 +1,325 @@
+//! Settings checked for themselves, before any data is read.
+
+use efface_learn::loss::{LossName, Task};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Given, State, Variant, What};
+use efface_privacy::quantity::Decimal;
+
+use crate::error::{Error, Result};
+use crate::mechanism::{clash, of};
+use crate::plan::Choices;
+use crate::settings::{MOST_COUNT, MechanismName, ROW_MAPS, SETTINGS, Settings, default};
+
+impl Choices {
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// A name that is unknown, a number out of range, or settings that exclude each other.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let s = &settings;
+        s.check()?;
+        let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
+        let mechanism = named("mechanism", name, MechanismName::ALL, MechanismName::name)?;
+        let name = s.loss.as_deref().unwrap_or(default::LOSS);
+        let loss = named("loss", name, LossName::ALL, LossName::name)?;
+        let variant = match s.variant.as_deref() {
+            None => Variant::Perfect,
+            Some(name) => named("variant", name, Variant::ALL, Variant::name)?,
+        };
+        let engine = of(mechanism);
+        let defaults = engine.defaults(s, variant);
+        let notion = match s.notion.as_deref() {
+            None => defaults.notion,
+            Some(name) => named("notion", name, Notion::ALL, Notion::name)?,
+        };
+        let accountant = match s.accountant.as_deref() {
+            None => defaults.accountant,
+            Some(name) => named("accountant", name, Accountant::ALL, Accountant::name)?,
+        };
+        let state = match s.state.as_deref() {
+            None => defaults.state,
+            Some(name) => match known("state", name, &["perfect", "secret"])? {
+                "secret" => State::Secret,
+                _ => State::Perfect,
+            },
+        };
+        let mean = match s.normalizer.as_deref() {
+            None => defaults.mean,
+            Some(name) => known("normalizer", name, &["fixed", "mean"])? == "mean",
+        };
+        let ball = engine.bounds_weights(s);
+        let lambda = s.lambda.unwrap_or(default::LAMBDA);
+        if lambda == 0.0 && !ball {
+            return Err(Error::refused(
+                "lambda",
+                "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
+                 ball the weights are unbounded",
+            )
+            .hint("give `--mechanism noisy-gd --radius R`, or a `--lambda` above 0"));
+        }
+        let choices = Self {
+            mechanism,
+            loss,
+            notion,
+            accountant,
+            variant,
+            state,
+            mean,
+            lambda,
+            row_norm: s.row_norm.unwrap_or(default::ROW_NORM),
+            row_map: known("row-map", s.row_map.as_deref().unwrap_or(default::ROW_MAP), &ROW_MAPS)?,
+            intercept: s.intercept.unwrap_or(default::INTERCEPT),
+            epsilon: s.epsilon.unwrap_or(default::EPSILON),
+            order: s.order.unwrap_or(default::ORDER),
+            releases: s.releases.unwrap_or(default::RELEASES),
+            max_group: s.max_group.unwrap_or(default::MAX_GROUP),
+            given: given(s)?,
+            settings,
+        };
+        choices.numbers()?;
+        choices.of_mechanism()?;
+        choices.of_promise()?;
+        choices.of_objective()?;
+        choices.start()?;
+        choices.owned()?;
+        Ok(choices)
+    }
+
+    /// Refuses settings that belong to another mechanism, loss, notion or normaliser.
+    fn owned(&self) -> Result<()> {
+        let chosen = |setting| match setting {
+            "loss" => self.loss.name(),
+            "notion" => self.notion.name(),
+            "normalizer" if self.mean => "mean",
+            "normalizer" => "fixed",
+            _ => self.mechanism.name(),
+        };
+        for row in &SETTINGS {
+            if let Some((setting, owners)) = row.only
+                && !owners.contains(&chosen(setting))
+                && row.is_given(&self.settings)
+            {
+                let quoted: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
+                return clash(
+                    &format!("`--{}`", row.flag),
+                    &format!("is a setting of {} only", listed(&quoted)),
+                    &format!("leave it out, or choose that {setting} with `--{setting}`"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self) -> Result<()> {
+        let s = &self.settings;
+        let unclipped = s.clip == Some(f64::INFINITY);
+        if unclipped && !of(self.mechanism).takes_unclipped() {
+            let message = format!(
+                "`clip` must be finite with `{}`, got inf: without a clip the gradients are \
+                 unbounded",
+                self.mechanism.name()
+            );
+            return Err(Error::input("range", message)
+                .hint("leave `--clip` out, or use `solve`, `retrain` or `ridge`"));
+        }
+        if s.target_range_from_data && s.target_range.is_none() {
+            return Err(Error::input("target-range", "a range read off the data must be given"));
+        }
+        not_covered(&s.not_covered)?;
+        if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
+            let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
+            return Err(Error::input("range", message));
+        }
+        Ok(())
+    }
+
+    /// Where learning starts, and who vouches for it.
+    fn start(&self) -> Result<()> {
+        let s = &self.settings;
+        let clash = |what: &str, rule: &str, hint: &str| {
+            Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+        };
+        let vouched = s.start_public || s.start_privacy.is_some();
+        if s.start.is_none() {
+            if vouched {
+                return clash(
+                    "`--start-public` and `--start-privacy`",
+                    "describe a start, but none is given",
+                    "give the start: `--start FILE`",
+                );
+            }
+            return Ok(());
+        }
+        of(self.mechanism).check_start(self)
+    }
+
+    /// Settings that belong to a mechanism, and what mechanisms exclude.
+    fn of_mechanism(&self) -> Result<()> {
+        let s = &self.settings;
+        of(self.mechanism).check(self)?;
+        if s.noise.is_some() && s.excess_risk.is_some() {
+            return clash("`--noise` and `--excess-risk`", "exclude each other", "give one");
+        }
+        Ok(())
+    }
+
+    /// State, notion and releases that exclude or need each other.
+    fn of_promise(&self) -> Result<()> {
+        if self.notion == Notion::ExactRemoval && !self.mechanism.is_exact() {
+            return clash(
+                "`--notion exact-removal`",
+                "is possible with `ridge` only: other mechanisms release something random",
+                "use `--mechanism ridge --loss squared`, or leave out `--notion`",
+            );
+        }
+        if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
+            return clash(
+                "`deletion-privacy` with `--state secret`",
+                "is impossible: the kept state depends on the deleted records",
+                "use `--state perfect`",
+            );
+        }
+        let counted = of(self.mechanism).limits_releases();
+        if self.state == State::Secret && self.releases < 2 && counted {
+            return clash(
+                "`--state secret` with 1 release",
+                "leaves no release for requests: the training is one",
+                "give `--releases` of at least 2: the number of requests between refreshes plus 1",
+            );
+        }
+        if self.releases > 1
+            && self.state == State::Perfect
+            && self.notion != Notion::DifferentialPrivacy
+        {
+            return clash(
+                "`--releases` above 1",
+                "is for `--state secret` or `--notion differential-privacy`: in `perfect` state \
+                 every release is accounted for by itself",
+                "leave it out",
+            );
+        }
+        Ok(())
+    }
+
+    /// What a loss needs.
+    fn of_objective(&self) -> Result<()> {
+        if self.loss.task() == Task::Regression && self.settings.target_range.is_none() {
+            let message = format!("`{}` needs a declared range of y", self.loss.name());
+            return Err(Error::input("target-range", message)
+                .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
+        }
+        Ok(())
+    }
+}
+
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    match names {
+        [rest @ .., before, last] if !rest.is_empty() => {
+            format!("{}, {before} and {last}", rest.join(", "))
+        }
+        _ => names.join(" and "),
+    }
+}
+
+/// The most bytes that a face may keep with a model.
+const MOST_FACE: usize = 1 << 20;
+
+/// The most lines, and the most characters of one.
+const MOST_LINES: (usize, usize) = (64, 200);
+
+/// Lines that certificates are to repeat.
+pub(super) fn not_covered(lines: &[String]) -> Result<()> {
+    let (most, longest) = MOST_LINES;
+    if lines.len() > most {
+        let message = format!("`not-covered` must be at most {most} lines, got {}", lines.len());
+        return Err(Error::input("range", message));
+    }
+    let bad = |line: &&String| {
+        line.trim().is_empty()
+            || line.chars().count() > longest
+            || line.chars().any(char::is_control)
+    };
+    match lines.iter().find(bad) {
+        None => Ok(()),
+        Some(line) => {
+            let shown: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+            let message = format!(
+                "a line of `not-covered` must have 1 to {longest} characters, none of them a \
+                 control character, got `{shown}`"
+            );
+            Err(Error::input("range", message))
+        }
+    }
+}
+
+/// What claims are composed with.
+fn given(s: &Settings) -> Result<Option<Given>> {
+    let (what, privacy) = match (s.extractor_privacy, s.start_privacy) {
+        (None, None) => return Ok(None),
+        (Some(privacy), None) => (What::Extractor, privacy),
+        (None, Some(privacy)) => (What::Start, privacy),
+        (Some(_), Some(_)) => {
+            return Err(Error::refused(
+                "settings",
+                "`--extractor-privacy` and `--start-privacy` are two releases about the same \
+                 records, and only one can be composed",
+            )
+            .hint("add their epsilons and deltas, and give the sums with `--extractor-privacy`"));
+        }
+    };
+    let name = match what {
+        What::Extractor => "extractor-privacy",
+        What::Start => "start-privacy",
+    };
+    let wrong = |rule: &str, got: String| {
+        Err(Error::input("range", format!("`{name}` must have {rule}, got {got}")))
+    };
+    for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
+        if !(x >= 0.0 && x.is_finite()) {
+            return wrong("finite figures of at least 0", x.to_string());
+        }
+    }
+    if let Some(delta) = privacy.delta.filter(|delta| *delta >= 1.0) {
+        return wrong("a delta below 1", delta.to_string());
+    }
+    let pair = privacy.epsilon.is_some() && privacy.delta.is_some();
+    let single = privacy.epsilon.is_none() && privacy.delta.is_none();
+    if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
+        return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
+    }
+    Ok(Some(Given {
+        what,
+        epsilon: privacy.epsilon.map(Decimal),
+        delta: privacy.delta.map(Decimal),
+        mu: privacy.mu.map(Decimal),
+        group: count(name, privacy.group)?,
+    }))
+}
+
+fn unknown(what: &'static str, got: &str, names: &[&str]) -> Error {
+    let shown: String = got.chars().take(60).collect();
+    Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
+}
+
+fn named<T: Copy, const N: usize>(
+    what: &'static str,
+    got: &str,
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> Result<T> {
+    all.into_iter().find(|one| name(*one) == got).ok_or_else(|| unknown(what, got, &all.map(name)))
+}
+
+fn known(what: &'static str, got: &str, names: &[&'static str]) -> Result<&'static str> {
+    names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
+}
+
+fn count(name: &'static str, x: u64) -> Result<u64> {
+    if (1..=MOST_COUNT).contains(&x) {
+        Ok(x)
+    } else {
+        Err(Error::input("range", format!("`{name}` must be from 1 to 2^52, got {x}")))
+    }
+}

@@ -1,0 +1,432 @@
+//! From settings as written to a plan: checked, with every public constant found and listed.
+
+mod assumptions;
+mod check;
+mod read;
+mod read_off;
+mod weights;
+
+pub(crate) use read_off::declaring;
+
+use efface_learn::loss::{Parameter, Task as LossTask};
+use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Adjacency, Normalizer, Setting};
+use efface_privacy::quantity::Decimal;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::mechanism::{Public, of};
+use crate::plan::{
+    Choices, Facts, List as Constants, Plan, Rows, Target, Task, loss_with, origin, private_notion,
+};
+use assumptions::assumptions;
+use weights::{Weighing, weighing};
+
+impl Plan {
+    /// Fixes every constant.
+    ///
+    /// # Errors
+    /// When the target cannot be met, or the data break a rule of the settings.
+    pub fn resolve(choices: &Choices, facts: &Facts) -> Result<Self> {
+        let s = &choices.settings;
+        if facts.parts.is_some() {
+            sums_alone(choices)?;
+        }
+        let task = task(choices, facts)?;
+        let mut list = Constants::default();
+
+        let weighing = weighing(choices, facts)?;
+        let count = Count::of(choices, facts, weighing.is_some());
+        if count.records == 0 {
+            return Err(Error::refused("empty", "the data have no records")
+                .hint("give data with at least one record, or `--public-n`"));
+        }
+        let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
+        let weight_origin = weighing.map_or(Origin::Default, |weighing| weighing.most_origin);
+        let size_origin = origin(false, &[size_origin, weight_origin]);
+        let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
+        let delta_origin = origin(s.delta.is_some(), &[count.origin]);
+        let fit = fit(choices, &task)?;
+        let most = weighing.map(|weighing| weighing.most);
+        let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
+        let lambda_origin = if computed {
+            origin(false, &[count.origin, delta_origin, size_origin])
+        } else {
+            origin(s.lambda.is_some(), &[])
+        };
+        let setting = constants.setting(choices.max_group);
+        let origins = (lambda_origin, weight_origin, size_origin);
+        list_objective(&mut list, choices, &setting, fit.width, origins);
+        if let Some(weighing) = weighing {
+            list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
+        }
+        list_data(&mut list, &task, choices, facts);
+        read_off::check(choices, facts, told_by(list.as_slice(), &setting.normalizer))?;
+
+        let target = promise(choices, delta, delta_origin, &mut list);
+        let public = Public {
+            constants: &constants,
+            setting: &setting,
+            target: &target,
+            records: facts.records,
+            normalizer_origin: size_origin,
+            size_origin: origin(false, &[size_origin, delta_origin]),
+            given: choices.given.as_ref(),
+        };
+        list_given(&mut list, choices);
+        let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
+        let listed = list.into_list();
+        let assumptions = assumptions(choices, facts, target.adjacency, &listed);
+        let mut plan = Self {
+            mechanism: choices.mechanism,
+            loss: choices.loss.name().to_owned(),
+            loss_width: fit.width.map(|(width, _)| width),
+            task,
+            rows: Rows {
+                features: facts.features,
+                sparse: facts.sparse,
+                intercept: Decimal(choices.intercept),
+                norm: Decimal(choices.row_norm),
+                map: choices.row_map.to_owned(),
+                schema: facts.schema.clone(),
+            },
+            max_weight: most.map(Decimal),
+            setting,
+            target,
+            state: choices.state,
+            releases: choices.releases,
+            schedule,
+            given: choices.given.clone(),
+            ids: facts.ids,
+            subjects: facts.subjects,
+            in_parts: facts.parts.is_some(),
+            not_for_release: s.seed.is_some(),
+            not_covered: s.not_covered.clone(),
+            face: s.face.clone(),
+            constants: listed,
+            assumptions,
+        };
+        let value = plan.digest()?;
+        plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
+        plan.examine().map_err(|fault| {
+            Error::refused("plan", format!("these settings give no usable plan: {fault}"))
+                .hint("set the named value directly, or change the settings it is computed from")
+        })?;
+        Ok(plan)
+    }
+
+    /// Whether counts of records are private, so that no certificate may state one.
+    #[must_use]
+    pub fn hides_counts(&self) -> bool {
+        self.target.adjacency == Adjacency::Remove
+    }
+
+    /// The most records of one subject, where claims depend on it.
+    #[must_use]
+    pub fn group_limit(&self) -> Option<u64> {
+        private_notion(self.target.notion).then_some(self.setting.group)
+    }
+}
+
+/// Refuses what needs rows and not only sums over them.
+fn sums_alone(choices: &Choices) -> Result<()> {
+    let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
+    let name = choices.mechanism.name();
+    Err(Error::refused(
+        "in-parts",
+        format!("`{name}` {why}, but the rows are in partitions that return only sums"),
+    )
+    .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
+}
+
+fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
+    if let Some((low, high)) = choices.settings.target_range {
+        return Ok(Task::Range(Decimal(low), Decimal(high)));
+    }
+    let count = facts.classes.len();
+    let binary = choices.loss.task() == LossTask::Binary;
+    if facts.records == 0 && count == 0 {
+        return Err(Error::refused("empty", "the table has column names, but no rows"));
+    }
+    if count < 2 {
+        return Err(Error::refused(
+            "classes",
+            format!(
+                "`{}` needs at least 2 classes, the data have {}",
+                choices.loss.name(),
+                counted(facts)
+            ),
+        )
+        .hint("give data with both classes, or list them: `--classes A,B`"));
+    }
+    if binary && count > 2 {
+        let refusal = Error::refused(
+            "classes",
+            format!("`{}` needs 2 classes, the data have {}", choices.loss.name(), counted(facts)),
+        );
+        if looks_numeric(&facts.classes) {
+            return Err(refusal.hint(
+                "for a number as target, use `--loss squared --target-range LOW,HIGH`; for classes, \
+                 `--loss softmax`",
+            ));
+        }
+        return Err(refusal
+            .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
+    }
+    Ok(Task::Classes(facts.classes.clone()))
+}
+
+/// The number of classes, and their names where they are few.
+fn counted(facts: &Facts) -> String {
+    const FEW: usize = 5;
+    let count = facts.classes.len();
+    if count == 0 || count > FEW {
+        return count.to_string();
+    }
+    let names: Vec<String> = facts.classes.iter().map(|name| format!("`{name}`")).collect();
+    format!("{count} ({})", names.join(", "))
+}
+
+/// Whether these classes are rather the values of a number: many, or not whole.
+fn looks_numeric(classes: &[String]) -> bool {
+    const MANY: usize = 20;
+    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.parse().ok()).collect();
+    numbers.is_some_and(|all| all.len() > MANY || all.iter().any(|number| number.fract() != 0.0))
+}
+
+/// What every request must meet, its constants listed.
+fn promise(choices: &Choices, delta: f64, delta_origin: Origin, list: &mut Constants) -> Target {
+    let s = &choices.settings;
+    let exact = choices.mechanism.is_exact();
+    let epsilon = if exact { 0.0 } else { choices.epsilon };
+    if !exact {
+        list.add("epsilon", Decimal(epsilon), origin(s.epsilon.is_some(), &[]));
+        list.add("delta", Decimal(delta), delta_origin);
+    }
+
+    if choices.notion == Notion::RenyiUnlearning || choices.notion == Notion::DeletionPrivacy {
+        list.add("order", Decimal(choices.order), origin(s.order.is_some(), &[]));
+    }
+    list.add("accountant", choices.accountant.name(), origin(s.accountant.is_some(), &[]));
+    if let Some(seen) = s.interactions {
+        list.add("interactions", seen, Origin::User);
+    }
+    if choices.notion == Notion::DifferentialPrivacy {
+        list.add("dp-releases", choices.releases, origin(s.releases.is_some(), &[]));
+    }
+    Target {
+        notion: choices.notion,
+        epsilon: Decimal(epsilon),
+        delta: Decimal(delta),
+        order: Decimal(choices.order),
+        interactions: s.interactions,
+        adjacency: adjacency(choices, list),
+        accountant: choices.accountant,
+    }
+}
+
+/// Adjacency `remove` where a private notion rests on nothing that was taken from the data.
+fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
+    let told = of(choices.mechanism).tells_sizes();
+    if private_notion(choices.notion) && !list.any_from_data() && !told {
+        Adjacency::Remove
+    } else {
+        Adjacency::Replace
+    }
+}
+
+/// delta where none is given: far below one over the number of records, and never above 1e-6. It
+/// follows from that number also where it is 1e-6, so it has the number's origin.
+fn default_delta(records: u64) -> f64 {
+    (1.0 / (10.0 * records as f64)).min(1e-6)
+}
+
+/// The number of records that delta and other defaults follow.
+struct Count {
+    records: u64,
+    origin: Origin,
+}
+
+impl Count {
+    /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
+    fn of(choices: &Choices, facts: &Facts, weighted: bool) -> Self {
+        let s = &choices.settings;
+        let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
+        let origin = if public.is_some() { Origin::User } else { Origin::Data };
+        Self { records: public.unwrap_or(facts.records), origin }
+    }
+}
+
+/// N, and where its numbers come from.
+fn normalizer(
+    choices: &Choices,
+    facts: &Facts,
+    count: &Count,
+    weighing: &Option<Weighing>,
+    list: &mut Constants,
+) -> Result<(Normalizer, Origin)> {
+    let s = &choices.settings;
+    let (n, n_origin) =
+        weighing.and_then(|weighing| weighing.sum).unwrap_or((count.records, count.origin));
+    let (normalizer, size_origin) = if choices.mean {
+        let supposed = of(choices.mechanism)
+            .least_share(choices.accountant)
+            .map(|share| (n as f64 * share).ceil() as u64);
+        let minimum = s.minimum.or(supposed).unwrap_or(0);
+        let sources = supposed.map_or(Origin::Default, |_| n_origin);
+        list.add("minimum", minimum, origin(s.minimum.is_some(), &[sources]));
+        // N is the current count: public, hence never the private count of the remove sense.
+        list.add("n", "current", Origin::Data);
+        (Normalizer::Mean { minimum }, Origin::Default)
+    } else {
+        let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
+        let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
+        list.add("n", n, n_origin);
+        list.add("capacity", capacity, capacity_origin);
+        (Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin]))
+    };
+    if let Normalizer::Fixed { capacity, .. } = normalizer
+        && facts.records > capacity
+    {
+        return Err(Error::refused(
+            "capacity",
+            format!("the data have {} records, but `capacity` is {capacity}", facts.records),
+        )
+        .hint("give a larger `--capacity`, as public knowledge"));
+    }
+    Ok((normalizer, size_origin))
+}
+
+/// The public constants of the objective, and whether its lambda was computed.
+fn objective(
+    choices: &Choices,
+    facts: &Facts,
+    normalizer: Normalizer,
+    fit: &Fit,
+    max_weight: Option<f64>,
+    delta: f64,
+) -> Result<(PublicConstants, bool)> {
+    let s = &choices.settings;
+    let columns = facts.features + u64::from(choices.intercept != 0.0);
+    let declared = Declared {
+        loss: fit.loss,
+        cols: usize::try_from(columns).unwrap_or(usize::MAX),
+        lambda: choices.lambda,
+        normalizer,
+        row_bound: effective_row_bound(choices.row_norm, choices.intercept),
+        target_bound: fit.target_bound,
+        max_weight,
+    };
+    let out_of_range =
+        |error: efface_learn::ConstantsError| Error::input("range", error.to_string());
+    let mut constants = match s.radius {
+        Some(_) => declared.clone().check_convex(),
+        None => declared.clone().check(),
+    }
+    .map_err(out_of_range)?;
+    let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
+    let engine = of(choices.mechanism);
+    let lambda = engine.lambda(choices, &constants, n, delta)?;
+    if let Some(lambda) = lambda {
+        constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
+    }
+    engine.check_constants(choices, &constants)?;
+    Ok((constants, lambda.is_some()))
+}
+
+/// What is fitted.
+struct Fit {
+    loss: Loss,
+    /// The clip or the width of the loss, where it has one.
+    width: Option<(Decimal, Origin)>,
+    /// Bound on |y| after mapping.
+    target_bound: f64,
+}
+
+fn fit(choices: &Choices, task: &Task) -> Result<Fit> {
+    let s = &choices.settings;
+    let width = match choices.loss.parameter() {
+        None => None,
+        // Solved from sums, which know no clip.
+        Some(Parameter::Clip) if choices.mechanism.is_exact() => None,
+        Some(parameter) => {
+            let given = match parameter {
+                Parameter::Clip => s.clip,
+                Parameter::HingeWidth => s.hinge_width,
+            };
+            Some((Decimal(given.unwrap_or(1.0)), origin(given.is_some(), &[])))
+        }
+    };
+    let listed = width.map(|(width, _)| width);
+    let loss = loss_with(choices.loss, choices.mechanism, listed, task)
+        .map_err(|error| Error::input("range", error.to_string()))?;
+    let target_bound = match task {
+        Task::Range(..) => 1.0,
+        Task::Classes(_) => 0.0,
+    };
+    Ok(Fit { loss, width, target_bound })
+}
+
+/// The figures of what was given.
+fn list_given(list: &mut Constants, choices: &Choices) {
+    if let Some(given) = &choices.given {
+        list.add("given", given.what.name(), Origin::User);
+        let numbers = [
+            ("given-epsilon", given.epsilon),
+            ("given-delta", given.delta),
+            ("given-mu", given.mu),
+        ];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                list.add(name, value, Origin::User);
+            }
+        }
+        list.add("given-group", given.group, Origin::User);
+    }
+}
+
+/// The constants of the objective.
+fn list_objective(
+    list: &mut Constants,
+    choices: &Choices,
+    setting: &Setting,
+    width: Option<(Decimal, Origin)>,
+    (lambda_origin, weight_origin, size_origin): (Origin, Origin, Origin),
+) {
+    let s = &choices.settings;
+    list.add("loss", choices.loss.name(), origin(s.loss.is_some(), &[]));
+    list.add("lambda", setting.strong_convexity, lambda_origin);
+    list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
+    list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
+    if let (Some((width, from)), Some(parameter)) = (width, choices.loss.parameter()) {
+        list.add(parameter.name(), width, from);
+    }
+    list.add("parameters", setting.parameters, origin(false, &[]));
+    list.add("lipschitz", setting.lipschitz, origin(false, &[weight_origin]));
+    list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
+    list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
+}
+
+/// What the data were turned into numbers by.
+fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
+    match task {
+        Task::Classes(classes) => {
+            let from = if facts.classes_given { Origin::User } else { Origin::Data };
+            list.add("classes", classes.join(","), from);
+        }
+        Task::Range(low, high) => {
+            let read = choices.settings.target_range_from_data;
+            let from = if read { Origin::Data } else { Origin::User };
+            list.add("target-range", format!("{low},{high}"), from);
+        }
+    }
+    let from = match (facts.schema_from_data.is_empty(), facts.schema_given) {
+        (false, _) => Origin::Data,
+        (true, true) => Origin::User,
+        (true, false) => Origin::Default,
+    };
+    list.add("schema", hex::encode(Sha256::digest(facts.schema.as_bytes())), from);
+}

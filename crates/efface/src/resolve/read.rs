@@ -1,0 +1,92 @@
+//! A plan as it is read from a vault: checked before anything is computed from it.
+
+use efface_privacy::event::Normalizer;
+use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
+
+use super::check::not_covered;
+use crate::error::{Error, Result};
+use crate::mechanism::of;
+use crate::plan::{Plan, Task};
+use crate::settings::{MOST_COUNT, ROW_MAPS};
+
+/// What is wrong with a plan, in words.
+type Fault = String;
+
+impl Plan {
+    /// Reads the plan of a vault.
+    ///
+    /// # Errors
+    /// JSON that is no plan, or numbers that no training can have fixed.
+    pub(crate) fn read(json: &str) -> Result<Self> {
+        let damaged = |what: &dyn std::fmt::Display| {
+            Error::storage("damaged", format!("the vault's plan is invalid: {what}"))
+                .hint("`efface restore` puts a backup in the vault's place")
+        };
+        let plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;
+        plan.examine().map_err(|fault| damaged(&fault))?;
+        Ok(plan)
+    }
+
+    /// Refuses what [`resolve`](Self::resolve) cannot make. Bounds of every number come first, so
+    /// that nothing after them overflows.
+    pub(super) fn examine(&self) -> std::result::Result<(), Fault> {
+        self.examine_task()?;
+        self.examine_numbers()?;
+        let text = |error: Error| error.message().to_owned();
+        let constants = self.constants().map_err(text)?;
+        if constants.setting(self.setting.group) != self.setting {
+            return Err("its `setting` does not follow from rows, loss and normaliser".into());
+        }
+        of(self.mechanism).examine(self, &constants).map_err(text)
+    }
+
+    fn examine_task(&self) -> std::result::Result<(), Fault> {
+        self.examine_loss().map_err(|error| error.to_string())?;
+        if let Task::Range(low, high) = &self.task
+            && !(low.0 < high.0 && low.0.is_finite() && high.0.is_finite())
+        {
+            return Err(format!("`target-range` must be finite and ascending, got {low}, {high}"));
+        }
+        if !ROW_MAPS.contains(&self.rows.map.as_str()) {
+            return Err("its row map is unknown".into());
+        }
+        not_covered(&self.not_covered).map_err(|error| error.message().to_owned())
+    }
+
+    fn examine_numbers(&self) -> std::result::Result<(), Fault> {
+        let (rows, target) = (&self.rows, &self.target);
+        within("features", rows.features, 0, 1 << 32)?;
+        finite("row-norm", rows.norm, false)?;
+        finite("intercept", rows.intercept, true)?;
+        within("max-group", self.setting.group, 1, MOST_COUNT)?;
+        within("releases", self.releases, 1, MOST_COUNT)?;
+        within("interactions", target.interactions.unwrap_or(0), 0, MOST_COUNT)?;
+        if let Normalizer::Mean { minimum } = self.setting.normalizer {
+            within("minimum", minimum, 0, MOST_COUNT)?;
+        }
+        finite("epsilon", target.epsilon, true)?;
+        Delta::new(target.delta.0).map_err(|error| error.to_string())?;
+        RenyiOrder::new(target.order.0).map_err(|error| error.to_string())?;
+        let Some(given) = &self.given else { return Ok(()) };
+        for figure in [given.epsilon, given.delta, given.mu].into_iter().flatten() {
+            finite("given", figure, true)?;
+        }
+        within("given-group", given.group, 1, MOST_COUNT)
+    }
+}
+
+fn within(name: &str, got: u64, least: u64, most: u64) -> std::result::Result<(), Fault> {
+    if (least..=most).contains(&got) {
+        return Ok(());
+    }
+    Err(format!("`{name}` must be between {least} and {most}, got {got}"))
+}
+
+/// A number that is finite and above 0, or 0 where that is allowed.
+fn finite(name: &str, got: Decimal, zero: bool) -> std::result::Result<(), Fault> {
+    if got.0.is_finite() && (got.0 > 0.0 || zero && got.0 == 0.0) {
+        return Ok(());
+    }
+    let rule = if zero { "at least" } else { "above" };
+    Err(format!("`{name}` must be finite and {rule} 0, got {got}"))
+}

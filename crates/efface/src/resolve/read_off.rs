@@ -1,0 +1,60 @@
+//! Constants that were read off the data: what they cost, and how to declare them instead.
+
+use efface_privacy::certificate::{Constant, read_off};
+
+use crate::error::{Error, Result};
+use crate::plan::{Choices, Facts, Plan, private_notion};
+
+impl Plan {
+    /// Constants that one record could have moved: where there is one, nothing is claimed that
+    /// protects single records.
+    pub fn read_off(&self) -> impl Iterator<Item = &Constant> {
+        read_off(&self.constants, &self.setting.normalizer)
+    }
+}
+
+/// The option that declares a constant from public knowledge.
+pub(crate) fn declaring(name: &str) -> &'static str {
+    match name {
+        "classes" => "`--classes A,B`",
+        "target-range" => "`--target-range LOW,HIGH`",
+        "max-weight" => "`--max-weight`",
+        "n" => "`--public-n` for the sum of the weights",
+        "schema" => "`--schema FILE`, or `--width` for a LIBSVM file",
+        _ => "an option of that name",
+    }
+}
+
+/// Refuses a notion that protects single records where a constant tells of one.
+pub(super) fn check<'a>(
+    choices: &Choices,
+    facts: &Facts,
+    told: impl Iterator<Item = &'a Constant>,
+) -> Result<()> {
+    if !private_notion(choices.notion) {
+        return Ok(());
+    }
+    let names: Vec<&str> = told.map(|constant| constant.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let (what, pronoun) =
+        if let [_] = names[..] { ("was", "it depends on") } else { ("were", "they depend on") };
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let options: Vec<&str> = names.iter().map(|name| declaring(name)).collect();
+    let schema = if names.contains(&"schema") && !facts.schema_from_data.is_empty() {
+        format!(" ({})", facts.schema_from_data.join("; "))
+    } else {
+        String::new()
+    };
+    Err(Error::refused(
+        "settings",
+        format!(
+            "{} {what} computed from the data{schema}, so {pronoun} single records, which \
+             `{}` protects",
+            quoted.join(", "),
+            choices.notion.name()
+        ),
+    )
+    .hint(format!("declare from public knowledge: {}", options.join(", "))))
+}

@@ -1,0 +1,61 @@
+//! The weights of records: the largest one, and their sum where it is N.
+
+use efface_privacy::certificate::Origin;
+
+use crate::error::{Error, Result};
+use crate::mechanism::{clash, of};
+use crate::plan::{Choices, Facts, origin};
+
+/// Public constants about weights, and where they come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weighing {
+    /// w_max.
+    pub(super) most: f64,
+    pub(super) most_origin: Origin,
+    /// N, under `fixed`.
+    pub(super) sum: Option<(u64, Origin)>,
+}
+
+/// Fixes them; none where records have no weights.
+pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighing>> {
+    let s = &choices.settings;
+    let Some(weights) = facts.weights else {
+        return match s.max_weight {
+            None => Ok(None),
+            Some(_) => clash(
+                "`--max-weight`",
+                "is about weights, but the records have none",
+                "name the weight column with `--weight`, or leave it out",
+            )
+            .map(|()| None),
+        };
+    };
+    if !of(choices.mechanism).takes_weights() {
+        let name = choices.mechanism.name();
+        return clash(
+            &format!("`{name}` with weights"),
+            "is not offered: its guarantee assumes that all records have the same weight",
+            "leave out `--weight`, or choose another mechanism, such as `solve`",
+        )
+        .map(|()| None);
+    }
+    let most = s.max_weight.unwrap_or(weights.largest);
+    if weights.largest > most {
+        return Err(Error::refused(
+            "max-weight",
+            format!("a record has weight {}, but `max-weight` is {most}", weights.largest),
+        )
+        .hint("give a larger `--max-weight`, as public knowledge, or lower the weight"));
+    }
+    if most == 0.0 {
+        return Err(Error::refused("weights", "all weights are 0, so there is nothing to learn")
+            .hint("give at least one record a weight above 0"));
+    }
+    let sum = match (choices.mean, s.public_n) {
+        (true, _) => None,
+        (false, Some(n)) => Some((n, Origin::User)),
+        (false, None) => Some((weights.whole()?, Origin::Data)),
+    };
+    let read = if s.max_weight.is_some() { Origin::User } else { Origin::Data };
+    Ok(Some(Weighing { most, most_origin: origin(s.max_weight.is_some(), &[read]), sum }))
+}
