@@ -108,8 +108,8 @@ def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
     chosen["state"] = plan["state"]
     chosen["row_map"] = plan["rows"]["map"]
     chosen["not_covered"] = tuple(plan.get("not_covered", ()))
-    if plan["solver"] is not None and "solver" in own:
-        chosen["solver"] = plan["solver"]
+    if "solver" in own and (solver := _solver_of(plan)) is not None:
+        chosen["solver"] = solver
     if "mean" in str(plan["setting"]["normalizer"]):
         chosen["normalizer"] = "mean"
     if (given := plan.get("given")) is not None:
@@ -151,6 +151,15 @@ def _seed(state: Any) -> int:
     if isinstance(state, Integral):
         return int(state)
     return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+
+def _solver_of(plan: dict[str, Any]) -> str | None:
+    """Return the solver that a plan names; none where the engine chooses, or solves nothing."""
+    schedule = plan["schedule"]
+    fixed = next(iter(schedule.values())) if isinstance(schedule, dict) else {}
+    fixed = fixed.get("plan", fixed)
+    solver = fixed.get("solver") or fixed.get("reach", {}).get("measured")
+    return None if solver in {None, "automatic"} else str(solver)
 
 
 def _read(text: str) -> Any:
