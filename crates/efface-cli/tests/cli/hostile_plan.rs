@@ -164,8 +164,8 @@ fn steps_and_features_without_bound_are_named() {
     let owner = Owner::new("--mechanism noisy-gd --lambda 0.05 --removal-steps 3", Label::Two);
     for (at, value, name) in [
         ("/rows/features", json!(u64::MAX), "features"),
-        ("/schedule/steps/removal", json!(u32::MAX), "removal-steps"),
-        ("/schedule/steps/learning", json!(u32::MAX), "steps"),
+        ("/schedule/steps/plan/removal_steps", json!(u32::MAX), "removal-steps"),
+        ("/schedule/steps/plan/learning_steps", json!(u32::MAX), "steps"),
     ] {
         let mut plan = owner.plan.clone();
         *plan.pointer_mut(at).unwrap() = value.clone();

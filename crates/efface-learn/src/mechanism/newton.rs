@@ -143,12 +143,14 @@ impl Pending {
     }
 }
 
+/// Why there is none in `perfect` state.
+const NO_MEMORY: &str =
+    "Newton steps from a memory need `secret` state, but the plan has `perfect`";
+
 fn needs_secret(plan: &CheckedOutputNoise) -> Result<(), MechanismError> {
     match plan.plan().state {
         State::Secret => Ok(()),
-        State::Perfect => Err(MechanismError::Start(
-            "Newton steps from a memory need `secret` state, but the plan has `perfect`",
-        )),
+        State::Perfect => Err(MechanismError::Start(NO_MEMORY)),
     }
 }
 

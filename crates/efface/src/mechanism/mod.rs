@@ -243,6 +243,15 @@ pub(crate) fn foreign(plan: &Plan) -> Error {
     Error::storage("damaged", format!("its schedule is not one of `{name}`"))
 }
 
+/// Refuses a schedule with more steps than a plan can have.
+fn bounded(name: &str, steps: u64) -> Result<()> {
+    if (1..=MOST_STEPS).contains(&steps) {
+        return Ok(());
+    }
+    let rule = format!("`{name}` must be between 1 and {MOST_STEPS}, got {steps}");
+    Err(Error::storage("damaged", rule))
+}
+
 /// Refuses a schedule that repeats parts of the plan otherwise than the plan has them.
 fn agrees(plan: &Plan, group: u64, joint_releases: Option<u64>) -> Result<()> {
     if group == plan.setting.group && joint_releases.is_none_or(|r| r == plan.joint_releases()) {

@@ -10,10 +10,12 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Descent, Event, State, Variant};
 
 use super::cost::{Cost, Inputs};
-use super::{Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, refused};
+use super::{
+    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
+};
 use crate::context::Watch;
 use crate::error::{Error, Result};
-use crate::plan::{Choices, List, MOST_STEPS, MechanismName, Plan, Schedule};
+use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::settings::Settings;
 
 /// `descent-to-delete`.
@@ -76,9 +78,8 @@ impl Mechanism for DescentToDelete {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
         let steps = steps(plan)?;
         agrees(plan, steps.group, Some(steps.joint_releases))?;
-        if steps.learning_steps.max(steps.iterations) > MOST_STEPS {
-            return Err(Error::storage("damaged", format!("it has more than {MOST_STEPS} steps")));
-        }
+        bounded("steps", steps.learning_steps)?;
+        bounded("iterations", steps.iterations)?;
         if steps.variant.state() != plan.state {
             return Err(Error::storage("damaged", "its variant keeps another state than the plan"));
         }

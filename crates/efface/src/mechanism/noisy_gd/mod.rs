@@ -13,12 +13,12 @@ use efface_privacy::event::{Event, State, Variant};
 
 use super::cost::{Cost, Inputs};
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, agrees, clash, foreign, least_steps, passes,
-    planned_event, refused,
+    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, clash, foreign, least_steps,
+    passes, planned_event, refused,
 };
 use crate::context::Watch;
 use crate::error::{Error, Result};
-use crate::plan::{Choices, List, MOST_STEPS, MechanismName, Plan, Schedule};
+use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::settings::Settings;
 
 /// `noisy-gd`.
@@ -114,9 +114,8 @@ impl Mechanism for NoisyGd {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
         let (steps, _) = steps(plan)?;
         agrees(plan, steps.group, None)?;
-        if steps.learning_steps.max(steps.removal_steps) > MOST_STEPS {
-            return Err(Error::storage("damaged", format!("it has more than {MOST_STEPS} steps")));
-        }
+        bounded("steps", steps.learning_steps)?;
+        bounded("removal-steps", steps.removal_steps)?;
         checked(plan, constants, steps.removal_steps).map(drop)
     }
 
