@@ -12,10 +12,7 @@ const ROOMS: &[(&str, &str)] = &[
         "calibrate quantity special upward event loss outward sampler advantage gaussian \
          rdp accountant case claim certificate",
     ),
-    (
-        "efface-matrix",
-        "change simd tree csr dense kernel matrix gram pass",
-    ),
+    ("efface-matrix", "change simd tree csr dense kernel matrix gram pass"),
     (
         "efface-formats",
         "cell input lengths limits look error budget lines record row_map schema source \
@@ -40,10 +37,7 @@ const ROOMS: &[(&str, &str)] = &[
          audit_sample predict serve status sums train verify weights add erase export \
          verify_ledger copies delete examine report salvage",
     ),
-    (
-        "efface-lab",
-        "audit figure attack reproduce",
-    ),
+    ("efface-lab", "audit figure attack reproduce"),
     (
         "efface-cli",
         "failure progress words destination input interrupt output context exit names \
@@ -166,7 +160,8 @@ fn imports(name: &str) -> BTreeMap<String, BTreeMap<String, PathBuf>> {
                 continue;
             }
             for name in first_names(&code[at + found.len()..]) {
-                let other = if present.contains(&name) { Some(&name) } else { handed_on.get(&name) };
+                let other =
+                    if present.contains(&name) { Some(&name) } else { handed_on.get(&name) };
                 let Some(other) = other else { continue };
                 if *other != room {
                     to.insert(other.clone(), path.clone());
