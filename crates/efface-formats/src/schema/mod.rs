@@ -42,7 +42,7 @@ use crate::record::FeatureNames;
 pub(crate) type Notes = BTreeMap<String, String>;
 
 /// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The user stated it.
@@ -76,19 +76,16 @@ pub enum Header {
 }
 
 /// How a CSV file is laid out, as far as it is stated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CsvShape {
     /// Whether there is a header; unstated, there must be one, and one that holds a number is
     /// refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<Header>,
     /// What separates fields: one ASCII character; unstated, that of `,` `;` and tab which
     /// occurs in the first line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
     /// Lines that begin with this ASCII character are skipped; unstated, none is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<char>,
     /// Where these values come from.
     #[serde(default)]
@@ -133,7 +130,7 @@ pub enum Body {
 }
 
 /// An array of numbers that all mean the same.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
     /// Numbers in a row.
@@ -153,10 +150,8 @@ fn one() -> f64 {
     1.0
 }
 
-/// A checked schema. It serialises as what a schema file holds, and reads back only if it is
-/// consistent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "text::SchemaText", into = "text::SchemaText")]
+/// A checked schema. [`Schema::from_toml`] reads it, [`Schema::canonical`] writes it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     csv: CsvShape,
     body: Body,

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{
-    Body, Column, CsvShape, Header, Kind, Matrix, Notes, Onto, Origin, Other, Scaling, Schema,
-    Storage,
-};
+use serde::Serialize;
+
+use super::{Body, Column, CsvShape, Kind, Matrix, Notes, Origin, Scaling, Schema};
 
 /// Whether comments are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +44,7 @@ fn render(schema: &Schema, comments: Comments, notes: &Notes) -> String {
     out.push_str("version = 1\n");
     match &schema.body {
         Body::Columns { storage, columns } => {
-            let name = match storage {
-                Storage::Dense => "dense",
-                Storage::Sparse => "sparse",
-            };
-            line(&mut out, "storage", &quote(name), "");
+            line(&mut out, "storage", &word(storage), "");
             write_csv(&mut out, schema.csv, comments);
             for column in columns {
                 out.push('\n');
@@ -80,12 +75,8 @@ fn write_csv(out: &mut String, csv: CsvShape, comments: Comments) {
     }
     out.push_str("\n[csv]\n");
     if let Some(header) = csv.header {
-        let name = match header {
-            Header::Present => "present",
-            Header::Absent => "absent",
-        };
         let note = note(comments, csv.origin, "does the first line name the columns?");
-        line(out, "header", &quote(name), note);
+        line(out, "header", &word(&header), note);
     }
     for (key, sign) in [("delimiter", csv.delimiter), ("comment", csv.comment)] {
         if let Some(sign) = sign {
@@ -97,12 +88,8 @@ fn write_csv(out: &mut String, csv: CsvShape, comments: Comments) {
 
 fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
     out.push_str("\n[matrix]\n");
-    let hint = note(
-        comments,
-        matrix.origin,
-        "the largest index in the data; could there be a \
-        larger one?",
-    );
+    let text = "the largest index in the data; could there be a larger one?";
+    let hint = note(comments, matrix.origin, text);
     line(out, "width", &matrix.width.to_string(), hint);
     line(out, "origin", &quote(matrix.origin.name()), "");
     line(out, "first", &matrix.first.to_string(), "");
@@ -121,36 +108,14 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
         }
         Kind::Numeric(Scaling::Range { low, high, onto }) => {
             let range = format!("[{}, {}]", number(*low), number(*high));
-            line(
-                out,
-                "range",
-                &range,
-                note(
-                    "smallest and largest value in the data; what range \
-                is possible?",
-                ),
-            );
-            let name = match onto {
-                Onto::Symmetric => "symmetric",
-                Onto::Unit => "unit",
-            };
-            line(out, "onto", &quote(name), "");
+            let hint = note("smallest and largest value in the data; what range is possible?");
+            line(out, "range", &range, hint);
+            line(out, "onto", &word(onto), "");
         }
         Kind::Categorical { categories, other } => {
-            line(
-                out,
-                "categories",
-                &list(categories),
-                note(
-                    "found in the data; which others are \
-                possible?",
-                ),
-            );
-            let name = match other {
-                Other::Refuse => "refuse",
-                Other::Zero => "zero",
-            };
-            line(out, "other", &quote(name), "");
+            let hint = note("found in the data; which others are possible?");
+            line(out, "categories", &list(categories), hint);
+            line(out, "other", &word(other), "");
         }
         Kind::Hashed { width } => {
             line(out, "width", &width.to_string(), note("too many distinct values for a list"));
@@ -158,15 +123,8 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
         Kind::Label | Kind::Id | Kind::Subject | Kind::Weight | Kind::Ignored => {}
     }
     if !column.missing.is_empty() {
-        line(
-            out,
-            "missing",
-            &list(&column.missing),
-            note(
-                "found in the data; what else marks a \
-            missing value?",
-            ),
-        );
+        let hint = note("found in the data; what else marks a missing value?");
+        line(out, "missing", &list(&column.missing), hint);
     }
     if column.fill != 0.0 {
         line(out, "fill", &number(column.fill), "");
@@ -176,6 +134,13 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
 
 fn note(comments: Comments, origin: Origin, text: &'static str) -> &'static str {
     if comments == Comments::Yes && origin == Origin::Data { text } else { "" }
+}
+
+/// The name that a schema file has for a value of an enum without fields, in quotes; what else there
+/// might be is written as a name that no schema has, so that it is refused when it is read.
+fn word(value: &impl Serialize) -> String {
+    toml::Value::try_from(value)
+        .map_or_else(|error| quote(&error.to_string()), |name| name.to_string())
 }
 
 fn line(out: &mut String, key: &str, value: &str, note: &str) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{Body, Column, CsvShape, Kind, Matrix, Onto, Origin, Other, Scaling, Schema, Storage};
 use crate::error::SchemaError;
@@ -13,55 +13,41 @@ const VERSION: u32 = 1;
 const LONGEST: usize = 1 << 24;
 
 /// The schema as written.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SchemaText {
+struct SchemaText {
     version: u32,
-    #[serde(default, skip_serializing_if = "is_unstated")]
+    #[serde(default)]
     csv: CsvShape,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     storage: Option<Storage>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     matrix: Option<Matrix>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     column: Vec<ColumnText>,
 }
 
-fn is_unstated(csv: &CsvShape) -> bool {
-    *csv == CsvShape::default()
-}
-
 /// A column as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ColumnText {
+struct ColumnText {
     name: String,
     kind: KindText,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     onto: Option<Onto>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     divide: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     other: Option<Other>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     width: Option<u32>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     missing: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     fill: Option<f64>,
     #[serde(default)]
     origin: Origin,
 }
 
 /// A kind as written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum KindText {
-    #[default]
     Numeric,
     Categorical,
     Hashed,
@@ -180,54 +166,6 @@ impl ColumnText {
     fn needs(&self, key: &'static str) -> SchemaError {
         let kind = if key == "width" { "hashed" } else { "categorical" };
         SchemaError::KeyMissing { column: self.name.clone(), key, kind }
-    }
-}
-
-impl From<Schema> for SchemaText {
-    fn from(schema: Schema) -> Self {
-        let (storage, matrix, column) = match schema.body {
-            Body::Columns { storage, columns } => {
-                (Some(storage), None, columns.into_iter().map(ColumnText::from).collect())
-            }
-            Body::Matrix(matrix) => (None, Some(matrix), Vec::new()),
-        };
-        Self { version: VERSION, csv: schema.csv, storage, matrix, column }
-    }
-}
-
-impl From<Column> for ColumnText {
-    fn from(column: Column) -> Self {
-        let fill = (column.fill != 0.0).then_some(column.fill);
-        let Column { name, kind, missing, origin, .. } = column;
-        let mut written = Self { name, missing, fill, origin, ..Self::default() };
-        written.kind = match kind {
-            Kind::Numeric(scaling) => {
-                match scaling {
-                    Scaling::AsIs => {}
-                    Scaling::Divide(divisor) => written.divide = Some(divisor),
-                    Scaling::Range { low, high, onto } => {
-                        written.range = Some([low, high]);
-                        written.onto = Some(onto);
-                    }
-                }
-                KindText::Numeric
-            }
-            Kind::Categorical { categories, other } => {
-                written.categories = Some(categories);
-                written.other = Some(other);
-                KindText::Categorical
-            }
-            Kind::Hashed { width } => {
-                written.width = Some(width);
-                KindText::Hashed
-            }
-            Kind::Label => KindText::Label,
-            Kind::Id => KindText::Id,
-            Kind::Subject => KindText::Subject,
-            Kind::Weight => KindText::Weight,
-            Kind::Ignored => KindText::Ignored,
-        };
-        written
     }
 }
 
