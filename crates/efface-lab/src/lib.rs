@@ -8,3 +8,4 @@ pub mod attack;
 pub mod audit;
 pub mod figure;
 pub mod reproduce;
+mod trial;

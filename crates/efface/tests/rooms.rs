@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &str)] = &[
          audit_sample predict serve status sums train verify weights add erase export \
          verify_ledger copies delete examine report salvage",
     ),
-    ("efface-lab", "audit figure attack reproduce"),
+    ("efface-lab", "trial audit figure attack reproduce"),
     (
         "efface-cli",
         "failure progress words destination input interrupt output context exit names \

@@ -6,13 +6,15 @@
 //! that deletion privacy and differential privacy both hold with epsilon 0, and Theorem 4.3 as printed promises
 //! 0 + p 0 against adaptive requests. A requester who deletes index b first, then 2, makes the release D[2].
 
+use efface::Result;
 use efface_learn::Loss;
-use efface_learn::mechanism::Change;
 
-use super::draws::{coin, generator};
-use super::engine::{Engine, Public, dataset, deletion_privacy};
 use super::outcome::Tally;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::deletion_privacy;
+use super::{Attack, Outcome, Setup, noisy_gd};
+use crate::trial::Engine;
+use crate::trial::draws::coin;
+use crate::trial::engine::{constants, line};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "coin",
@@ -32,11 +34,11 @@ fn published(bit: bool, b: bool, first: usize) -> bool {
     after ^ h[2] ^ data[2]
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(10_000);
     let played = |first: fn(bool) -> usize| {
         Tally::of(setup, trials, |bit, trial| {
-            let b = coin(&mut generator(setup.seed, trial, bit));
+            let b = coin(&mut setup.generator(trial, bit));
             Ok(published(bit, b, first(b)))
         })
     };
@@ -50,33 +52,28 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by("deletion-privacy with epsilon 0")
             .must_not_break(),
     ];
-    let public = Public::line(Loss::Squared { clip: 2.0 }, 3);
-    for engine in [Engine::solve(&public, 4.0, 1e-3)?, Engine::noisy_gd(&public, 4.0, 40, 20)?] {
+    let public = constants(Loss::Squared { clip: 2.0 }, 1, 1.0, 3)?;
+    for engine in [Engine::solve(&public, 4.0, 1e-3)?, noisy_gd(&public, 4.0, (40, 20))?] {
         outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same requests with the sign of the model in the place of the coin.
-fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
-    let one: &[f32] = &[1.0];
-    let mut promise = None;
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome> {
+    let mut event = None;
     let tally = Tally::of(setup, trials, |bit, trial| {
-        let mut rng = generator(setup.seed, trial, bit);
+        let mut rng = setup.generator(trial, bit);
         let mut values = vec![-1.0, -1.0, if bit { 1.0 } else { -1.0 }];
-        let data = |values: &[f64]| dataset(1, values.iter().map(|y| (one, *y)));
-        let first = engine.train(&data(&values)?, &mut rng)?;
-        let change = Change { deleted_since: &[0], added: 0 };
+        let first = engine.train(&line(values.clone())?, &mut rng)?;
         values.remove(usize::from(first.weights[0] > 0.0));
-        let second = engine.request(&data(&values)?, &first, &change, &mut rng)?;
+        let second = engine.request(&line(values.clone())?, &first, (1, 0), &mut rng)?;
         values.truncate(1);
-        let third = engine.request(&data(&values)?, &second, &change, &mut rng)?;
-        if promise.is_none() {
-            promise = Some(deletion_privacy(&third.event, Some(2))?);
-        }
+        let third = engine.request(&line(values)?, &second, (1, 0), &mut rng)?;
+        event.get_or_insert(third.event);
         Ok(third.weights[0] > 0.0)
     })?;
-    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    let claim = deletion_privacy(event.as_ref(), Some(2))?;
     Ok(tally
         .advantage(engine.name(), claim.advantage.0)
         .by(format!("2-adaptive deletion-privacy, epsilon {:.3}", claim.epsilon.0)))

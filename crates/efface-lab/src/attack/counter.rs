@@ -8,19 +8,21 @@
 //! record at a time, each in turn: step k(k-1)/2 + j tells the j-th. A release still differs from
 //! retraining by at most 1, hence still (epsilon, 0)-unlearning, and every record is told infinitely often.
 
-use efface_learn::Loss;
-use efface_learn::mechanism::{Change, MechanismError, OutputNoisePlan, retrain, solve};
-use efface_learn::objective::Objective;
+use efface::Result;
+use efface_learn::mechanism::{MechanismError, retrain, solve};
 use efface_learn::solver::{Solver, unwatched};
+use efface_learn::{Constants, Loss, Objective};
 use efface_privacy::advantage::from_epsilon_delta;
 use efface_privacy::event::State;
 use efface_privacy::quantity::Epsilon;
 use rand_chacha::ChaCha20Rng;
 
-use super::draws::{generator, laplace};
-use super::engine::{Engine, Public, dataset, deletion_privacy};
 use super::outcome::Tally;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::deletion_privacy;
+use super::{Attack, Outcome, Setup, noisy_gd};
+use crate::trial::draws::laplace;
+use crate::trial::engine::{constants, line, output_noise};
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "counter",
@@ -63,15 +65,15 @@ fn in_turn(step: u64) -> f64 {
     f64::from(u8::from(round * (round + 1) / 2 == before))
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(10_000);
     // Each world is epsilon-close to the same retraining.
-    let epsilon = Epsilon::new(2.0 * EPSILON).map_err(Failure::of)?;
+    let epsilon = Epsilon::new(2.0 * EPSILON).map_err(failed)?;
     let allowed = from_epsilon_delta(epsilon, 0.0);
     let promise = format!("({EPSILON}, 0)-unlearning, for each release");
     let played = |share: fn(u64) -> f64| {
         Tally::of(setup, trials, |bit, trial| {
-            Ok(game(bit, &mut generator(setup.seed, trial, bit), share))
+            Ok(game(bit, &mut setup.generator(trial, bit), share))
         })
     };
     let mut outcomes = vec![
@@ -84,8 +86,8 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by(promise)
             .must_not_break(),
     ];
-    let public = public();
-    for engine in [Engine::solve(&public, 0.05, 0.01)?, Engine::noisy_gd(&public, 0.5, 60, 8)?] {
+    let public = constants(Loss::Squared { clip: 2.0 }, 1, 0.1, RECORDS as u64)?;
+    for engine in [Engine::solve(&public, 0.05, 0.01)?, noisy_gd(&public, 0.5, (60, 8))?] {
         outcomes.push(against(&engine, setup, setup.trials(2_000))?);
     }
     outcomes.push(releases_beyond_the_public_number(&public, setup)?);
@@ -96,60 +98,30 @@ const RECORDS: usize = 40;
 /// Requests after the deletion of the target.
 const LATER: usize = 20;
 
-fn public() -> Public {
-    Public {
-        loss: Loss::Squared { clip: 2.0 },
-        cols: 1,
-        lambda: 0.1,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 1.0,
-        group: 1,
-    }
-}
-
 fn values(count: usize) -> impl Iterator<Item = f64> {
     (0..count).map(|k| if k % 2 == 0 { 0.3 } else { -0.5 })
 }
 
 /// The target, y = -1 or 1, is deleted first, then twenty others, one per request. The attacker adds
 /// up what all releases from the first deletion on say.
-fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
-    let one: &[f32] = &[1.0];
-    let mut promise = None;
-    let score = |positive: bool, trial: u64, promise: &mut Option<_>| {
-        let mut rng = generator(setup.seed, trial, positive);
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome> {
+    let mut event = None;
+    let tally = Tally::of_scores(setup, trials, |positive, trial| {
+        let mut rng = setup.generator(trial, positive);
         let target = if positive { 1.0 } else { -1.0 };
-        let data = |count, target: Option<f64>| {
-            dataset(1, target.into_iter().chain(values(count)).map(|y| (one, y)))
-        };
-        let mut now = engine.train(&data(RECORDS - 1, Some(target))?, &mut rng)?;
+        let all = std::iter::once(target).chain(values(RECORDS - 1));
+        let mut now = engine.train(&line(all)?, &mut rng)?;
         let mut sum = 0.0;
         for gone in 0..=LATER {
-            let change = Change { deleted_since: &[0], added: 0 };
-            now = engine.request(&data(RECORDS - 1 - gone, None)?, &now, &change, &mut rng)?;
-            if promise.is_none() {
-                *promise = Some(deletion_privacy(&now.event, None)?);
-            }
+            let rest = line(values(RECORDS - 1 - gone))?;
+            now = engine.request(&rest, &now, (1, 0), &mut rng)?;
+            event.get_or_insert_with(|| now.event.clone());
             // The first release is nearest to the model that knew the target.
             sum += now.weights[0] * 0.5_f64.powi(gone as i32);
         }
         Ok(sum)
-    };
-    // The threshold is the mean over games that are not counted.
-    let mut middle = 0.0;
-    let simulations = trials / 4;
-    for trial in 0..simulations {
-        setup.go_on()?;
-        for world in [false, true] {
-            let sum = score(world, trial, &mut promise)?;
-            middle += sum / (2 * simulations) as f64;
-        }
-    }
-    let tally = Tally::of(setup, trials, |world, trial| {
-        Ok(score(world, simulations + trial, &mut promise)? > middle)
     })?;
-    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    let claim = deletion_privacy(event.as_ref(), None)?;
     Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(
         "deletion-privacy of all releases after the deletion, epsilon {:.3}",
         claim.epsilon.0
@@ -157,35 +129,24 @@ fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failu
 }
 
 /// efface's own secret state promises R releases jointly, and makes no more.
-fn releases_beyond_the_public_number(public: &Public, setup: &Setup) -> Result<Outcome, Failure> {
+fn releases_beyond_the_public_number(constants: &Constants, setup: &Setup) -> Result<Outcome> {
     const COVERED: u64 = 3;
-    let constants = public.constants()?;
-    let (noise, grid) = super::engine::on_grid(0.05)?;
-    let plan = OutputNoisePlan {
-        distance: 1e-4,
-        noise,
-        grid,
-        state: State::Secret,
-        joint_releases: COVERED,
-        group: 1,
-        solver: Solver::Newton,
-    };
-    let plan = plan.check(&constants, 0).map_err(Failure::of)?;
-    let mut rng = generator(setup.seed, 0, false);
-    let one: &[f32] = &[1.0];
-    let data = dataset(1, values(RECORDS).map(|y| (one, y)))?;
-    let objective = Objective::new(&constants, &data).map_err(Failure::of)?;
+    let plan = output_noise(0.05, 1e-4, (State::Secret, COVERED), Solver::Newton)?;
+    let plan = plan.check(constants, 0).map_err(failed)?;
+    let mut rng = setup.generator(0, false);
+    let data = line(values(RECORDS))?;
+    let objective = Objective::new(constants, &data).map_err(failed)?;
     let first = retrain::retrain(&objective, &plan, 1, &mut rng, &mut unwatched);
-    let mut released = first.map_err(Failure::of)?;
+    let mut released = first.map_err(failed)?;
     let mut made = 1;
     for count in 2..=COVERED + 5 {
         let Some(kept) = released.kept.take() else {
-            return Err(Failure::of("secret state keeps something"));
+            return Err(failed("secret state keeps something"));
         };
         match solve::from_kept(&objective, &plan, &kept, count, &mut rng, &mut unwatched) {
             Ok(next) => released = next,
             Err(MechanismError::Releases { .. }) => break,
-            Err(error) => return Err(Failure::of(error)),
+            Err(error) => return Err(failed(error)),
         }
         made = count;
     }

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use efface::Result;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
-use super::Failure;
+use crate::trial::failed;
 
 /// One folder, as numbers by their place.
 #[derive(Debug, Clone, Default)]
@@ -25,23 +26,23 @@ const LONGEST: usize = 1 << 12;
 impl View {
     /// Reads the folder of `vault`; `secret` leaves out the kept state, about which nothing is
     /// promised, and with it the bytes of the file it is in.
-    pub(super) fn of(vault: &Path, secret: bool) -> Result<Self, Failure> {
+    pub(super) fn of(vault: &Path, secret: bool) -> Result<Self> {
         let mut view = Self::default();
-        view.tables(vault, secret).map_err(Failure::of)?;
+        view.tables(vault, secret).map_err(failed)?;
         if secret {
             return Ok(view);
         }
-        let folder = vault.parent().ok_or_else(|| Failure::of("a vault is in a folder"))?;
+        let folder = vault.parent().ok_or_else(|| failed("a vault is in a folder"))?;
         let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(Failure::of)? {
-            let path = entry.map_err(Failure::of)?.path();
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
             if path.is_file() {
                 files.push(path);
             }
         }
         files.sort();
         for (number, path) in files.iter().enumerate() {
-            let bytes = std::fs::read(path).map_err(Failure::of)?;
+            let bytes = std::fs::read(path).map_err(failed)?;
             view.put(format!("file {number}: length"), bytes.len() as f64);
             view.bytes.extend(bytes);
         }

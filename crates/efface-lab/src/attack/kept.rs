@@ -8,15 +8,15 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::{Delete, Settings, Source, Which, delete, train};
+use efface::{Delete, Result, Settings, Source, Which, delete, train};
 use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::special::normal_cdf;
 
-use super::draws::{generator, normal, uniform};
 use super::folder::{Rule, View};
 use super::outcome::Tally;
-use super::vault::Bench;
-use super::{Attack, Failure, Outcome, Setup};
+use super::{Attack, Outcome, Setup};
+use crate::trial::draws::{normal, uniform};
+use crate::trial::{Sandbox, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "kept",
@@ -70,7 +70,7 @@ fn targets() -> Vec<Target> {
     ]
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let (simulations, games) = if setup.quick { (16, 40) } else { (120, 240) };
     let mut outcomes = Vec::new();
     for (number, target) in targets().iter().enumerate() {
@@ -108,20 +108,20 @@ struct Played {
 }
 
 impl Played {
-    fn of(target: &Target, setup: &Setup, seed: u64, trials: u64) -> Result<Self, Failure> {
-        let mut bench = Bench::new(seed)?;
+    fn of(target: &Target, setup: &Setup, seed: u64, trials: u64) -> Result<Self> {
+        let mut sandbox = Setup { seed, ..setup.clone() }.sandbox()?;
         let numbers = target.settings.target_range.is_some();
-        let tables = [false, true].map(|zero| table(setup.seed, numbers, zero));
+        let tables = [false, true].map(|zero| table(setup, numbers, zero));
         let names = ["long.csv", "zero.csv"];
         let mut paths = Vec::new();
         for (name, text) in names.iter().zip(&tables) {
-            paths.push(bench.write(name, text)?);
+            paths.push(sandbox.write(name, text)?);
         }
         let mut played = Self { views: Default::default(), logs: Default::default(), claim: None };
         for _ in 0..trials {
             for (world, path) in paths.iter().enumerate() {
                 setup.go_on()?;
-                played.game(target, &mut bench, world, path)?;
+                played.game(target, &mut sandbox, world, path)?;
             }
         }
         Ok(played)
@@ -131,13 +131,13 @@ impl Played {
     fn game(
         &mut self,
         target: &Target,
-        bench: &mut Bench,
+        sandbox: &mut Sandbox,
         world: usize,
         table: &Path,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         // A folder of its own, so that nothing but the vault is seen.
-        let folder = bench.path("vault");
-        std::fs::create_dir_all(&folder).map_err(Failure::of)?;
+        let folder = sandbox.path("vault");
+        std::fs::create_dir_all(&folder).map_err(failed)?;
         let vault: PathBuf = folder.join("m.efface");
         let regression = target.settings.target_range.is_some();
         let source = Source {
@@ -147,21 +147,21 @@ impl Played {
             classes: (!regression).then(|| vec!["no".to_owned(), "yes".to_owned()]),
             ..Source::default()
         };
-        bench.run(|s| train(&source, target.settings.clone(), &vault, s))?;
+        sandbox.run(|s| train(&source, target.settings.clone(), &vault, s))?;
         let one = Delete {
             what: Which::Ids(vec!["id-0".to_owned()]),
             request_id: Some("one".to_owned()),
         };
-        let served = bench.run(|s| delete(&vault, &one, s))?;
+        let served = sandbox.run(|s| delete(&vault, &one, s))?;
         self.views[world].push(View::of(&vault, target.secret)?);
-        self.logs[world].push(serde_json::to_value(&served.work).map_err(Failure::of)?);
+        self.logs[world].push(serde_json::to_value(&served.work).map_err(failed)?);
         let about = [Notion::IndistinguishableFromRetraining, Notion::ExactRemoval];
         for claim in served.claims.into_iter().filter(|claim| about.contains(&claim.notion)) {
             if self.claim.as_ref().is_none_or(|weakest| weakest.advantage < claim.advantage) {
                 self.claim = Some(claim);
             }
         }
-        std::fs::remove_dir_all(&folder).map_err(Failure::of)
+        std::fs::remove_dir_all(&folder).map_err(failed)
     }
 
     fn folders(&self, logged: bool) -> [Vec<View>; 2] {
@@ -180,7 +180,7 @@ impl Played {
         simulations: u64,
         against: &str,
         learn: fn(&[View], &[View]) -> Rule,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome> {
         let [first, second] = folders.each_ref().map(|views| views.split_at(simulations as usize));
         let rule = learn(first.0, second.0);
         let games = first.1.len() as u64;
@@ -188,7 +188,7 @@ impl Played {
             let views = if world { second.1 } else { first.1 };
             Ok(rule.says_second(&views[trial as usize]))
         })?;
-        let claim = self.claim.as_ref().ok_or_else(|| Failure::of("nothing is certified"))?;
+        let claim = self.claim.as_ref().ok_or_else(|| failed("nothing is certified"))?;
         // Each world is as close to one and the same retraining.
         let (allowed, promise) = match (claim.notion, claim.mu) {
             (Notion::ExactRemoval, _) => (0.0, "exact removal".to_owned()),
@@ -211,8 +211,8 @@ impl Played {
 }
 
 /// The records; that of `id-0` is as long as a row may be, or zero.
-fn table(seed: u64, numbers: bool, zero: bool) -> String {
-    let mut rng = generator(seed, u64::MAX >> 4, false);
+fn table(setup: &Setup, numbers: bool, zero: bool) -> String {
+    let mut rng = setup.generator(u64::MAX >> 4, false);
     let mut text = String::from("id,y,a,b,c,d,e\n");
     for record in 0..RECORDS {
         let drawn: Vec<f64> = (0..COLS).map(|_| normal(&mut rng)).collect();

@@ -1,14 +1,16 @@
 //! Chourasia and Shah (2023), Theorem 3.1: a requester who saw the target's value writes it into
 //! other records before the target is deleted.
 
+use efface::Result;
 use efface_learn::Loss;
-use efface_learn::mechanism::Change;
 use rand_chacha::ChaCha20Rng;
 
-use super::draws::{below, generator, uniform};
-use super::engine::{Engine, Public, Release, dataset, deletion_privacy};
 use super::outcome::Tally;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::deletion_privacy;
+use super::{Attack, Outcome, Setup, noisy_gd};
+use crate::trial::Engine;
+use crate::trial::draws::{below, uniform};
+use crate::trial::engine::{constants, line};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "median",
@@ -42,8 +44,8 @@ fn play(
     values: &mut [f64],
     first: f64,
     rng: &mut ChaCha20Rng,
-    mut serve: impl FnMut(&[f64], usize, &mut ChaCha20Rng) -> Result<f64, Failure>,
-) -> Result<f64, Failure> {
+    mut serve: impl FnMut(&[f64], usize, &mut ChaCha20Rng) -> Result<f64>,
+) -> Result<f64> {
     let mut others: Vec<usize> = (1..values.len()).collect();
     for _ in 1..STEP {
         let place = others.swap_remove(below(rng, others.len()));
@@ -60,10 +62,10 @@ fn median(values: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(10_000);
     let medians = Tally::of(setup, trials, |positive, trial| {
-        let mut rng = generator(setup.seed, trial, positive);
+        let mut rng = setup.generator(trial, positive);
         let mut values = records(positive, &mut rng);
         let first = median(&values);
         Ok(play(&mut values, first, &mut rng, |now, _, _| Ok(median(now)))? > 0.0)
@@ -74,38 +76,32 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by("(0, 0)-adaptive-unlearning")
             .must_break(),
     ];
-    let public =
-        Public { lambda: 0.01, ..Public::line(Loss::Squared { clip: 0.1 }, RECORDS as u64) };
+    let public = constants(Loss::Squared { clip: 0.1 }, 1, 0.01, RECORDS as u64)?;
     let trials = setup.trials(2_000);
-    for engine in [Engine::solve(&public, 1.5, 1e-4)?, Engine::noisy_gd(&public, 0.2, 60, 30)?] {
+    for engine in [Engine::solve(&public, 1.5, 1e-4)?, noisy_gd(&public, 0.2, (60, 30))?] {
         outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same game with a location that is hardly more than a median: residuals clipped at 0.1.
-fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
-    let one: &[f32] = &[1.0];
-    let mut promise = None;
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome> {
+    let mut event = None;
     let tally = Tally::of(setup, trials, |positive, trial| {
-        let mut rng = generator(setup.seed, trial, positive);
+        let mut rng = setup.generator(trial, positive);
         let mut values = records(positive, &mut rng);
-        let data = |values: &[f64]| dataset(1, values.iter().map(|y| (one, *y)));
-        let mut now: Release = engine.train(&data(&values)?, &mut rng)?;
+        let mut now = engine.train(&line(values.clone())?, &mut rng)?;
         let first = now.weights[0];
         let last = play(&mut values, first, &mut rng, |values, _, rng| {
             // A record is deleted and another one added: places are used once, so all are of the
             // first training.
-            let change = Change { deleted_since: &[0], added: 1 };
-            now = engine.request(&data(values)?, &now, &change, rng)?;
+            now = engine.request(&line(values.to_vec())?, &now, (1, 1), rng)?;
             Ok(now.weights[0])
         })?;
-        if promise.is_none() {
-            promise = Some(deletion_privacy(&now.event, Some(STEP as u64))?);
-        }
+        event.get_or_insert(now.event);
         Ok(last > 0.0)
     })?;
-    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    let claim = deletion_privacy(event.as_ref(), Some(STEP as u64))?;
     Ok(tally
         .advantage(engine.name(), claim.advantage.0)
         .by(format!("{STEP}-adaptive deletion-privacy, epsilon {:.3}", claim.epsilon.0)))

@@ -6,19 +6,21 @@
 //! model most in its own direction, searched for among a hundred. The engine is its own shadow trainer,
 //! with the mechanism, constants and noise of the model that is attacked.
 
-use efface_learn::mechanism::Change;
-use efface_learn::{Dataset, Loss};
+use efface::Result;
+use efface_learn::{Constants, Dataset, Loss};
 use efface_privacy::claim::{Claim, Question};
 use efface_privacy::event::{Adjacency, Event};
 use efface_privacy::special::normal_cdf;
 use rand_chacha::ChaCha20Rng;
 
-use super::draws::generator;
-use super::engine::{Engine, Public, Release, claim};
 use super::outcome::true_positives;
 use super::pool::Pool;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::claim;
+use super::{Attack, Outcome, Setup, noisy_gd};
 use crate::audit::statistics::quantile_above;
+use crate::trial::draws::moments;
+use crate::trial::engine::constants;
+use crate::trial::{Engine, Release};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "membership",
@@ -56,27 +58,15 @@ enum Game {
     Left,
 }
 
-fn public(pool: &Pool) -> Public {
-    Public {
-        loss: Loss::Logistic,
-        cols: pool.cols,
-        lambda: LAMBDA,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    }
-}
-
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let pool = Pool::of(setup, RECORDS + CANDIDATES - 1)?;
-    let public = public(&pool);
+    let public = constants(Loss::Logistic, pool.cols(), LAMBDA, RECORDS as u64)?;
     let worlds = worlds(&pool, &public, setup)?;
     let honest = Engine::solve(&public, NOISE, 0.06 * NOISE)?;
     let quiet = Engine::solve(&public, NOISE / 50.0, 0.06 * NOISE / 50.0)?;
-    let steps = Engine::noisy_gd(&public, 0.1, 150, 40)?;
-    let claimed = |engine: &Engine, game: Game| -> Result<Claim, Failure> {
-        let mut rng = generator(setup.seed, 0, true);
+    let steps = noisy_gd(&public, 0.1, (150, 40))?;
+    let claimed = |engine: &Engine, game: Game| -> Result<Claim> {
+        let mut rng = setup.generator(0, true);
         promised(&release(engine, game, true, &worlds, &mut rng)?.event, game)
     };
     let play = |engine: &Engine, game, rates: &[f64]| attack(engine, game, rates, &worlds, setup);
@@ -106,17 +96,17 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
 }
 
 /// What the model promises about the target.
-fn promised(event: &Event, game: Game) -> Result<Claim, Failure> {
+fn promised(event: &Event, game: Game) -> Result<Claim> {
     let question = match game {
         Game::Present => Question::Differential { delta: DELTA, adjacency: Adjacency::Remove },
         Game::Forgotten | Game::Left => Question::Indistinguishable { delta: DELTA },
     };
-    claim(event, &question)
+    claim(Some(event), &question)
 }
 
 /// Records, and among a hundred others the one whose presence moves its own margin most.
-fn worlds(pool: &Pool, public: &Public, setup: &Setup) -> Result<Worlds, Failure> {
-    let mut rng = generator(setup.seed, u64::MAX >> 3, false);
+fn worlds(pool: &Pool, public: &Constants, setup: &Setup) -> Result<Worlds> {
+    let mut rng = setup.generator(u64::MAX >> 3, false);
     let drawn = pool.draw(RECORDS + CANDIDATES - 1, &mut rng);
     let (rest, candidates) = drawn.split_at(RECORDS - 1);
     let exact = Engine::solve(public, 1e-5, 1e-7)?;
@@ -155,27 +145,25 @@ fn release(
     member: bool,
     worlds: &Worlds,
     rng: &mut ChaCha20Rng,
-) -> Result<Release, Failure> {
+) -> Result<Release> {
     let data = if member { &worlds.with } else { &worlds.without };
     match game {
-        Game::Present => engine.train(data, rng),
-        Game::Left => engine.train(data, rng),
+        Game::Present | Game::Left => engine.train(data, rng),
         Game::Forgotten if !member => reference(engine, &worlds.without, rng),
         Game::Forgotten => {
             let first = engine.train(data, rng)?;
-            let change = Change { deleted_since: &[0], added: 0 };
-            engine.request(&worlds.without, &first, &change, rng)
+            engine.request(&worlds.without, &first, (1, 0), rng)
         }
     }
 }
 
 /// The world in which the target never was: all steps of learning and of the request, without it.
-fn reference(engine: &Engine, data: &Dataset, rng: &mut ChaCha20Rng) -> Result<Release, Failure> {
+fn reference(engine: &Engine, data: &Dataset, rng: &mut ChaCha20Rng) -> Result<Release> {
     let first = engine.train(data, rng)?;
     if !engine.steps_go_on() {
         return Ok(first);
     }
-    engine.request(data, &first, &Change { deleted_since: &[], added: 0 }, rng)
+    engine.request(data, &first, (0, 0), rng)
 }
 
 /// Rates of one attack.
@@ -192,12 +180,12 @@ fn attack(
     rates: &[f64],
     worlds: &Worlds,
     setup: &Setup,
-) -> Result<Vec<Rates>, Failure> {
-    let margins = |member: bool, from: u64, count: u64| -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<Rates>> {
+    let margins = |member: bool, from: u64, count: u64| -> Result<Vec<f64>> {
         (from..from + count)
             .map(|trial| {
                 setup.go_on()?;
-                let mut rng = generator(setup.seed, trial, member);
+                let mut rng = setup.generator(trial, member);
                 let released = release(engine, game, member, worlds, &mut rng)?;
                 Ok(dot(&worlds.direction, &released.weights))
             })
@@ -222,13 +210,6 @@ fn attack(
         }
     };
     Ok(rates.iter().map(|asked| found(*asked)).collect())
-}
-
-/// Mean and variance of a sample.
-fn moments(sample: &[f64]) -> (f64, f64) {
-    let n = sample.len() as f64;
-    let mean = sample.iter().sum::<f64>() / n;
-    (mean, sample.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0))
 }
 
 impl Rates {

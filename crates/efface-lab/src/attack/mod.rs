@@ -2,8 +2,6 @@
 
 mod coin;
 mod counter;
-mod draws;
-mod engine;
 mod folder;
 mod kept;
 mod median;
@@ -12,17 +10,23 @@ mod one_run;
 mod outcome;
 mod perturbation;
 mod pool;
+mod promise;
 mod reconstruction;
 mod sisa;
 mod slow_down;
 mod softmax;
 mod sum;
-pub(crate) mod vault;
 
 #[cfg(test)]
 mod tests;
 
 pub use outcome::{Outcome, Promise};
+
+use efface::{Error, Result};
+use efface_learn::Constants;
+use rand_chacha::ChaCha20Rng;
+
+use crate::trial::{Engine, Sandbox, draws};
 
 /// An attack and what it is aimed at.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +42,7 @@ pub struct Attack {
     /// Where it was published.
     pub source: &'static str,
     /// Runs the attack; one outcome per target.
-    pub run: fn(&Setup) -> Result<Vec<Outcome>, Failure>,
+    pub run: fn(&Setup) -> Result<Vec<Outcome>>,
 }
 
 /// How an attack is run.
@@ -61,27 +65,25 @@ impl Setup {
     }
 
     /// Goes on, unless the user asked to stop.
-    fn go_on(&self) -> Result<(), Failure> {
-        if (self.stop)() { Err(Failure::Interrupted) } else { Ok(()) }
+    fn go_on(&self) -> Result<()> {
+        if (self.stop)() { Err(Error::interrupted()) } else { Ok(()) }
+    }
+
+    /// A generator of its own for each trial of each world.
+    fn generator(&self, trial: u64, world: bool) -> ChaCha20Rng {
+        draws::generator(self.seed, 2 * trial + u64::from(world))
+    }
+
+    /// A folder with a key, in which the whole engine runs.
+    fn sandbox(&self) -> Result<Sandbox> {
+        Sandbox::new(self.generator(u64::MAX >> 1, false), self.stop)
     }
 }
 
-/// Why an attack did not come to its end.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// It could not be run, in words.
-    #[error("{0}")]
-    Impossible(String),
-}
-
-impl Failure {
-    /// From any error.
-    fn of(error: impl std::fmt::Display) -> Self {
-        Self::Impossible(error.to_string())
-    }
+/// `noisy-gd` with the step 1/L, noise of about `step_noise` in every step, and these numbers of
+/// steps for learning and for a request.
+fn noisy_gd(constants: &Constants, step_noise: f64, steps: (u64, u64)) -> Result<Engine> {
+    Engine::noisy_gd(constants, 1.0 / constants.total_smoothness(), step_noise, steps)
 }
 
 /// Every attack, in the order of the page.

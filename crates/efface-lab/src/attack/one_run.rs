@@ -5,20 +5,21 @@
 //! probability e^epsilon/(1 + e^epsilon), but for 2 m delta (their Theorem 5.2 with its factor alpha <= 1). delta is so
 //! small here that this is part of the error of the bound.
 
-use std::ops::ControlFlow;
-
-use efface_learn::mechanism::{OutputNoisePlan, retrain};
-use efface_learn::solver::{Progress, Solver};
-use efface_learn::{Dataset, Loss, Objective};
+use efface::{Error, Result};
+use efface_learn::mechanism::retrain;
+use efface_learn::solver::Solver;
+use efface_learn::{Dataset, Declared, Loss, Objective};
 use efface_matrix::{Matrix, Row};
 use efface_privacy::claim::Question;
-use efface_privacy::event::{Adjacency, State};
+use efface_privacy::event::{Adjacency, Event, Normalizer, Procedure, State};
 
-use super::draws::{coin, generator, normal};
-use super::engine::{Public, claim, on_grid};
 use super::outcome::ERROR;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::claim;
+use super::{Attack, Outcome, Setup};
 use crate::audit::statistics::lower;
+use crate::trial::draws::{coin, normal, unit};
+use crate::trial::engine::{declared, output_noise};
+use crate::trial::{failed, until};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "one-run",
@@ -38,7 +39,7 @@ const LAMBDA: f64 = 0.01;
 /// N: with lambda N = 10 one record moves the optimum by at most 1/10.
 const N: u64 = 1_000;
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::new();
     // Noise for mu of about 1/2, 1 and 3.
     for sigma in [0.2, 0.1, 1.0 / 30.0] {
@@ -48,63 +49,37 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     Ok(outcomes)
 }
 
-fn plan(sigma: f64) -> Result<OutputNoisePlan, Failure> {
-    let (noise, grid) = on_grid(sigma)?;
-    Ok(OutputNoisePlan {
-        distance: 1e-4,
-        noise,
-        grid,
-        state: State::Perfect,
-        joint_releases: 1,
-        group: 1,
-        solver: Solver::Lbfgs,
-    })
-}
-
 /// Trains with a `share` of the noise that is claimed, and bounds epsilon from below.
-fn audit(sigma: f64, share: f64, setup: &Setup) -> Result<Outcome, Failure> {
-    let public = Public {
-        loss: Loss::Logistic,
-        cols: ORDINARY + CANARIES,
-        lambda: LAMBDA,
-        n: N,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    };
+fn audit(sigma: f64, share: f64, setup: &Setup) -> Result<Outcome> {
     let capacity = (CANARIES + ORDINARY * ORDINARY) as u64;
-    let constants = public.with_capacity(capacity)?;
-    let mut rng = generator(setup.seed, 0, false);
-    let mut data = Dataset::new(Matrix::sparse(public.cols), Vec::new()).map_err(Failure::of)?;
+    let cols = ORDINARY + CANARIES;
+    let normalizer = Normalizer::Fixed { n: N, capacity };
+    let public = Declared { normalizer, ..declared(Loss::Logistic, cols, LAMBDA, N) };
+    let constants = public.check().map_err(failed)?;
+    let plan = |sigma| {
+        let plan = output_noise(sigma, 1e-4, (State::Perfect, 1), Solver::Lbfgs)?;
+        plan.check(&constants, 0).map_err(failed)
+    };
+    let mut rng = setup.generator(0, false);
+    let mut data = Dataset::new(Matrix::sparse(cols), Vec::new()).map_err(failed)?;
     for _ in 0..ORDINARY * ORDINARY {
         let row: Vec<f64> = (0..ORDINARY).map(|_| normal(&mut rng)).collect();
-        let size = row.iter().map(|x| x * x).sum::<f64>().sqrt() * 1.000_001;
-        let values: Vec<f32> = row.iter().map(|x| (x / size) as f32).collect();
         let indices: Vec<u32> = (0..ORDINARY as u32).collect();
-        push(&mut data, &indices, &values, f64::from(u8::from(row[0] > 0.0)))?;
+        push(&mut data, &indices, &unit(&row), f64::from(u8::from(row[0] > 0.0)))?;
     }
     let inside: Vec<bool> = (0..CANARIES).map(|_| coin(&mut rng)).collect();
     for canary in (0..CANARIES).filter(|canary| inside[*canary]) {
         push(&mut data, &[(ORDINARY + canary) as u32], &[1.0], 1.0)?;
     }
-    let objective = Objective::new(&constants, &data).map_err(Failure::of)?;
-    let made = plan(sigma * share)?.check(&constants, 0).map_err(Failure::of)?;
+    let objective = Objective::new(&constants, &data).map_err(failed)?;
     // One long training: it is watched itself.
-    let mut watch = |_: &Progress| match setup.go_on() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    };
-    let released =
-        retrain::retrain(&objective, &made, 1, &mut rng, &mut watch).map_err(Failure::of)?;
-    let stated = plan(sigma)?.check(&constants, 0).map_err(Failure::of)?;
-    let event = efface_privacy::event::Event::OutputNoise(stated.event(
-        &constants,
-        data.rows(),
-        efface_privacy::event::Procedure::Retrain,
-        1,
-    ));
+    let watch = &mut until(setup.stop);
+    let released = retrain::retrain(&objective, &plan(sigma * share)?, 1, &mut rng, watch)
+        .map_err(|error| if (setup.stop)() { Error::interrupted() } else { failed(error) })?;
+    let stated = plan(sigma)?.event(&constants, data.rows(), Procedure::Retrain, 1);
+    let event = Event::OutputNoise(stated);
     let question = Question::Differential { delta: DELTA, adjacency: Adjacency::Remove };
-    let claimed = claim(&event, &question)?;
+    let claimed = claim(Some(&event), &question)?;
 
     // The quarter with the largest weights is guessed in, the quarter with the smallest out.
     let mut order: Vec<usize> = (0..CANARIES).collect();
@@ -133,6 +108,6 @@ fn audit(sigma: f64, share: f64, setup: &Setup) -> Result<Outcome, Failure> {
     .by(format!("differential privacy at delta {DELTA:e}")))
 }
 
-fn push(data: &mut Dataset, indices: &[u32], values: &[f32], y: f64) -> Result<(), Failure> {
-    data.push(Row::Sparse { indices, values }, y).map_err(Failure::of)
+fn push(data: &mut Dataset, indices: &[u32], values: &[f32], y: f64) -> Result<()> {
+    data.push(Row::Sparse { indices, values }, y).map_err(failed)
 }

@@ -1,8 +1,9 @@
 //! What an attack achieved against one mechanism, beside what that mechanism promises.
 
+use efface::Result;
 use serde::Serialize;
 
-use super::{Failure, Setup};
+use super::Setup;
 use crate::audit::statistics::{lower, upper};
 
 /// The probability that one bound of an attack fails. A run of all attacks makes fewer than a
@@ -117,8 +118,8 @@ impl Tally {
     pub(super) fn of(
         setup: &Setup,
         trials: u64,
-        mut answers_second: impl FnMut(bool, u64) -> Result<bool, Failure>,
-    ) -> Result<Self, Failure> {
+        mut answers_second: impl FnMut(bool, u64) -> Result<bool>,
+    ) -> Result<Self> {
         let mut tally = Self { first: (0, trials), second: (0, trials) };
         for trial in 0..trials {
             setup.go_on()?;
@@ -126,6 +127,27 @@ impl Tally {
             tally.second.0 += u64::from(answers_second(true, trial)?);
         }
         Ok(tally)
+    }
+
+    /// Plays `trials` games in each world with an attacker who says the second where a score is
+    /// above the mean of the scores of a quarter as many games that are not counted.
+    ///
+    /// # Errors
+    /// Of the attacker; when the user asked to stop.
+    pub(super) fn of_scores(
+        setup: &Setup,
+        trials: u64,
+        mut score: impl FnMut(bool, u64) -> Result<f64>,
+    ) -> Result<Self> {
+        let simulations = trials / 4;
+        let mut middle = 0.0;
+        for trial in 0..simulations {
+            setup.go_on()?;
+            for world in [false, true] {
+                middle += score(world, trial)? / (2 * simulations) as f64;
+            }
+        }
+        Self::of(setup, trials, |world, trial| Ok(score(world, simulations + trial)? > middle))
     }
 
     /// The advantage, P(says second | second) - P(says second | first): 0 for guessing.

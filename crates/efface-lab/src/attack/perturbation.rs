@@ -6,9 +6,9 @@
 //! it, so that weights which retraining reaches in 5 of 100 runs are reached in 1 of 100: delta is 0.029.
 //! This runs efface's own `objective-perturbation`, which is there to repeat the paper.
 
-use efface::{CheckOutcome, Delete, Settings, Source, Which};
+use efface::{CheckOutcome, Delete, Result, Settings, Source, Which};
+use efface_learn::mechanism::Released;
 use efface_learn::mechanism::objective_perturbation::{Changed, request, train};
-use efface_learn::mechanism::{Change, PerturbationPlan, Released};
 use efface_learn::solver::{Solver, unwatched};
 use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
 use efface_privacy::accountant::Accountant;
@@ -16,11 +16,11 @@ use efface_privacy::claim::{Question, evaluate};
 use efface_privacy::event::{Event, Normalizer};
 use efface_privacy::quantity::Decimal;
 
-use super::draws::generator;
-use super::engine::{Engine, Public, claim, dataset, on_grid};
 use super::outcome::Tally;
-use super::vault::Bench;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::claim;
+use super::{Attack, Outcome, Setup};
+use crate::trial::engine::{constants, declared, line, perturbation};
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "perturbation",
@@ -40,69 +40,52 @@ const CLAIMED: f64 = 1.9e-14;
 /// Weights that retraining reaches more than e times as often as removal.
 const RARE: std::ops::Range<f64> = 24.53..94.08;
 
-fn records(count: usize) -> Result<Dataset, Failure> {
-    let one: &[f32] = &[1.0];
-    dataset(1, [1.0, 1.0, 0.0].into_iter().take(count).map(|y| (one, y)))
+fn records(count: usize) -> Result<Dataset> {
+    line([1.0, 1.0, 0.0].into_iter().take(count))
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
-    let public = Declared {
-        loss: Loss::Logistic,
-        cols: 1,
-        lambda: LAMBDA,
-        normalizer: Normalizer::Mean { minimum: 1 },
-        row_bound: 1.0,
-        target_bound: 0.0,
-        max_weight: None,
-    };
-    let constants = public.check().map_err(Failure::of)?;
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
+    let normalizer = Normalizer::Mean { minimum: 1 };
+    let public = Declared { normalizer, ..declared(Loss::Logistic, 1, LAMBDA, 3) };
+    let constants = public.check().map_err(failed)?;
     Ok(vec![removals(&constants, setup)?, fresh_noise(setup)?, believed_certificates(setup)?])
 }
 
 /// Removal (first world) against retraining on the two records that remain (second world).
-fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
-    let (noise, grid) = on_grid(8.0 * LARGEST)?;
+fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome> {
     // The mechanism's own bound on the residual is far larger; so that it removes rather than trains
     // anew its budget is, too. The theorem is given the true residual.
-    let plan = PerturbationPlan {
-        noise,
-        grid,
-        budget: 1e9,
-        distance: 1e-9,
-        group: 1,
-        solver: Solver::Newton,
-    };
-    let plan = plan.check(constants, 2).map_err(Failure::of)?;
-    let (all, rest, none) = (records(3)?, records(2)?, dataset(1, [])?);
-    let third = dataset(1, [(&[1.0_f32][..], 0.0)])?;
-    let before = Objective::new(constants, &all).map_err(Failure::of)?;
-    let after = Objective::new(constants, &rest).map_err(Failure::of)?;
+    let plan = perturbation(8.0 * LARGEST, 1e9, 1e-9, Solver::Newton)?;
+    let plan = plan.check(constants, 2).map_err(failed)?;
+    let (all, rest, none, third) = (records(3)?, records(2)?, line([])?, line([0.0])?);
+    let before = Objective::new(constants, &all).map_err(failed)?;
+    let after = Objective::new(constants, &rest).map_err(failed)?;
     let mut event = None;
     let tally = Tally::of(setup, setup.trials(150_000), |retrained, trial| {
-        let mut rng = generator(setup.seed, trial, retrained);
+        let mut rng = setup.generator(trial, retrained);
         let watch = &mut unwatched;
         let released: Released = if retrained {
-            train(&after, &plan, 1, &mut rng, watch).map_err(Failure::of)?
+            train(&after, &plan, 1, &mut rng, watch).map_err(failed)?
         } else {
-            let first = train(&before, &plan, 1, &mut rng, watch).map_err(Failure::of)?;
-            let kept = first.kept.as_ref().ok_or_else(|| Failure::of("nothing is kept"))?;
+            let first = train(&before, &plan, 1, &mut rng, watch).map_err(failed)?;
+            let kept = first.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
             let changed =
                 Changed { published: &first.weights, kept, removed: &third, added: &none };
-            request(&after, &plan, changed, 2, &mut rng, &mut unwatched).map_err(Failure::of)?
+            request(&after, &plan, changed, 2, &mut rng, &mut unwatched).map_err(failed)?
         };
         event.get_or_insert(released.event);
         Ok(RARE.contains(&released.weights[0]))
     })?;
     let Some(Event::ObjectivePerturbation(mut event)) = event else {
-        return Err(Failure::of("the event is another mechanism's"));
+        return Err(failed("the event is another mechanism's"));
     };
     event.residual = Decimal(LARGEST);
     let question = Question::Indistinguishable { delta: CLAIMED };
     let claimed = evaluate(&Event::ObjectivePerturbation(event), &question, Accountant::Objective)
-        .map_err(Failure::of)?;
+        .map_err(failed)?;
     // The paper's numbers: 1.9e-14 is 1.5 exp(-32), rounded to two digits.
     if (claimed.epsilon.0 - EPSILON).abs() > 1e-2 {
-        return Err(Failure::of(format!("the theorem claims epsilon {}", claimed.epsilon)));
+        return Err(failed(format!("the theorem claims epsilon {}", claimed.epsilon)));
     }
     Ok(tally
         .delta("objective perturbation with Newton removal", EPSILON, CLAIMED)
@@ -111,46 +94,44 @@ fn removals(constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
 }
 
 /// The same deletion by `solve`, with noise for mu of about 1, so that there is something to see.
-fn fresh_noise(setup: &Setup) -> Result<Outcome, Failure> {
-    let public = Public { lambda: LAMBDA, target_bound: 0.0, ..Public::line(Loss::Logistic, 3) };
+fn fresh_noise(setup: &Setup) -> Result<Outcome> {
+    let public = constants(Loss::Logistic, 1, LAMBDA, 3)?;
     let engine = Engine::solve(&public, 1.0, 0.5)?;
     let (all, rest) = (records(3)?, records(2)?);
-    let change = Change { deleted_since: &[0], added: 0 };
     // The best test of a Gaussian pair with this mu is a threshold mu/2 + epsilon/mu = 1.5 deviations
     // from the first mean, which is where the optimum of the rest may be at most.
     let quiet = Engine::solve(&public, 1e-3, 1e-6)?;
-    let optimum = quiet.train(&rest, &mut generator(setup.seed, 0, false))?.weights[0];
+    let optimum = quiet.train(&rest, &mut setup.generator(0, false))?.weights[0];
     let mut event = None;
     let tally = Tally::of(setup, setup.trials(30_000), |retrained, trial| {
-        let mut rng = generator(setup.seed, trial, retrained);
+        let mut rng = setup.generator(trial, retrained);
         let released = if retrained {
             engine.train(&rest, &mut rng)?
         } else {
             let first = engine.train(&all, &mut rng)?;
-            engine.request(&rest, &first, &change, &mut rng)?
+            engine.request(&rest, &first, (1, 0), &mut rng)?
         };
         event.get_or_insert(released.event);
         Ok(released.weights[0] > optimum + 1.5)
     })?;
-    let event = event.ok_or_else(|| Failure::of("no trials"))?;
-    let claimed = claim(&event, &Question::Indistinguishable { delta: 1e-6 })?;
-    let mu = claimed.mu.ok_or_else(|| Failure::of("no mu"))?.0;
+    let claimed = claim(event.as_ref(), &Question::Indistinguishable { delta: 1e-6 })?;
+    let mu = claimed.mu.ok_or_else(|| failed("no mu"))?.0;
     Ok(tally
         .delta(engine.name(), EPSILON, gaussian_delta(EPSILON, mu)?)
         .by(format!("indistinguishable from retraining, mu {mu:.3}")))
 }
 
-fn gaussian_delta(epsilon: f64, mu: f64) -> Result<f64, Failure> {
+fn gaussian_delta(epsilon: f64, mu: f64) -> Result<f64> {
     use efface_privacy::gaussian::delta;
     use efface_privacy::quantity::{Epsilon, Mu};
-    let epsilon = Epsilon::new(epsilon).map_err(Failure::of)?;
-    Ok(delta(epsilon, Mu::new(mu).map_err(Failure::of)?))
+    let epsilon = Epsilon::new(epsilon).map_err(failed)?;
+    Ok(delta(epsilon, Mu::new(mu).map_err(failed)?))
 }
 
 /// How many certificates of such a model `verify` believes.
-fn believed_certificates(setup: &Setup) -> Result<Outcome, Failure> {
-    let mut bench = Bench::new(setup.seed)?;
-    let table = bench
+fn believed_certificates(setup: &Setup) -> Result<Outcome> {
+    let mut sandbox = setup.sandbox()?;
+    let table = sandbox
         .write("data.csv", "id,y,x\n1,yes,1\n2,yes,1\n3,no,1\n4,yes,0.5\n5,no,-0.5\n6,no,-1\n")?;
     let source = Source {
         path: Some(table),
@@ -165,15 +146,15 @@ fn believed_certificates(setup: &Setup) -> Result<Outcome, Failure> {
         delta: Some(1e-4),
         ..Settings::default()
     };
-    let vault = bench.path("model.efface");
-    let trained = bench.run(|s| efface::train(&source, settings, &vault, s))?;
+    let vault = sandbox.path("model.efface");
+    let trained = sandbox.run(|s| efface::train(&source, settings, &vault, s))?;
     let one = Delete { what: Which::Ids(vec!["3".into()]), request_id: None };
-    let deleted = bench.run(|s| efface::delete(&vault, &one, s))?;
-    let key = bench.public_key();
+    let deleted = sandbox.run(|s| efface::delete(&vault, &one, s))?;
+    let key = sandbox.public_key();
     let mut believed = 0_u32;
     for served in [&trained, &deleted] {
-        let verdict = efface::verify(&served.certificate, Some(&key), Some(&vault), None)
-            .map_err(Failure::of)?;
+        let verdict =
+            efface::verify(&served.certificate, Some(&key), Some(&vault), None).map_err(failed)?;
         let fails: Vec<_> =
             verdict.checks.iter().filter(|c| c.outcome == CheckOutcome::Fails).collect();
         let told = fails.iter().any(|check| check.reason.starts_with("NOT SOUND"));

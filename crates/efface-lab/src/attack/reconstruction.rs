@@ -5,16 +5,17 @@
 //! length. Unlearning promises are about the model after alone: they do not exclude it. Only noise that
 //! hides the record while it is there does, and that is differential privacy over both releases.
 
-use efface_learn::mechanism::Change;
+use efface::Result;
 use efface_learn::{Loss, Objective};
 use efface_privacy::claim::Question;
 use efface_privacy::event::Adjacency;
 
-use super::draws::generator;
-use super::engine::{Engine, Public, claim};
 use super::outcome::Tally;
 use super::pool::Pool;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::claim;
+use super::{Attack, Outcome, Setup};
+use crate::trial::engine::constants;
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "reconstruction",
@@ -28,43 +29,30 @@ pub(super) const ATTACK: Attack = Attack {
 
 const RECORDS: usize = 200;
 const SAMPLE: usize = 400;
+const LAMBDA: f64 = 0.02;
 const DELTA: f64 = 1e-6;
 /// Noise, in units of G/(lambda N), how far one record can move the optimum.
 const NOISES: [f64; 6] = [1e-4, 1e-3, 0.03, 0.3, 3.0, 10.0];
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let pool = Pool::of(setup, RECORDS + 1 + SAMPLE)?;
-    let public = Public {
-        loss: Loss::Logistic,
-        cols: pool.cols,
-        lambda: 0.02,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    };
-    let reach = 1.0 / (public.lambda * RECORDS as f64);
+    let public = constants(Loss::Logistic, pool.cols(), LAMBDA, RECORDS as u64)?;
+    let reach = 1.0 / (LAMBDA * RECORDS as f64);
     let mut outcomes = Vec::new();
     for noise in NOISES {
         let engine = Engine::solve(&public, noise * reach, 0.005 * noise * reach)?;
-        outcomes.extend(against(&engine, noise, &public, &pool, setup)?);
+        outcomes.extend(against(&engine, noise, &pool, setup)?);
     }
     Ok(outcomes)
 }
 
 /// The game at one noise: which candidate was deleted, and how like the row the estimate is.
-fn against(
-    engine: &Engine,
-    noise: f64,
-    public: &Public,
-    pool: &Pool,
-    setup: &Setup,
-) -> Result<Vec<Outcome>, Failure> {
+fn against(engine: &Engine, noise: f64, pool: &Pool, setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(300);
-    let sample_constants = Public { n: SAMPLE as u64, ..public.clone() }.constants()?;
+    let of_sample = constants(Loss::Logistic, pool.cols(), LAMBDA, SAMPLE as u64)?;
     let (mut likeness, mut event) = (0.0, None);
     let tally = Tally::of(setup, trials, |second, trial| {
-        let mut rng = generator(setup.seed, trial, second);
+        let mut rng = setup.generator(trial, second);
         let drawn = pool.draw(RECORDS + 1 + SAMPLE, &mut rng);
         let (records, sample) = drawn.split_at(RECORDS + 1);
         // The candidates are the first two; one of them is in the data, and then deleted.
@@ -72,25 +60,23 @@ fn against(
         let gone = candidates[usize::from(second)];
         let with: Vec<usize> = [gone].into_iter().chain(rest.iter().copied()).collect();
         let before = engine.train(&pool.records(&with)?, &mut rng)?;
-        let change = Change { deleted_since: &[0], added: 0 };
-        let after = engine.request(&pool.records(rest)?, &before, &change, &mut rng)?;
+        let after = engine.request(&pool.records(rest)?, &before, (1, 0), &mut rng)?;
 
         let sample = pool.records(sample)?;
-        let objective = Objective::new(&sample_constants, &sample).map_err(Failure::of)?;
+        let objective = Objective::new(&of_sample, &sample).map_err(failed)?;
         let moved: Vec<f64> =
             before.weights.iter().zip(&after.weights).map(|(b, a)| b - a).collect();
-        let curvature = objective.curvature(&after.weights).map_err(Failure::of)?;
-        let estimate = objective.product(&curvature, &moved).map_err(Failure::of)?;
+        let curvature = objective.curvature(&after.weights).map_err(failed)?;
+        let estimate = objective.product(&curvature, &moved).map_err(failed)?;
         event.get_or_insert(after.event);
         let like = candidates.iter().map(|place| cosine(pool.record(*place), &estimate));
         let like: Vec<f64> = like.collect();
         likeness += like[usize::from(second)] / (2 * trials) as f64;
         Ok(like[1] > like[0])
     })?;
-    let event = event.ok_or_else(|| Failure::of("no trials"))?;
-    let unlearning = claim(&event, &Question::Indistinguishable { delta: DELTA })?;
+    let unlearning = claim(event.as_ref(), &Question::Indistinguishable { delta: DELTA })?;
     let both = Question::Differential { delta: DELTA, adjacency: Adjacency::Replace };
-    let both = claim(&event, &both)?;
+    let both = claim(event.as_ref(), &both)?;
     let name = format!("{}: noise {noise} of a record's reach", pool.name);
     let mut outcomes = Vec::new();
     if noise <= 1e-3 {

@@ -7,17 +7,17 @@
 //! requester who deletes whatever is not in the first shard leaves models 2 and 3 empty, which a fresh draw of m
 //! records does with probability 3^-m.
 
-use efface::{Delete, Settings, Source, Which};
+use efface::{Delete, Result, Settings, Source, Which};
 use efface_learn::Loss;
-use efface_learn::mechanism::Change;
 use efface_privacy::claim::{Question, Requests};
 use rand_chacha::ChaCha20Rng;
 
-use super::draws::{below, generator, normal, uniform};
-use super::engine::{Engine, Public, claim, dataset};
 use super::outcome::Tally;
-use super::vault::Bench;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::claim;
+use super::{Attack, Outcome, Setup};
+use crate::trial::draws::{below, normal, uniform, unit};
+use crate::trial::engine::{constants, dataset};
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "sisa",
@@ -42,11 +42,11 @@ fn one_shard_is_left(shards: &[usize]) -> bool {
     shards.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(10_000);
     let played = |adaptive: bool| {
         Tally::of(setup, trials, |deleted, trial| {
-            let mut rng = generator(setup.seed, trial, deleted);
+            let mut rng = setup.generator(trial, deleted);
             let first = shards(RECORDS, &mut rng);
             let kept = |record: &usize| {
                 if adaptive { first[*record] == first[0] } else { *record < RECORDS / 3 }
@@ -80,20 +80,12 @@ const COLUMNS: usize = 4;
 /// `solve`: five rounds of deletions of the records that the last release is surest of, then the release
 /// is compared with retraining on what is left. The attacker looks whether the release still leans to those
 /// before.
-fn solve(setup: &Setup) -> Result<Outcome, Failure> {
-    let public = Public {
-        loss: Loss::Logistic,
-        cols: COLUMNS,
-        lambda: 0.05,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    };
+fn solve(setup: &Setup) -> Result<Outcome> {
+    let public = constants(Loss::Logistic, COLUMNS, 0.05, RECORDS as u64)?;
     let engine = Engine::solve(&public, 0.3, 0.06)?;
     let mut event = None;
-    let mut score = |deleted: bool, trial: u64| {
-        let mut rng = generator(setup.seed, trial, deleted);
+    let tally = Tally::of_scores(setup, setup.trials(5_000), |deleted, trial| {
+        let mut rng = setup.generator(trial, deleted);
         let mut rows: Vec<(Vec<f32>, f64)> = (0..RECORDS).map(|_| record(&mut rng)).collect();
         let all = |rows: &[(Vec<f32>, f64)]| {
             dataset(COLUMNS, rows.iter().map(|(x, y)| (x.as_slice(), *y)))
@@ -105,8 +97,7 @@ fn solve(setup: &Setup) -> Result<Outcome, Failure> {
             rows.sort_by(|a, b| margin(b).total_cmp(&margin(a)));
             rows.drain(..3);
             before.clone_from(&now.weights);
-            let change = Change { deleted_since: &[0; 3], added: 0 };
-            now = engine.request(&all(&rows)?, &now, &change, &mut rng)?;
+            now = engine.request(&all(&rows)?, &now, (3, 0), &mut rng)?;
         }
         let release = if deleted { now } else { engine.train(&all(&rows)?, &mut rng)? };
         event.get_or_insert(release.event.clone());
@@ -114,22 +105,10 @@ fn solve(setup: &Setup) -> Result<Outcome, Failure> {
         let centre = engine.train(&all(&rows)?, &mut rng)?.weights;
         let lean = (0..COLUMNS).map(|j| (release.weights[j] - centre[j]) * (before[j] - centre[j]));
         Ok(lean.sum::<f64>())
-    };
-    let trials = setup.trials(5_000);
-    let simulations = trials / 4;
-    let mut middle = 0.0;
-    for trial in 0..simulations {
-        setup.go_on()?;
-        for world in [false, true] {
-            middle += score(world, trial)? / (2 * simulations) as f64;
-        }
-    }
-    let tally =
-        Tally::of(setup, trials, |world, trial| Ok(score(world, simulations + trial)? > middle))?;
-    let event = event.ok_or_else(|| Failure::of("no trials"))?;
-    let claimed = claim(&event, &Question::Indistinguishable { delta: 1e-6 })?;
+    })?;
+    let claimed = claim(event.as_ref(), &Question::Indistinguishable { delta: 1e-6 })?;
     if claimed.requests != Requests::Any {
-        return Err(Failure::of("the claim is not for any requests"));
+        return Err(failed("the claim is not for any requests"));
     }
     let mu = claimed.mu.map_or(f64::NAN, |mu| mu.0);
     Ok(tally
@@ -139,8 +118,7 @@ fn solve(setup: &Setup) -> Result<Outcome, Failure> {
 
 fn record(rng: &mut ChaCha20Rng) -> (Vec<f32>, f64) {
     let row: Vec<f64> = (0..COLUMNS).map(|_| normal(rng)).collect();
-    let size = row.iter().map(|x| x * x).sum::<f64>().sqrt() * 1.000_001;
-    let row: Vec<f32> = row.iter().map(|x| (x / size) as f32).collect();
+    let row = unit(&row);
     let y = f64::from(u8::from(f64::from(row[0]) + 0.5 * (uniform(rng) - 0.5) > 0.0));
     (row, y)
 }
@@ -151,18 +129,18 @@ fn dot(x: &[f32], w: &[f64]) -> f64 {
 
 /// efface has a mechanism with parts of its own, whose sample is kept: how many of its claims are for
 /// requests that follow releases.
-fn own_shards(setup: &Setup) -> Result<Outcome, Failure> {
+fn own_shards(setup: &Setup) -> Result<Outcome> {
     use std::fmt::Write;
-    let mut bench = Bench::new(setup.seed)?;
+    let mut sandbox = setup.sandbox()?;
     let mut text = String::from("id,y,a,b\n");
-    let mut rng = generator(setup.seed, 0, true);
+    let mut rng = setup.generator(0, true);
     for id in 0..200 {
         let (x, y) = record(&mut rng);
         let y = if y > 0.5 { "yes" } else { "no" };
-        writeln!(text, "{id},{y},{},{}", x[0], x[1]).map_err(Failure::of)?;
+        writeln!(text, "{id},{y},{},{}", x[0], x[1]).map_err(failed)?;
     }
     let source = Source {
-        path: Some(bench.write("data.csv", &text)?),
+        path: Some(sandbox.write("data.csv", &text)?),
         label: Some("y".into()),
         id: Some("id".into()),
         ..Source::default()
@@ -173,10 +151,10 @@ fn own_shards(setup: &Setup) -> Result<Outcome, Failure> {
         releases: Some(3),
         ..Settings::default()
     };
-    let vault = bench.path("model.efface");
-    bench.run(|s| efface::train(&source, settings, &vault, s))?;
+    let vault = sandbox.path("model.efface");
+    sandbox.run(|s| efface::train(&source, settings, &vault, s))?;
     let one = Delete { what: Which::Ids(vec!["7".into()]), request_id: None };
-    let served = bench.run(|s| efface::delete(&vault, &one, s))?;
+    let served = sandbox.run(|s| efface::delete(&vault, &one, s))?;
     let followed = served.claims.iter().filter(|c| c.requests != Requests::NonAdaptive).count();
     let against = "efface `distributed-descent`, whose parts are kept";
     Ok(Outcome::certain(against, "claims for adaptive requests", followed as f64, 0.0)

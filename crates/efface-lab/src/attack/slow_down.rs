@@ -6,18 +6,17 @@
 //! where the other one is, which is what the published bound on a removal's residual grows with; objective
 //! perturbation trains anew each time its budget is spent. Thirty honest records are the comparison.
 
+use efface::Result;
 use efface_learn::mechanism::objective_perturbation::{Changed, request, train};
-use efface_learn::mechanism::{
-    Change, CheckedPerturbation, Evidence, Kept, OutputNoisePlan, PerturbationPlan, newton,
-};
+use efface_learn::mechanism::{CheckedPerturbation, Evidence, Kept, newton};
 use efface_learn::solver::{Solver, Stopping, most_work, unwatched};
 use efface_learn::{Constants, Dataset, Loss, Objective};
 use efface_privacy::event::State;
 
-use super::draws::generator;
-use super::engine::{Engine, Public, dataset, on_grid};
 use super::pool::Pool;
-use super::{Attack, Failure, Outcome, Setup};
+use super::{Attack, Outcome, Setup, noisy_gd};
+use crate::trial::engine::{constants, dataset, output_noise, perturbation};
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "slow-down",
@@ -40,20 +39,20 @@ struct Rows {
 }
 
 impl Rows {
-    fn from(&self, first: usize) -> Result<Dataset, Failure> {
+    fn from(&self, first: usize) -> Result<Dataset> {
         dataset(self.cols, self.rows[first..].iter().map(|(x, y)| (x.as_slice(), *y)))
     }
 
-    fn one(&self, place: usize) -> Result<Dataset, Failure> {
+    fn one(&self, place: usize) -> Result<Dataset> {
         let (x, y) = &self.rows[place];
         dataset(self.cols, [(x.as_slice(), *y)])
     }
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let pool = Pool::of(setup, RECORDS)?;
-    let mut rng = generator(setup.seed, 0, false);
-    let cols = pool.cols + DELETED;
+    let mut rng = setup.generator(0, false);
+    let cols = pool.cols() + DELETED;
     let honest: Vec<(Vec<f32>, f64)> = pool
         .draw(RECORDS, &mut rng)
         .into_iter()
@@ -65,20 +64,11 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
     let mut crafted = honest.clone();
     for (place, (row, label)) in crafted[..2 * DELETED].iter_mut().enumerate() {
         row.fill(0.0);
-        row[pool.cols + place % DELETED] = 1.0;
+        row[pool.cols() + place % DELETED] = 1.0;
         *label = f64::from(u8::from(place < DELETED));
     }
     let (honest, crafted) = (Rows { cols, rows: honest }, Rows { cols, rows: crafted });
-    let public = Public {
-        loss: Loss::Logistic,
-        cols,
-        lambda: 0.003,
-        n: RECORDS as u64,
-        row_bound: 1.0,
-        target_bound: 0.0,
-        group: 1,
-    };
-    let constants = public.constants()?;
+    let constants = constants(Loss::Logistic, cols, 0.003, RECORDS as u64)?;
 
     let runs = setup.trials(50);
     let anew = |rows: &Rows| perturbed(&constants, rows, runs, setup);
@@ -110,7 +100,7 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             )
         }),
     ];
-    let steps = Engine::noisy_gd(&public, 0.05, 100, 20)?;
+    let steps = noisy_gd(&constants, 0.05, (100, 20))?;
     let (plain, under) = (served(&steps, &honest, setup)?, served(&steps, &crafted, setup)?);
     outcomes.push(line(
         steps.name(),
@@ -118,7 +108,7 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
         plain as f64,
         "K = 20 a request whatever the records: as for honest ones".into(),
     ));
-    let solve = Engine::solve(&public, 0.5, TAU)?;
+    let solve = Engine::solve(&constants, 0.5, TAU)?;
     let (plain, under) = (served(&solve, &honest, setup)?, served(&solve, &crafted, setup)?);
     let most = |start: f64| {
         let stopping = Stopping { distance: TAU };
@@ -149,23 +139,11 @@ struct Cost {
 }
 
 /// By objective perturbation, as published.
-fn perturbed(
-    constants: &Constants,
-    rows: &Rows,
-    runs: u64,
-    setup: &Setup,
-) -> Result<Cost, Failure> {
+fn perturbed(constants: &Constants, rows: &Rows, runs: u64, setup: &Setup) -> Result<Cost> {
     // sigma epsilon/c with sigma = 10, epsilon = 1, delta = 1e-4.
-    let (noise, grid) = on_grid(10.0)?;
-    let plan = PerturbationPlan {
-        noise,
-        grid,
-        budget: 10.0 / (2.0 * (1.5e4_f64).ln()).sqrt(),
-        distance: 1e-8,
-        group: 1,
-        solver: Solver::Newton,
-    };
-    let plan = plan.check(constants, RECORDS).map_err(Failure::of)?;
+    let budget = 10.0 / (2.0 * (1.5e4_f64).ln()).sqrt();
+    let plan = perturbation(10.0, budget, 1e-8, Solver::Newton)?;
+    let plan = plan.check(constants, RECORDS).map_err(failed)?;
     let mut cost = Cost { passes: 0, anew: 0 };
     for run in 0..runs {
         life(constants, rows, &plan, run, setup, &mut cost)?;
@@ -181,21 +159,21 @@ fn life(
     run: u64,
     setup: &Setup,
     cost: &mut Cost,
-) -> Result<(), Failure> {
-    let rng = &mut generator(setup.seed, 10 + run, false);
+) -> Result<()> {
+    let rng = &mut setup.generator(10 + run, false);
     let none = dataset(rows.cols, [])?;
     let all = rows.from(0)?;
-    let objective = Objective::new(constants, &all).map_err(Failure::of)?;
-    let mut now = train(&objective, plan, 1, rng, &mut unwatched).map_err(Failure::of)?;
+    let objective = Objective::new(constants, &all).map_err(failed)?;
+    let mut now = train(&objective, plan, 1, rng, &mut unwatched).map_err(failed)?;
     for gone in 1..=DELETED {
         setup.go_on()?;
         let (rest, removed) = (rows.from(gone)?, rows.one(gone - 1)?);
-        let objective = Objective::new(constants, &rest).map_err(Failure::of)?;
-        let kept = now.kept.as_ref().ok_or_else(|| Failure::of("nothing is kept"))?;
+        let objective = Objective::new(constants, &rest).map_err(failed)?;
+        let kept = now.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
         let changed = Changed { published: &now.weights, kept, removed: &removed, added: &none };
         let count = gone as u64 + 1;
         let next =
-            request(&objective, plan, changed, count, rng, &mut unwatched).map_err(Failure::of)?;
+            request(&objective, plan, changed, count, rng, &mut unwatched).map_err(failed)?;
         cost.passes += next.evidence.passes();
         cost.anew += u64::from(matches!(next.evidence, Evidence::Perturbed { step: None, .. }));
         now = next;
@@ -204,50 +182,41 @@ fn life(
 }
 
 /// By a mechanism in perfect state: gradient passes.
-fn served(engine: &Engine, rows: &Rows, setup: &Setup) -> Result<u64, Failure> {
-    let mut rng = generator(setup.seed, 2, false);
+fn served(engine: &Engine, rows: &Rows, setup: &Setup) -> Result<u64> {
+    let mut rng = setup.generator(2, false);
     let mut now = engine.train(&rows.from(0)?, &mut rng)?;
-    let change = Change { deleted_since: &[0], added: 0 };
     let mut passes = 0;
     for gone in 1..=DELETED {
         setup.go_on()?;
-        now = engine.request(&rows.from(gone)?, &now, &change, &mut rng)?;
+        now = engine.request(&rows.from(gone)?, &now, (1, 0), &mut rng)?;
         passes += now.passes;
     }
     Ok(passes)
 }
 
 /// By `solve` with a memory: gradient passes over all rows.
-fn remembered(constants: &Constants, rows: &Rows, setup: &Setup) -> Result<u64, Failure> {
-    let (noise, grid) = on_grid(0.5)?;
-    let plan = OutputNoisePlan {
-        distance: TAU,
-        noise,
-        grid,
-        state: State::Secret,
-        joint_releases: DELETED as u64 + 1,
-        group: 1,
-        solver: Solver::Newton,
-    };
-    let plan = plan.check(constants, RECORDS).map_err(Failure::of)?;
-    let mut rng = generator(setup.seed, 3, false);
+fn remembered(constants: &Constants, rows: &Rows, setup: &Setup) -> Result<u64> {
+    let state = (State::Secret, DELETED as u64 + 1);
+    let plan = output_noise(0.5, TAU, state, Solver::Newton)?;
+    let plan = plan.check(constants, RECORDS).map_err(failed)?;
+    let mut rng = setup.generator(3, false);
     let (all, none) = (rows.from(0)?, dataset(rows.cols, [])?);
-    let objective = Objective::new(constants, &all).map_err(Failure::of)?;
-    let first = newton::begin(&objective, &plan, None, &mut unwatched).map_err(Failure::of)?;
-    let mut now = first.publish(constants, &plan, 1, &mut rng).map_err(Failure::of)?;
+    let objective = Objective::new(constants, &all).map_err(failed)?;
+    let first = newton::begin(&objective, &plan, None, &mut unwatched).map_err(failed)?;
+    let mut now = first.publish(constants, &plan, 1, &mut rng).map_err(failed)?;
     let mut passes = 0;
     for gone in 1..=DELETED {
         setup.go_on()?;
-        let kept: &Kept = now.kept.as_ref().ok_or_else(|| Failure::of("nothing is kept"))?;
-        let mut pending = newton::change(constants, &plan, kept, &rows.one(gone - 1)?, &none)
-            .map_err(Failure::of)?;
+        let kept: &Kept = now.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
+        let mut pending =
+            newton::change(constants, &plan, kept, &rows.one(gone - 1)?, &none).map_err(failed)?;
         if pending.needs_pass(&plan) {
             let rest = rows.from(gone)?;
-            let objective = Objective::new(constants, &rest).map_err(Failure::of)?;
-            pending.correct(&objective, &plan, &mut unwatched).map_err(Failure::of)?;
+            let objective = Objective::new(constants, &rest).map_err(failed)?;
+            pending.correct(&objective, &plan, &mut unwatched).map_err(failed)?;
         }
         let count = gone as u64 + 1;
-        now = pending.publish(constants, &plan, count, &mut rng).map_err(Failure::of)?;
+        now = pending.publish(constants, &plan, count, &mut rng).map_err(failed)?;
         passes += now.evidence.passes();
     }
     Ok(passes)

@@ -6,15 +6,14 @@
 //! commute, whose symmetric part has negative eigenvalues. For losses of one score, clipping only
 //! flattens the link, and nothing of the kind can happen.
 
-use efface::{Settings, Source};
-use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
-use efface_privacy::event::Normalizer;
+use efface::{Result, Settings, Source};
+use efface_learn::{Constants, Loss, Objective};
 use rand_chacha::ChaCha20Rng;
 
-use super::draws::{generator, normal};
-use super::engine::dataset;
-use super::vault::Bench;
-use super::{Attack, Failure, Outcome, Setup};
+use super::{Attack, Outcome, Setup};
+use crate::trial::draws::normal;
+use crate::trial::engine::{constants, line};
+use crate::trial::failed;
 
 pub(super) const ATTACK: Attack = Attack {
     name: "softmax-clipping",
@@ -33,7 +32,7 @@ const SCORES: [f64; CLASSES] = [-32.0, 0.0, -2.087, -2.087, -2.087];
 /// Models tried against the real engine.
 const PAIRS: u64 = 2_000;
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     // One record with |x| = 1: smoothness 1/2, step 1/L.
     let step = 1.0 / (0.5 + LAMBDA);
     let claimed = 1.0 - step * LAMBDA;
@@ -47,8 +46,8 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
         .by("contraction 1 - eta lambda")
         .must_break(),
     ];
-    let softmax = constants(Loss::Softmax { classes: CLASSES })?;
-    let clipped = constants(Loss::Squared { clip: 0.3 })?;
+    let softmax = constants(Loss::Softmax { classes: CLASSES }, 1, LAMBDA, 1)?;
+    let clipped = constants(Loss::Squared { clip: 0.3 }, 1, LAMBDA, 1)?;
     for (name, constants) in [
         ("efface's softmax step, rows bounded", softmax),
         ("efface's squared step, residuals clipped", clipped),
@@ -110,30 +109,16 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-fn constants(loss: Loss) -> Result<Constants, Failure> {
-    Declared {
-        loss,
-        cols: 1,
-        lambda: LAMBDA,
-        normalizer: Normalizer::Fixed { n: 1, capacity: 1 },
-        row_bound: 1.0,
-        target_bound: 1.0,
-        max_weight: None,
-    }
-    .check()
-    .map_err(Failure::of)
-}
-
 /// The largest factor by which the engine's own gradient step moved random pairs of models apart.
-fn engine_expansion(name: &str, constants: &Constants, setup: &Setup) -> Result<Outcome, Failure> {
-    let data: Dataset = dataset(1, [(&[1.0_f32][..], 0.0)])?;
-    let objective = Objective::new(constants, &data).map_err(Failure::of)?;
+fn engine_expansion(name: &str, constants: &Constants, setup: &Setup) -> Result<Outcome> {
+    let data = line([0.0])?;
+    let objective = Objective::new(constants, &data).map_err(failed)?;
     let step = 1.0 / constants.total_smoothness();
-    let moved = |w: &[f64]| -> Result<Vec<f64>, Failure> {
-        let at = objective.evaluate(w).map_err(Failure::of)?;
+    let moved = |w: &[f64]| -> Result<Vec<f64>> {
+        let at = objective.evaluate(w).map_err(failed)?;
         Ok(w.iter().zip(&at.gradient).map(|(w, g)| w - step * g).collect())
     };
-    let mut rng: ChaCha20Rng = generator(setup.seed, 0, false);
+    let mut rng: ChaCha20Rng = setup.generator(0, false);
     let mut largest = 0.0_f64;
     for _ in 0..PAIRS {
         let spread = 3.0 * normal(&mut rng);
@@ -149,11 +134,11 @@ fn engine_expansion(name: &str, constants: &Constants, setup: &Setup) -> Result<
 }
 
 /// How many softmax models with a clip the engine agrees to train.
-fn accepted_clips(setup: &Setup) -> Result<Outcome, Failure> {
+fn accepted_clips(setup: &Setup) -> Result<Outcome> {
     let mut accepted = 0_u32;
     for mechanism in ["noisy-gd", "solve"] {
-        let mut bench = Bench::new(setup.seed)?;
-        let table = bench.write("data.csv", "y,x\na,1\nb,0.5\nc,-1\na,0.2\nb,-0.3\nc,0.7\n")?;
+        let mut sandbox = setup.sandbox()?;
+        let table = sandbox.write("data.csv", "y,x\na,1\nb,0.5\nc,-1\na,0.2\nb,-0.3\nc,0.7\n")?;
         let source = Source { path: Some(table), label: Some("y".into()), ..Source::default() };
         let settings = Settings {
             mechanism: Some(mechanism.into()),
@@ -162,8 +147,8 @@ fn accepted_clips(setup: &Setup) -> Result<Outcome, Failure> {
             lambda: Some(LAMBDA),
             ..Settings::default()
         };
-        let vault = bench.path("model.efface");
-        match bench.run(|s| efface::train(&source, settings, &vault, s)) {
+        let vault = sandbox.path("model.efface");
+        match sandbox.run(|s| efface::train(&source, settings, &vault, s)) {
             Ok(_) => accepted += 1,
             Err(error) if error.to_string().contains("`--clip`") => {}
             Err(error) => return Err(error),

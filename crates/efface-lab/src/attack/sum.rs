@@ -1,13 +1,14 @@
 //! Chourasia and Shah (2023), section 3: an unlearning algorithm that retrains, and a requester
 //! whose choice leaves the deleted record's sign in the records that remain.
 
-use efface_learn::Loss;
-use efface_learn::mechanism::Change;
+use efface::Result;
+use efface_learn::{Declared, Loss};
 
-use super::draws::generator;
-use super::engine::{Engine, Public, dataset, deletion_privacy};
 use super::outcome::Tally;
-use super::{Attack, Failure, Outcome, Setup};
+use super::promise::deletion_privacy;
+use super::{Attack, Outcome, Setup, noisy_gd};
+use crate::trial::engine::{declared, line};
+use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "sum",
@@ -31,7 +32,7 @@ fn stays(first: f64, value: f64) -> bool {
     (value < 0.0) != (first < 0.0)
 }
 
-fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
+fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     let trials = setup.trials(10_000);
     let summed = Tally::of(setup, trials, |positive, _| {
         let all = records(positive);
@@ -45,33 +46,28 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>, Failure> {
             .by("(0, 0)-indistinguishable from retraining")
             .must_break(),
     ];
-    let public = Public { target_bound: 2.0, ..Public::line(Loss::Squared { clip: 2.0 }, 3) };
-    for engine in [Engine::solve(&public, 3.0, 1e-3)?, Engine::noisy_gd(&public, 2.6, 40, 20)?] {
+    let public = declared(Loss::Squared { clip: 2.0 }, 1, 1.0, 3);
+    let public = Declared { target_bound: 2.0, ..public }.check().map_err(failed)?;
+    for engine in [Engine::solve(&public, 3.0, 1e-3)?, noisy_gd(&public, 2.6, (40, 20))?] {
         outcomes.push(against(&engine, setup, trials)?);
     }
     Ok(outcomes)
 }
 
 /// The same game with a mean in the place of the sum: one weight, x = 1, y the record's value.
-fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome, Failure> {
-    let one: &[f32] = &[1.0];
-    let mut promise = None;
+fn against(engine: &Engine, setup: &Setup, trials: u64) -> Result<Outcome> {
+    let mut event = None;
     let tally = Tally::of(setup, trials, |positive, trial| {
-        let mut rng = generator(setup.seed, trial, positive);
+        let mut rng = setup.generator(trial, positive);
         let all = records(positive);
-        let first = engine.train(&dataset(1, all.map(|y| (one, y)))?, &mut rng)?;
+        let first = engine.train(&line(all)?, &mut rng)?;
         let seen = first.weights[0];
-        let rest = all.iter().filter(|y| stays(seen, **y)).map(|y| (one, *y));
-        let rest = dataset(1, rest)?;
-        let gone = vec![0; 3 - rest.rows()];
-        let change = Change { deleted_since: &gone, added: 0 };
-        let second = engine.request(&rest, &first, &change, &mut rng)?;
-        if promise.is_none() {
-            promise = Some(deletion_privacy(&second.event, Some(1))?);
-        }
+        let rest = line(all.into_iter().filter(|y| stays(seen, *y)))?;
+        let second = engine.request(&rest, &first, (3 - rest.rows(), 0), &mut rng)?;
+        event.get_or_insert(second.event);
         Ok(second.weights[0] < 0.0)
     })?;
-    let claim = promise.ok_or_else(|| Failure::of("no trials"))?;
+    let claim = deletion_privacy(event.as_ref(), Some(1))?;
     Ok(tally.advantage(engine.name(), claim.advantage.0).by(format!(
         "1-adaptive deletion-privacy, order {}, epsilon {:.3}",
         claim.order.map_or(f64::NAN, |q| q.0),

@@ -5,7 +5,7 @@ use efface_privacy::event::Event;
 
 use super::chains;
 use super::worlds::{Seeds, Side, Worlds};
-use crate::attack::vault::Bench;
+use crate::trial::{Sandbox, draws::generator};
 
 /// The reference that is run side by side is the engine's, for every mechanism that can be: from the
 /// same generator both worlds end within a few spacings of the grid, which rounding may cost.
@@ -33,7 +33,7 @@ fn the_reference_side_by_side_is_the_engine_s() {
         ("perfect, published", Settings { accountant: Some("descent".into()), ..descent() }),
         ("secret", Settings { variant: Some("secret".into()), releases: Some(3), ..descent() }),
     ] {
-        let mut bench = Bench::new(9).unwrap();
+        let mut bench = Sandbox::new(generator(9, u64::MAX - 1), || false).unwrap();
         let table = bench.write("data.csv", &format!("id,y,a,b\n{rows}")).unwrap();
         let source = Source {
             path: Some(table),

@@ -6,12 +6,11 @@ use efface::{Error, Notion, Result, Served, Settings};
 use efface_learn::Loss;
 use serde::Deserialize;
 
-use super::Experiment;
-use super::bench::{Bench, Stop};
-use super::data::{DataSet, Rows, Split};
+use super::bench::Bench;
+use super::data::{DataSet, Split};
 use super::outcome::{Outcome, Sheet, number};
-use super::vaults::{Table, Vaults, passes};
 use crate::figure::{Axis, Figure, Panel, Series};
+use crate::trial::{Rows, Stop, Table, Vaults, passes};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -72,7 +71,7 @@ struct Story {
 /// Fewer passes than this are drawn as this many.
 const FLOOR: f64 = 0.1;
 
-pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let columns = [
         "data",
@@ -87,9 +86,8 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     ];
     let mut sheet = Sheet::new("", &columns);
     let mut panels = Vec::new();
-    for &set in experiment.sets() {
-        let all = bench.shelf.load(set)?;
-        let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
+    for &set in bench.experiment.sets() {
+        let split = bench.load(set, grid.rows)?;
         let base = grid.data.get(set.name()).ok_or_else(|| {
             Error::input("experiment", format!("no settings for `{}`", set.name()))
         })?;
@@ -108,7 +106,7 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
             for level in &mechanism.levels {
                 let told = level.told();
                 bench.say(&format!("{}: {}, {told}", set.title(), mechanism.name))?;
-                let seed = experiment.seeds.first().copied().unwrap_or(1);
+                let seed = bench.seed();
                 let settings = mechanism.settings(base, *level, grid, &split, set);
                 let count = mechanism.deletions(grid);
                 let head = [set.name().to_owned(), mechanism.name.clone(), told];

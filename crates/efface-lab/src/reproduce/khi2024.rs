@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::account;
+use super::bench::Bench;
 use super::outcome::{Outcome, Sheet, number};
 use crate::figure::{Axis, Figure, Panel, Series};
 
@@ -24,7 +25,7 @@ pub(super) struct Grid {
     mus: Vec<f64>,
 }
 
-pub(super) fn run(grid: &Grid) -> Result<Outcome> {
+pub(super) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     groups(grid, &mut outcome)?;
     composition(grid, &mut outcome)?;

@@ -20,7 +20,7 @@ mod outcome;
 mod page;
 mod provenance;
 mod runner;
-mod vaults;
+
 mod write;
 
 pub use declared::{Experiment, experiments};

@@ -5,13 +5,12 @@ use efface::{Error, Result, Settings};
 use efface_learn::{Loss, Objective};
 use serde::Deserialize;
 
-use super::Experiment;
-use super::bench::{Bench, Stop};
-use super::data::{Rows, Split};
-use super::memory::{self, failed};
+use super::bench::Bench;
+use super::data::Split;
+use super::memory;
 use super::outcome::{Outcome, Sheet, number};
-use super::vaults::{Table, Vaults};
 use crate::figure::{Axis, Figure, Panel, Series};
+use crate::trial::{Rows, Stop, Table, Vaults, failed};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -59,11 +58,9 @@ struct Story {
 /// No baseline makes more steps than this.
 const MOST_BASELINE: u64 = 20_000;
 
-pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let all = bench.shelf.load(set)?;
-    let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
+    let (set, split) = bench.data(grid.rows)?;
     let columns = [
         "method",
         "I",
@@ -88,7 +85,7 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         let most = grid.most.unwrap_or(usize::MAX);
         for &iterations in method.iterations.iter().take(most) {
             bench.say(&format!("{}, I = {iterations}", method.name))?;
-            let story = match serve(experiment, grid, method, iterations, &split, bench.stop) {
+            let story = match serve(bench, grid, method, iterations, &split) {
                 Ok(story) => story,
                 Err(error) if error.kind() == efface::Kind::Interrupted => return Err(error),
                 Err(error) => {
@@ -145,13 +142,13 @@ pub(super) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
 }
 
 fn serve(
-    experiment: &Experiment,
+    bench: &Bench<'_>,
     grid: &Grid,
     method: &Method,
     iterations: u64,
     split: &Split,
-    stop: Stop,
 ) -> Result<Story> {
+    let stop = bench.stop;
     let n = split.train.len() as u64;
     let settings = Settings {
         lambda: (!method.convex).then_some(grid.lambda),
@@ -171,7 +168,7 @@ fn serve(
     let table = Table::of(&split.train, true);
     let mut source = table.source();
     source.classes = Some(vec!["0".to_owned(), "1".to_owned()]);
-    let mut vaults = Vaults::open(experiment.seeds.first().copied().unwrap_or(1), stop)?;
+    let mut vaults = Vaults::open(bench.seed(), stop)?;
     let first = vaults.train("model", &source, settings)?;
     let steps_of = |served: &efface::Served| served.work.as_ref().map_or(0.0, |w| w.passes as f64);
     let mut steps = Vec::new();

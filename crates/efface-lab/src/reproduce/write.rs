@@ -70,9 +70,10 @@ pub fn run(
     let (mut done, mut sections) = (Vec::new(), Vec::new());
     for experiment in &chosen {
         let begin = seconds();
-        let mut bench = Bench { shelf: &mut shelf, seconds, tell, stop: options.stop };
+        let stop = options.stop;
+        let mut bench = Bench { experiment, shelf: &mut shelf, seconds, tell, stop };
         bench.say(&experiment.name)?;
-        let outcome = experiment.runner.run(experiment, &mut bench);
+        let outcome = experiment.runner().and_then(|runner| (runner.run)(&mut bench));
         // Whatever came of it: it may have been cut short.
         if (options.stop)() {
             return Err(Error::interrupted());

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::Error;
-use efface_lab::attack::{Attack, Failure, Setup, attacks};
+use efface::{Error, Kind};
+use efface_lab::attack::{Attack, Setup, attacks};
 
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
@@ -63,11 +63,9 @@ impl Lab {
         let setup = Setup { quick: self.quick, seed: self.seed, data, stop: interrupt::asked };
         let mut all = true;
         for attack in &chosen {
-            let outcomes = (attack.run)(&setup).map_err(|failure| match failure {
-                Failure::Interrupted => Error::interrupted(),
-                Failure::Impossible(why) => {
-                    Error::input("attack", format!("{}: {why}", attack.name))
-                }
+            let outcomes = (attack.run)(&setup).map_err(|error| match error.kind() {
+                Kind::Interrupted => error,
+                _ => Error::input("attack", format!("{}: {error}", attack.name)),
             })?;
             all &= outcomes.iter().all(efface_lab::attack::Outcome::as_expected);
             output.attacked(attack, &outcomes)?;

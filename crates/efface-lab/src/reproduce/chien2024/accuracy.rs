@@ -10,9 +10,10 @@ use super::tight;
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
-use crate::reproduce::memory::{self, Noisy, generator, moments};
+use crate::reproduce::memory::{self, spread};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 use crate::reproduce::{Experiment, account};
+use crate::trial::draws::generator;
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -40,11 +41,9 @@ enum Bound {
     Tight,
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let all = bench.shelf.load(set)?;
-    let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
+    let (set, split) = bench.data(grid.rows)?;
     let loss = match grid.classes {
         2 => Loss::Logistic,
         classes => Loss::Softmax { classes },
@@ -54,8 +53,9 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     bench.say("the optimum")?;
     let optimum = memory::optimum(&constants, &split.train.dataset()?, 1e-6, None, bench.stop)?;
     let best = split.test.accuracy(loss, &optimum)?;
+    let (experiment, split) = (bench.experiment, &split);
     let problem =
-        Problem { experiment, grid, split: &split, loss, constants: &constants, optimum: &optimum };
+        Problem { experiment, grid, split, loss, constants: &constants, optimum: &optimum };
     outcome.remarks.push(format!(
         "{} rows, L/m = {}; M = {}, L = {} from rows of length 1 alone.",
         split.train.len(),
@@ -180,21 +180,19 @@ impl Problem<'_> {
                 }
                 Bound::Tight => tight::sigma(&inputs)?,
             };
-            let plan =
-                memory::noisy_plan(self.constants, self.eta(), sigma, self.grid.learning, 1)?;
+            let (eta, steps) = (self.eta(), (self.grid.learning, 1));
+            let engine = memory::noisy(self.constants, eta, sigma, steps, bench.stop)?;
             let mut measured = Vec::new();
             for &seed in &self.experiment.seeds {
                 let mut rng = generator(seed, 1);
-                let first = Noisy::learn(self.constants, &data, &plan, &mut rng, bench.stop)?;
+                let first = engine.train(&data, &mut rng)?;
                 let gone = self.split.train.picked(seed as usize + 1)[seed as usize];
                 let classes = self.grid.classes as u64;
                 let after = memory::replaced(&self.split.train, &[gone], classes, &mut rng)?;
-                let data = after.dataset()?;
-                let second =
-                    first.request(self.constants, &data, &plan, 1, &mut rng, bench.stop)?;
+                let second = engine.request(&after.dataset()?, &first, (1, 1), &mut rng)?;
                 measured.push(self.accuracy(&second.weights)?);
             }
-            let (mean, deviation) = moments(&measured);
+            let (mean, deviation) = spread(&measured);
             points.push(Point { epsilon, sigma, mean, deviation });
         }
         Ok(points)
@@ -224,7 +222,7 @@ impl Problem<'_> {
             };
             let draws = (0..self.grid.draws)
                 .map(|_| self.accuracy(&memory::perturbed(&weights, sigma, &mut rng)));
-            let (mean, deviation) = moments(&draws.collect::<Result<Vec<f64>>>()?);
+            let (mean, deviation) = spread(&draws.collect::<Result<Vec<f64>>>()?);
             points.push(Point { epsilon, sigma, mean, deviation });
         }
         Ok(points)

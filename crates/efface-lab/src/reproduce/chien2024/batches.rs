@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::tight;
 use crate::figure::{Axis, Figure, Panel, Series};
-use crate::reproduce::bench::{Bench, Stop};
-use crate::reproduce::data::Rows;
-use crate::reproduce::memory::{self, Noisy, generator, moments};
+use crate::reproduce::bench::Bench;
+use crate::reproduce::memory::{self, spread};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 use crate::reproduce::{Experiment, account};
+use crate::trial::draws::generator;
+use crate::trial::{Engine, Release, Rows, Stop};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -38,14 +39,13 @@ struct Batch {
     epsilon: f64,
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let all = bench.shelf.load(set)?;
-    let rows = all.train.thinned(grid.rows);
+    let (set, split) = bench.data(grid.rows)?;
+    let (experiment, rows) = (bench.experiment, &split.train);
     let (n, data) = (rows.len(), rows.dataset()?);
     let lambda = grid.lambda_per_record * n as f64;
-    let constants = memory::constants(&rows, Loss::Logistic, lambda)?;
+    let constants = memory::constants(rows, Loss::Logistic, lambda)?;
     let eta = (1.0 / constants.total_smoothness()).next_down();
     let columns =
         ["sigma", "S", "epsilon", "bound", "K", "accuracy before", "accuracy after", "retrained"];
@@ -54,7 +54,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
     let setting = Setting {
         experiment,
         grid,
-        rows: &rows,
+        rows,
         data: &data,
         constants: &constants,
         eta,
@@ -75,28 +75,28 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
                 bench.say(&told)?;
                 let (mut before, mut after, mut anew) = (Vec::new(), Vec::new(), Vec::new());
                 for (first, &seed) in firsts.iter().zip(&experiment.seeds) {
-                    let (second, other) = setting.after(*batch, steps, first, seed)?;
+                    let [second, other] = setting.after(*batch, steps, first, seed)?;
                     for (list, weights) in [
                         (&mut before, &first.weights),
                         (&mut after, &second.weights),
                         (&mut anew, &other.weights),
                     ] {
-                        list.push(all.test.accuracy(Loss::Logistic, weights)?);
+                        list.push(split.test.accuracy(Loss::Logistic, weights)?);
                     }
                 }
-                results[place] = moments(&after).0;
+                results[place] = spread(&after).0;
                 let key = format!("{sigma}-{group}-{epsilon}-{bound}");
                 outcome.measure(key.clone(), results[place]);
-                outcome.measure(format!("{key}-loss"), moments(&anew).0 - results[place]);
+                outcome.measure(format!("{key}-loss"), spread(&anew).0 - results[place]);
                 sheet.row([
                     number(sigma),
                     group.to_string(),
                     number(epsilon),
                     bound.to_owned(),
                     steps.to_string(),
-                    number(moments(&before).0),
+                    number(spread(&before).0),
                     number(results[place]),
-                    number(moments(&anew).0),
+                    number(spread(&anew).0),
                 ]);
             }
             accuracies.push(results);
@@ -166,13 +166,17 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// Noisy descent with so many steps for a request.
+    fn engine(&self, sigma: f64, removal: u64) -> Result<Engine> {
+        let steps = (self.grid.learning, removal);
+        memory::noisy(self.constants, self.eta, sigma, steps, self.stop)
+    }
+
     /// The first model of each seed.
-    fn first(&self, sigma: f64) -> Result<Vec<Noisy>> {
-        let plan = memory::noisy_plan(self.constants, self.eta, sigma, self.grid.learning, 1)?;
-        let learnt = self.experiment.seeds.iter().map(|&seed| {
-            Noisy::learn(self.constants, self.data, &plan, &mut generator(seed, 3), self.stop)
-        });
-        learnt.collect()
+    fn first(&self, sigma: f64) -> Result<Vec<Release>> {
+        let engine = self.engine(sigma, 1)?;
+        let seeds = self.experiment.seeds.iter();
+        seeds.map(|&seed| engine.train(self.data, &mut generator(seed, 3))).collect()
     }
 
     /// Steps by the published and by the tight bound.
@@ -187,15 +191,12 @@ impl Setting<'_> {
     }
 
     /// The model after the request, and one learnt from the changed data alone.
-    fn after(&self, batch: Batch, steps: u64, first: &Noisy, seed: u64) -> Result<(Noisy, Noisy)> {
+    fn after(&self, batch: Batch, steps: u64, first: &Release, seed: u64) -> Result<[Release; 2]> {
         let mut rng = generator(seed, 8);
-        let plan =
-            memory::noisy_plan(self.constants, self.eta, batch.sigma, self.grid.learning, steps)?;
+        let engine = self.engine(batch.sigma, steps)?;
         let gone = self.rows.picked(batch.group as usize);
         let rest = memory::replaced(self.rows, &gone, 2, &mut rng)?.dataset()?;
-        let second =
-            first.request(self.constants, &rest, &plan, batch.group, &mut rng, self.stop)?;
-        let other = Noisy::learn(self.constants, &rest, &plan, &mut rng, self.stop)?;
-        Ok((second, other))
+        let second = engine.request(&rest, first, (gone.len(), batch.group), &mut rng)?;
+        Ok([second, engine.train(&rest, &mut rng)?])
     }
 }

@@ -1,10 +1,12 @@
 //! Table 1: the constants of the problems.
 
-use efface::{Error, Result};
-use efface_learn::{Declared, Loss};
-use efface_privacy::event::Normalizer;
+use efface::Result;
+use efface_learn::Loss;
+use serde::Deserialize;
 
+use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Line, Outcome, Sheet, number};
+use crate::trial::engine::constants;
 
 /// What the paper prints for one data set.
 struct Printed {
@@ -51,22 +53,17 @@ const PRINTED: [Printed; 3] = [
     },
 ];
 
-pub(crate) fn run() -> Result<Outcome> {
+/// There is nothing to set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {}
+
+pub(crate) fn run(_: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut sheet = Sheet::new("", &["data", "constant", "paper", "here"]);
     for printed in PRINTED {
         let lambda = 1e-6 * printed.records as f64;
-        let constants = Declared {
-            loss: printed.loss,
-            cols: printed.columns,
-            lambda,
-            normalizer: Normalizer::Fixed { n: printed.records, capacity: printed.records },
-            row_bound: 1.0,
-            max_weight: None,
-            target_bound: 0.0,
-        }
-        .check()
-        .map_err(|error| Error::input("constants", error.to_string()))?;
+        let constants = constants(printed.loss, printed.columns, lambda, printed.records)?;
         let softmax = matches!(printed.loss, Loss::Softmax { .. });
         let sharper = if softmax {
             "Sound, and not sharp: the softmax loss on rows of length 1 is 1/2-smooth and \

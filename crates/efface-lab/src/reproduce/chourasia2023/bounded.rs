@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::account;
+use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 
 /// Settings: a small problem that has a solution, and numbers of records to try.
@@ -31,7 +32,7 @@ impl Grid {
     }
 }
 
-pub(crate) fn run(grid: &Grid) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let columns = ["n", "ln B", "eta", "sigma", "K_A", "K", "saved per request"];
     let mut sheet = Sheet::new("", &columns);

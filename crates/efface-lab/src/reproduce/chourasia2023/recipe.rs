@@ -6,10 +6,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::figure::{Axis, Figure, Panel, Series};
+use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
-use crate::reproduce::memory::{self, Noisy, failed, generator};
+use crate::reproduce::memory;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
-use crate::reproduce::{Experiment, account};
+use crate::trial::draws::generator;
+use crate::trial::{Release, failed};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -26,13 +28,12 @@ pub(crate) struct Grid {
     rows: Option<usize>,
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let all = bench.shelf.load(set)?;
-    let rows = all.train.thinned(grid.rows);
+    let (set, split) = bench.data(grid.rows)?;
+    let rows = &split.train;
     let (n, d, data) = (rows.len(), rows.x.cols(), rows.dataset()?);
-    let constants = memory::constants(&rows, Loss::Logistic, grid.lambda)?;
+    let constants = memory::constants(rows, Loss::Logistic, grid.lambda)?;
     let objective = Objective::new(&constants, &data).map_err(failed)?;
     let best = memory::optimum(&constants, &data, 1e-6, None, bench.stop)?;
     let value = |weights: &[f64]| -> Result<f64> {
@@ -40,7 +41,7 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         Ok(rows.log_loss(weights)? + 0.5 * grid.lambda * squares)
     };
     let floor = objective.evaluate(&best).map_err(failed)?.value;
-    let optimum = all.test.accuracy(Loss::Logistic, &best)?;
+    let optimum = split.test.accuracy(Loss::Logistic, &best)?;
     let columns = [
         "epsilon_dp",
         "epsilon_dd",
@@ -85,23 +86,19 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
         let private = renyi(sharp(0, "mu")?);
         let mut results = Vec::new();
         for count in [steps, fewest] {
-            let plan = memory::noisy_plan(&constants, eta, sigma, learning, count)?;
+            let engine = memory::noisy(&constants, eta, sigma, (learning, count), bench.stop)?;
             let (mut risk, mut accuracy, mut made) = (0.0_f64, 0.0, 0.0);
-            for &seed in &experiment.seeds {
+            for &seed in &bench.experiment.seeds {
                 let mut rng = generator(seed, 7);
-                let mut model = Noisy::learn(&constants, &data, &plan, &mut rng, bench.stop)?;
+                let mut model = engine.train(&data, &mut rng)?;
                 for request in 0..grid.requests {
                     let gone = rows.picked(request + 1)[request];
-                    let changed = memory::replaced(&rows, &[gone], 2, &mut rng)?.dataset()?;
+                    let changed = memory::replaced(rows, &[gone], 2, &mut rng)?.dataset()?;
+                    let next = engine.request(&changed, &model, (1, 1), &mut rng)?;
                     // One record of the first data set at a time, so that every request is alike.
-                    model = Noisy {
-                        weights: model
-                            .request(&constants, &changed, &plan, 1, &mut rng, bench.stop)?
-                            .weights,
-                        event: model.event,
-                    };
+                    model = Release { weights: next.weights, ..model };
                     risk += value(&model.weights)? - floor;
-                    accuracy += all.test.accuracy(Loss::Logistic, &model.weights)?;
+                    accuracy += split.test.accuracy(Loss::Logistic, &model.weights)?;
                     made += 1.0;
                 }
             }

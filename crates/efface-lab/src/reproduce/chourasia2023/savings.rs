@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::account;
+use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 
 /// Settings: a 1-Lipschitz loss and numbers of records.
@@ -30,7 +31,7 @@ struct Work {
     request: f64,
 }
 
-pub(crate) fn run(grid: &Grid) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let columns = ["n", "method", "passes to learn", "passes per request", "gradients saved"];
     let mut sheet = Sheet::new("", &columns);

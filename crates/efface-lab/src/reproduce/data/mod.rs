@@ -1,9 +1,6 @@
 //! The public data sets: where they are, how each is read, and what was read.
 
 mod read;
-mod rows;
-
-pub(super) use rows::Rows;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +10,8 @@ use std::rc::Rc;
 use efface::{Error, Result};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+use crate::trial::Rows;
 
 /// A data set as experiments name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -3,13 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use efface::{Error, Result};
-use efface_formats::{
-    Features, Format, Input, LabelRef, Layout, PathOrStdin, ReadOptions, Record, RowMap,
-    RowMapMode, Schema, Sink, SinkError, Task, read as read_table,
-};
-use efface_matrix::{Matrix, Row};
+use efface_formats::{Format, Input, PathOrStdin, ReadOptions, RowMap, RowMapMode, Schema, Task};
 
-use super::{DataSet, Rows, Split};
+use super::{DataSet, Split};
+use crate::trial::Rows;
 
 /// Declared ranges of the columns, from public knowledge.
 const PARKINSONS: &str = include_str!("../../../../../benches/parkinsons.toml");
@@ -67,35 +64,6 @@ fn table(
         labels: labels.map(Path::to_owned),
         format,
     };
-    let mut sink = Collector { x: Matrix::dense(0), y: Vec::new() };
-    read_table(&input, options, &mut sink)
-        .map_err(|error| Error::input("data", format!("`{}`: {error}", path.display())))?;
-    Ok(Rows { x: sink.x, y: sink.y })
-}
-
-struct Collector {
-    x: Matrix,
-    y: Vec<f64>,
-}
-
-impl Sink for Collector {
-    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
-        let cols = layout.width as usize;
-        self.x = if layout.sparse { Matrix::sparse(cols) } else { Matrix::dense(cols) };
-        Ok(())
-    }
-
-    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
-        let row = match record.features {
-            Features::Dense(values) => Row::Dense(values),
-            Features::Sparse { indices, values } => Row::Sparse { indices, values },
-        };
-        self.x.push(row).map_err(SinkError::new)?;
-        self.y.push(match record.label {
-            Some(LabelRef::Class { index, .. }) => f64::from(index),
-            Some(LabelRef::Value(value)) => value,
-            None => return Err(SinkError::new("a row without a label")),
-        });
-        Ok(())
-    }
+    Rows::read(&input, options)
+        .map_err(|error| Error::input("data", format!("`{}`: {error}", path.display())))
 }

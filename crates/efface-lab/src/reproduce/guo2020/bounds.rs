@@ -10,11 +10,11 @@ use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};
 use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
-use crate::reproduce::Experiment;
-use crate::reproduce::bench::{Bench, until};
-use crate::reproduce::data::Rows;
-use crate::reproduce::memory::{failed, generator, on_grid};
+use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::trial::draws::generator;
+use crate::trial::engine::perturbation;
+use crate::trial::{Rows, failed, until};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -43,16 +43,16 @@ struct Sums {
 /// sup of the third derivative of the logistic loss.
 const KAPPA: f64 = 0.096_225_044_864_937_63;
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let rows = bench.shelf.load(set)?.train.thinned(grid.rows);
-    let constants = constants(&rows, grid.lambda)?;
+    let (set, split) = bench.data(grid.rows)?;
+    let rows = &split.train;
+    let constants = constants(rows, grid.lambda)?;
     let columns = ["batch", "removed", "worst case", "data-dependent", "ours", "true residual"];
     let mut sheet = Sheet::new("", &columns);
     let mut panels = Vec::new();
     for &batch in &grid.batches {
-        let sums = remove(experiment, grid, &rows, &constants, batch, bench)?;
+        let sums = remove(grid, rows, &constants, batch, bench)?;
         for s in &sums {
             let numbers = [s.worst, s.dependent, s.ours, s.real].map(number);
             sheet.row([batch.to_string(), s.removed.to_string()].into_iter().chain(numbers));
@@ -96,7 +96,6 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
 }
 
 fn remove(
-    experiment: &Experiment,
     grid: &Grid,
     rows: &Rows,
     constants: &Constants,
@@ -104,18 +103,11 @@ fn remove(
     bench: &mut Bench<'_>,
 ) -> Result<Vec<Sums>> {
     let mut data = rows.dataset()?;
-    let (noise, spacing) = on_grid(grid.sigma);
     // A budget that is never spent: the bounds are watched, not obeyed.
-    let plan = PerturbationPlan {
-        noise,
-        grid: spacing,
-        budget: f64::MAX,
-        distance: DISTANCE,
-        group: batch as u64,
-        solver: Solver::Lbfgs,
-    };
+    let plan = perturbation(grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
+    let plan = PerturbationPlan { group: batch as u64, ..plan };
     let plan = plan.check(constants, data.rows()).map_err(failed)?;
-    let mut rng = generator(experiment.seeds.first().copied().unwrap_or(1), 5);
+    let mut rng = generator(bench.seed(), 5);
     let objective = Objective::new(constants, &data).map_err(failed)?;
     let mut model =
         objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(bench.stop))

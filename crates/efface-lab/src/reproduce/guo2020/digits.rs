@@ -7,10 +7,9 @@ use serde::Deserialize;
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, train};
 use crate::figure::{Picture, gallery};
-use crate::reproduce::Experiment;
 use crate::reproduce::bench::Bench;
-use crate::reproduce::memory::failed;
 use crate::reproduce::outcome::{Drawing, Outcome, Sheet, number};
+use crate::trial::failed;
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -24,15 +23,14 @@ pub(crate) struct Grid {
     rows: Option<usize>,
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let rows = bench.shelf.load(set)?.train.thinned(grid.rows);
+    let (set, split) = bench.data(grid.rows)?;
+    let rows = &split.train;
     let data = rows.dataset()?;
-    let constants = constants(&rows, grid.lambda)?;
+    let constants = constants(rows, grid.lambda)?;
     bench.say("training")?;
-    let seed = experiment.seeds.first().copied().unwrap_or(1);
-    let (weights, b) = train(&constants, &data, grid.sigma, seed, bench.stop)?;
+    let (weights, b) = train(&constants, &data, grid.sigma, bench.seed(), bench.stop)?;
     let objective = perturbed_objective(&constants, &data, &b)?;
     bench.say("the influence of every record")?;
     let everyone: Vec<usize> = (0..rows.len()).collect();

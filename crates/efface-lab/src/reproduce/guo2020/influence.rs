@@ -6,7 +6,7 @@ use efface_matrix::{margins, weighted_gram};
 use faer::linalg::solvers::Solve as _;
 use faer::{Mat, Side};
 
-use crate::reproduce::memory::failed;
+use crate::trial::failed;
 
 /// For some records of a model: the removal step, and the bound of Corollary 1 on its residual.
 pub(super) struct Influence {

@@ -5,9 +5,9 @@ use efface_learn::solver::{Solver, Start, Stopping, solve};
 use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
 use efface_privacy::event::Normalizer;
 
-use crate::reproduce::bench::{Stop, until};
-use crate::reproduce::data::Rows;
-use crate::reproduce::memory::{failed, generator, normal};
+use crate::trial::draws::{generator, normal};
+use crate::trial::engine::declared;
+use crate::trial::{Rows, Stop, failed, until};
 
 /// Weights without a random term are found to within this distance of the minimiser.
 pub(super) const DISTANCE: f64 = 1e-7;
@@ -19,17 +19,9 @@ pub(super) fn tail(delta: f64) -> f64 {
 
 /// The paper's constants: rows of length 1, the objective a mean over the current records.
 pub(super) fn constants(rows: &Rows, lambda: f64) -> Result<Constants> {
-    Declared {
-        loss: Loss::Logistic,
-        cols: rows.x.cols(),
-        lambda,
-        normalizer: Normalizer::Mean { minimum: 1 },
-        row_bound: 1.0,
-        max_weight: None,
-        target_bound: 0.0,
-    }
-    .check()
-    .map_err(failed)
+    let normalizer = Normalizer::Mean { minimum: 1 };
+    let fixed = declared(Loss::Logistic, rows.x.cols(), lambda, rows.len() as u64);
+    Declared { normalizer, ..fixed }.check().map_err(failed)
 }
 
 /// The minimiser of the sum plus b.w, where b has this standard deviation; and b.

@@ -1,7 +1,6 @@
 //! Table 1: what a removal costs beside training.
 
 use efface::Result;
-use efface_learn::mechanism::PerturbationPlan;
 use efface_learn::mechanism::objective_perturbation::{self, Changed};
 use efface_learn::newton::Memory;
 use efface_learn::solver::{Solver, Start, Stopping, solve};
@@ -10,10 +9,11 @@ use efface_matrix::Matrix;
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants};
-use crate::reproduce::Experiment;
-use crate::reproduce::bench::{Bench, until};
-use crate::reproduce::memory::{failed, generator, on_grid};
+use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::trial::draws::generator;
+use crate::trial::engine::perturbation;
+use crate::trial::{failed, until};
 
 /// How often training is timed; the median counts.
 const TRAININGS: usize = 5;
@@ -30,39 +30,33 @@ pub(crate) struct Grid {
     rows: Option<usize>,
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut sheet = Sheet::new("", &["data", "what", "milliseconds (median)"]);
-    for &set in experiment.sets() {
-        let rows = bench.shelf.load(set)?.train.thinned(grid.rows);
+    for &set in bench.experiment.sets() {
+        let rows = bench.load(set, grid.rows)?.train;
         let mut data = rows.dataset()?;
         let constants = constants(&rows, grid.lambda)?;
-        let (noise, spacing) = on_grid(grid.sigma);
-        let plan = PerturbationPlan {
-            noise,
-            grid: spacing,
-            budget: f64::MAX,
-            distance: DISTANCE,
-            group: 1,
-            solver: Solver::Lbfgs,
-        };
+        let plan = perturbation(grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
         let plan = plan.check(&constants, data.rows()).map_err(failed)?;
-        let mut rng = generator(experiment.seeds.first().copied().unwrap_or(1), 6);
-        let zeros = vec![0.0; constants.parameters()];
-        let stopping = Stopping { distance: DISTANCE };
+        let mut rng = generator(bench.seed(), 6);
+        let (stop, stopping) = (bench.stop, Stopping { distance: DISTANCE });
         let objective = Objective::new(&constants, &data).map_err(failed)?;
+        let fit = |objective: &Objective<'_>, weights: &[f64]| {
+            let start = Start { weights, factor: None };
+            let found = solve(objective, Solver::Lbfgs, stopping, start, &mut until(stop));
+            Ok(found.map_err(failed)?.weights)
+        };
+        let zeros = vec![0.0; constants.parameters()];
         let (mut optimum, mut trainings) = (Vec::new(), Vec::new());
         for _ in 0..TRAININGS {
-            let begin = (bench.seconds)();
-            let start = Start { weights: &zeros, factor: None };
-            optimum = solve(&objective, Solver::Lbfgs, stopping, start, &mut until(bench.stop))
-                .map_err(failed)?
-                .weights;
-            trainings.push((bench.seconds)() - begin);
+            let (seconds, found) = bench.timed(|| fit(&objective, &zeros))?;
+            trainings.push(seconds);
+            optimum = found;
         }
         let training = median(trainings);
         let mut model =
-            objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(bench.stop))
+            objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(stop))
                 .map_err(failed)?;
         let mut memory = Memory::new(&objective, &optimum).map_err(failed)?;
         let mut warm = optimum;
@@ -81,26 +75,21 @@ pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -
                 removed: &removed,
                 added: &nothing,
             };
-            let begin = (bench.seconds)();
-            model = objective_perturbation::request(
-                &objective,
-                &plan,
-                changed,
-                index as u64 + 2,
-                &mut rng,
-                &mut until(bench.stop),
-            )
-            .map_err(failed)?;
-            published.push((bench.seconds)() - begin);
-            let begin = (bench.seconds)();
-            memory.change(&constants, &removed, &nothing, stopping).map_err(failed)?;
-            remembered.push((bench.seconds)() - begin);
-            let begin = (bench.seconds)();
-            let start = Start { weights: &warm, factor: None };
-            warm = solve(&objective, Solver::Lbfgs, stopping, start, &mut until(bench.stop))
-                .map_err(failed)?
-                .weights;
-            refits.push((bench.seconds)() - begin);
+            let count = index as u64 + 2;
+            let (seconds, next) = bench.timed(|| {
+                let watch = &mut until(stop);
+                objective_perturbation::request(&objective, &plan, changed, count, &mut rng, watch)
+                    .map_err(failed)
+            })?;
+            model = next;
+            published.push(seconds);
+            let (seconds, _) = bench.timed(|| {
+                memory.change(&constants, &removed, &nothing, stopping).map_err(failed)
+            })?;
+            remembered.push(seconds);
+            let (seconds, next) = bench.timed(|| fit(&objective, &warm))?;
+            warm = next;
+            refits.push(seconds);
         }
         let (published, remembered, refit) =
             (median(published), median(remembered), median(refits));

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, tail, train};
 use crate::figure::{Axis, Figure, Panel, Series};
-use crate::reproduce::Experiment;
-use crate::reproduce::bench::{Bench, Stop};
+use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::trial::Stop;
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -60,13 +60,11 @@ impl Problem<'_> {
     }
 }
 
-pub(crate) fn run(experiment: &Experiment, grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
+pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let set = experiment.sets()[0];
-    let all = bench.shelf.load(set)?;
-    let split = Split { train: all.train.thinned(grid.rows), test: all.test.clone() };
+    let (set, split) = bench.data(grid.rows)?;
     let data = split.train.dataset()?;
-    let (seeds, stop) = (&experiment.seeds, bench.stop);
+    let (seeds, stop) = (&bench.experiment.seeds, bench.stop);
     let problem = Problem { grid, split: &split, data: &data, seeds, stop };
     let c = tail(grid.delta);
     let columns = ["lambda", "sigma", "epsilon", "accuracy", "mean bound", "removals"];

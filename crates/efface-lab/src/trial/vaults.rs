@@ -1,32 +1,23 @@
 //! Models in throw-away vaults, trained and changed by the engine as a user would.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use efface::{
-    Context, Delete, Error, Keyring, MemoryRows, MemoryTable, Numbers, Result, Served, Settings,
-    Source, Values, Which,
+    Delete, Error, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source, Values,
+    Which,
 };
 use efface_learn::solver::hessian_in_passes;
 use efface_matrix::Matrix;
 use efface_vault::Vault;
-use rand_chacha::ChaCha20Rng;
-use rand_core::{Rng, SeedableRng};
-use tempfile::TempDir;
 
-use super::bench::Stop;
-use super::data::Rows;
+use super::draws::generator;
+use super::{Rows, Sandbox, Stop};
 
-/// A folder for vaults with a key; both are gone when it is dropped.
-pub(super) struct Vaults {
-    folder: TempDir,
-    keyring: Keyring,
-    rng: ChaCha20Rng,
-    stop: Stop,
-}
+/// Vaults in a folder that goes when this is dropped.
+pub(crate) struct Vaults(Sandbox);
 
 /// What a request cost, in gradient passes: a Hessian as many as it takes as long.
-pub(super) fn passes(served: &Served, parameters: usize) -> f64 {
+pub(crate) fn passes(served: &Served, parameters: usize) -> f64 {
     served.work.as_ref().map_or(0.0, |work| {
         let first = (work.passes + work.hessian_products) as f64;
         first + work.hessians as f64 * hessian_in_passes(parameters)
@@ -34,7 +25,7 @@ pub(super) fn passes(served: &Served, parameters: usize) -> f64 {
 }
 
 /// Rows as the engine takes them from memory.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Flat,
     width: u32,
     labels: Labels,
@@ -54,7 +45,7 @@ enum Labels {
 
 impl Table {
     /// The rows of a table; `classes` says whether targets are indices of classes. Ids are positions.
-    pub(super) fn of(rows: &Rows, classes: bool) -> Self {
+    pub(crate) fn of(rows: &Rows, classes: bool) -> Self {
         let count = rows.len();
         let flat = match &rows.x {
             Matrix::Dense(x) => {
@@ -81,7 +72,7 @@ impl Table {
     }
 
     /// The table as the engine reads it.
-    pub(super) fn source(&self) -> Source<'_> {
+    pub(crate) fn source(&self) -> Source<'_> {
         let width = self.width;
         let rows = match &self.rows {
             Flat::Dense(numbers) => MemoryRows::Dense { numbers: Numbers::Single(numbers), width },
@@ -103,54 +94,44 @@ impl Table {
 impl Vaults {
     /// An empty folder, with a key and randomness that follow from `seed`. Work ends at the next pass
     /// when the user asks to stop.
-    pub(super) fn open(seed: u64, stop: Stop) -> Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix("efface-reproduce-")
-            .tempdir()
-            .map_err(|error| Error::storage("folder", format!("no folder for vaults: {error}")))?;
-        let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let (mut key, mut secret) = ([0; 32], [0; 32]);
-        rng.fill_bytes(&mut key);
-        rng.fill_bytes(&mut secret);
-        let keyring = Keyring::create(&folder.path().join("key.toml"), &key, &secret)
-            .map_err(|error| Error::storage("key", error.to_string()))?;
-        Ok(Self { folder, keyring, rng, stop })
+    pub(crate) fn open(seed: u64, stop: Stop) -> Result<Self> {
+        Ok(Self(Sandbox::new(generator(seed, 0), stop)?))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(format!("{name}.efface"))
+        self.0.path(&format!("{name}.efface"))
     }
 
     /// Trains a model under `name`. Where it draws anything it carries a seed, so that it may not be
     /// released.
-    pub(super) fn train(
+    pub(crate) fn train(
         &mut self,
         name: &str,
         source: &Source<'_>,
         settings: Settings,
     ) -> Result<Served> {
         let draws = settings.mechanism.as_deref() != Some("ridge");
-        let seed = draws.then(|| self.rng.next_u64());
+        let seed = draws.then(|| self.0.draw());
         let settings = Settings { seed, ..settings };
         let path = self.path(name);
-        self.around(|around| efface::train(source, settings, &path, around))
+        self.0.run(|context| efface::train(source, settings, &path, context))
     }
 
     /// Deletes the records at these positions of the table, in one request.
-    pub(super) fn delete(&mut self, name: &str, positions: &[usize]) -> Result<Served> {
+    pub(crate) fn delete(&mut self, name: &str, positions: &[usize]) -> Result<Served> {
         let what = Which::Ids(positions.iter().map(usize::to_string).collect());
         let (path, request) = (self.path(name), Delete { what, request_id: None });
-        self.around(|around| efface::delete(&path, &request, around))
+        self.0.run(|context| efface::delete(&path, &request, context))
     }
 
     /// Restarts the model without what it keeps.
-    pub(super) fn refresh(&mut self, name: &str) -> Result<Served> {
+    pub(crate) fn refresh(&mut self, name: &str) -> Result<Served> {
         let path = self.path(name);
-        self.around(|around| efface::refresh(&path, None, around))
+        self.0.run(|context| efface::refresh(&path, None, context))
     }
 
     /// The published weights.
-    pub(super) fn weights(&self, name: &str) -> Result<Vec<f64>> {
+    pub(crate) fn weights(&self, name: &str) -> Result<Vec<f64>> {
         let damaged = |error: String| Error::storage("vault", error);
         let vault =
             Vault::open_read_only(&self.path(name)).map_err(|error| damaged(error.to_string()))?;
@@ -160,18 +141,18 @@ impl Vaults {
     }
 
     /// Root mean squared error on a table.
-    pub(super) fn rmse(&self, name: &str, source: &Source<'_>) -> Result<f64> {
+    pub(crate) fn rmse(&self, name: &str, source: &Source<'_>) -> Result<f64> {
         let evaluation = efface::evaluate(&self.path(name), source)?;
         evaluation.rmse.ok_or_else(|| Error::input("loss", "a classifier has no rmse"))
     }
 
     /// The noise of the model's plan.
-    pub(super) fn noise(served: &Served) -> Option<f64> {
+    pub(crate) fn noise(served: &Served) -> Option<f64> {
         Self::constant(served, "noise")
     }
 
     /// A constant of the certificate whose name ends so.
-    pub(super) fn constant(served: &Served, name: &str) -> Option<f64> {
+    pub(crate) fn constant(served: &Served, name: &str) -> Option<f64> {
         let certificate: serde_json::Value = serde_json::from_str(&served.certificate).ok()?;
         let constants = certificate["constants"].as_array()?;
         let found = constants
@@ -181,27 +162,9 @@ impl Vaults {
     }
 
     /// Takes the model away.
-    pub(super) fn discard(&self, name: &str) -> Result<()> {
+    pub(crate) fn discard(&self, name: &str) -> Result<()> {
         std::fs::remove_file(self.path(name))
             .map_err(|error| Error::storage("vault", format!("cannot remove a vault: {error}")))
-    }
-
-    fn around<T>(&mut self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
-        let (rng, stop) = (&mut self.rng, self.stop);
-        work(&mut Context {
-            clock: &|| "2026-01-01T00:00:00Z".to_owned(),
-            entropy: &mut |bytes| {
-                rng.fill_bytes(bytes);
-                Ok(())
-            },
-            keyring: &self.keyring,
-            watch: &mut |_| match stop() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            },
-            wait: std::time::Duration::ZERO,
-            rows: efface::RowStore::Vault,
-        })
     }
 }
 
