@@ -210,7 +210,7 @@ fn body(table: &Table) -> String {
 /// Takes out the records that an update replaces; since when each was there. Their contents go
 /// to `removed` where the plan asks for them.
 fn withdraw(
-    rows: &mut Rows<'_>,
+    rows: &mut dyn Rows,
     plan: &Plan,
     ids: &[Box<str>],
     leaving: &Leaving,
@@ -241,7 +241,7 @@ fn withdraw(
 
 /// Ids are never reused, not even after a deletion.
 fn refuse_known(
-    rows: &Rows<'_>,
+    rows: &dyn Rows,
     vault: &Vault,
     ids: &[Box<str>],
     hmac: impl Fn(&str) -> [u8; 32],

@@ -7,7 +7,7 @@ use efface_learn::Dataset;
 use crate::error::{Error, Result};
 use crate::naming::check_convention;
 use crate::plan::Plan;
-use crate::rows::{InVault, Keyed, OpenRows};
+use crate::rows::{InVault, Keyed, Rows};
 use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.

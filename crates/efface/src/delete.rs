@@ -17,7 +17,7 @@ use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
-use crate::rows::{Access, CHUNK, GoOn, InVault, OpenRows, Rows};
+use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
     Effect, check_releases, check_request_id, in_line, name_request, replay, serve, served_before,
     since,
@@ -232,7 +232,7 @@ fn again(
 }
 
 /// Subjects of whom a deletion leaves no record.
-fn emptied(rows: &Rows<'_>, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
+fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
     let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
     for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
         *leaving.entry(subject).or_default() += 1;
@@ -384,7 +384,7 @@ pub fn split_known(
 
 /// Resolves names; one that is unknown refuses all.
 fn resolve(
-    rows: &Rows<'_>,
+    rows: &dyn Rows,
     vault: &Vault,
     current: &Current,
     which: &Which,
@@ -419,7 +419,7 @@ pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<Strin
 
 /// What the vault has of these names, and those it never had.
 fn looked_up(
-    rows: &Rows<'_>,
+    rows: &dyn Rows,
     vault: &Vault,
     current: &Current,
     which: &Which,

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::mechanism::{Request, Start, claims, of, run, stated};
 use crate::naming::row_id;
 use crate::plan::Plan;
-use crate::rows::{Batch, InMemory, Keyed, Names, OpenRows};
+use crate::rows::{Batch, InMemory, Keyed, Names, Rows};
 
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.

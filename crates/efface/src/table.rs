@@ -268,19 +268,6 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
     })
 }
 
-/// Takes no record.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn begin(&mut self, _: &Layout) -> std::result::Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn record(&mut self, _: Record<'_>) -> std::result::Result<(), SinkError> {
-        Ok(())
-    }
-}
-
 /// What the sizes and names of records in parts decide. The schema is that of a table without rows.
 pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> {
     if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
@@ -292,20 +279,18 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> 
     let table = MemoryTable { rows, labels: None, ids: None, subjects: None, weights: None, names };
     let source = Source { memory: Some(table), ..Source::default() };
     let options = ReadOptions { label_required: false, ..source.training_options(choices)? };
-    let schema = source.read(&options, &mut Nothing)?.schema;
+    let empty = read_table(&source, &options, choices.intercept, None, &mut |_| Ok(()))?;
+    let ids = if shape.ids { Ids::Column } else { Ids::Position };
     Ok(Facts {
         records: shape.records,
         features: u64::from(shape.features),
-        sparse: false,
         classes: shape.classes.clone(),
         classes_given: shape.classes_given,
-        schema: schema.canonical(),
-        schema_given: false,
         schema_from_data: Vec::new(),
-        ids: if shape.ids { Ids::Column } else { Ids::Position },
         subjects: shape.subjects,
         weights: shape.weights,
         parts: Some(shape.parts),
+        ..facts_of(&source, &empty, ids)?
     })
 }
 

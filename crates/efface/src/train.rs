@@ -18,7 +18,7 @@ use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::rows::{
-    Access, InMemory, InParts, Names, OpenRows, Partitioned, RowStore, Rows, check_names, failed,
+    Access, InMemory, InParts, Names, Partitioned, RowStore, Rows, check_names, failed,
     insert_places,
 };
 use crate::settings::Settings;
@@ -75,12 +75,12 @@ fn trained(
     free_name(output)?;
     let first = First { choices: &choices, chosen, output, received_at };
     match (&source.parts, context.rows) {
-        (None, RowStore::Vault) => first.of_table(source, context),
         (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, context),
-        _ => {
+        (Some(_), _) | (None, RowStore::Parts(_)) => {
             let message = "records in parts need their sizes and what holds them";
             Err(Error::input("data", message).hint("give both `Source::parts` and `Context::rows`"))
         }
+        (None, _) => first.of_table(source, context),
     }
 }
 
@@ -119,11 +119,12 @@ impl First<'_> {
         let named = table.ids.is_some();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names);
+        let store = context.rows;
         let mut insert = |creation: &mut Creation| {
             if !named {
                 creation.take_positions(table.read)?;
             }
-            insert_first(creation, &plan, &rows)
+            insert_first(store, creation, &plan, &rows)
         };
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
@@ -167,7 +168,7 @@ impl First<'_> {
         &self,
         plan: &Plan,
         facts: &Facts,
-        rows: &Rows<'_>,
+        rows: &dyn Rows,
         clipped: &Clipped,
         insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
         context: &mut Context<'_>,
@@ -238,9 +239,14 @@ fn free_name(output: &Path) -> Result<()> {
 }
 
 /// Writes the rows of the first training, under the numbers they were learnt from.
-fn insert_first(creation: &mut Creation, plan: &Plan, rows: &InMemory<'_>) -> Result<()> {
+fn insert_first(
+    store: RowStore<'_>,
+    creation: &mut Creation,
+    plan: &Plan,
+    rows: &InMemory<'_>,
+) -> Result<()> {
     let leaving = Leaving::default();
-    let mut stored = RowStore::Vault.open(Access::Changing(creation), plan, &leaving)?;
+    let mut stored = store.open(Access::Changing(creation), plan, &leaving)?;
     if stored.insert(&rows.batch(), FIRST)? == rows.keys()? {
         return Ok(());
     }

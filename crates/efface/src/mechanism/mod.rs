@@ -265,7 +265,7 @@ pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) constants: &'a Constants,
     /// Those after the request.
-    pub(crate) rows: &'a Rows<'a>,
+    pub(crate) rows: &'a dyn Rows,
     pub(crate) start: &'a Start<'a>,
     /// The model's releases, this one included.
     pub(crate) releases: u64,
@@ -279,7 +279,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn objective<'a>(constants: &'a Constants, rows: &'a Rows<'_>) -> Result<Objective<'a>> {
+fn objective<'a>(constants: &'a Constants, rows: &'a dyn Rows) -> Result<Objective<'a>> {
     match rows.sums() {
         Some(parts) => Objective::over(constants, parts),
         None => Objective::new(constants, rows.data()?),
@@ -328,7 +328,7 @@ pub(crate) struct Request<'a> {
 /// Runs the plan's mechanism; `rows` are those after the request, `releases` counts this release.
 pub(crate) fn run(
     plan: &Plan,
-    rows: &Rows<'_>,
+    rows: &dyn Rows,
     start: &Start<'_>,
     releases: u64,
     rng: &mut ChaCha20Rng,

@@ -8,7 +8,7 @@ use efface_matrix::Matrix;
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use super::names::{Names, remove};
-use super::{Batch, GoOn, OpenRows, damaged};
+use super::{Batch, GoOn, Rows, damaged};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 
@@ -105,7 +105,7 @@ impl<'a> InMemory<'a> {
     }
 }
 
-impl OpenRows for InMemory<'_> {
+impl Rows for InMemory<'_> {
     fn count(&self) -> Result<usize> {
         Ok(self.rows.keys.len())
     }

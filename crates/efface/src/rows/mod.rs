@@ -31,11 +31,8 @@ pub(crate) const CHUNK: usize = 512;
 /// Asked now and then, with how many records more are done, whether to go on.
 pub(crate) type GoOn<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
-/// The rows of a model, as they are read and changed.
-pub(crate) type Rows<'a> = dyn OpenRows + 'a;
-
-/// What every store of rows can be asked.
-pub(crate) trait OpenRows {
+/// The rows of a model, as they are found, read and changed.
+pub(crate) trait Rows {
     /// How many there are.
     fn count(&self) -> Result<usize>;
 
@@ -120,7 +117,7 @@ impl<'s> RowStore<'s> {
         access: Access<'a, '_>,
         plan: &'a Plan,
         leaving: &'a Leaving,
-    ) -> Result<Box<Rows<'a>>>
+    ) -> Result<Box<dyn Rows + 'a>>
     where
         's: 'a,
     {

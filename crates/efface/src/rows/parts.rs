@@ -9,7 +9,7 @@ use efface_learn::{Dataset, Parts};
 use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction};
 use sha2::{Digest, Sha256};
 
-use super::{Batch, GoOn, InVault, Keyed, Names, OpenRows, Place};
+use super::{Batch, GoOn, InVault, Keyed, Names, Place, Rows};
 use crate::error::{Error, Result, Stopped};
 use crate::plan::{Ids, Plan};
 
@@ -87,7 +87,7 @@ impl<'a, 'v> InParts<'a, 'v> {
     }
 }
 
-impl OpenRows for InParts<'_, '_> {
+impl Rows for InParts<'_, '_> {
     fn count(&self) -> Result<usize> {
         Ok(self.held.records())
     }
@@ -138,7 +138,7 @@ impl OpenRows for InParts<'_, '_> {
 
     /// That names and places are as they were stored; rows are checked whenever they are summed.
     fn check(&self) -> Result<()> {
-        self.listed.as_ref().map_or(Ok(()), OpenRows::check)
+        self.listed.as_ref().map_or(Ok(()), Rows::check)
     }
 }
 

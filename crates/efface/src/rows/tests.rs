@@ -70,7 +70,7 @@ fn firsts(data: &Dataset) -> Vec<usize> {
 }
 
 /// What holds for six records, in this order; `readable` says whether rows can be read.
-fn keeps_the_contract(rows: &mut Rows<'_>, readable: bool) {
+fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     assert_eq!(rows.count().unwrap(), RECORDS);
     let found = rows.find_ids(&["id-4", "nobody", "id-1", "id-4"]).unwrap();
     assert_eq!((numbers(&found.found), &*found.missing), (vec![5, 2], &["nobody".to_owned()][..]));

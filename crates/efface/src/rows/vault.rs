@@ -6,7 +6,7 @@ use efface_learn::Dataset;
 use efface_matrix::Row;
 use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction, Vault, WriteError};
 
-use super::{Batch, CHUNK, GoOn, Keyed, OpenRows, RowStore};
+use super::{Batch, CHUNK, GoOn, Keyed, RowStore, Rows};
 use crate::encode::{damaged, decode, encode, split_weight};
 use crate::error::{Result, Stopped};
 use crate::leaving::Leaving;
@@ -92,7 +92,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 }
 
-impl OpenRows for InVault<'_, '_> {
+impl Rows for InVault<'_, '_> {
     fn count(&self) -> Result<usize> {
         Ok(self.access.vault().checked_count()? as usize)
     }
