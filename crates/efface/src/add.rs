@@ -142,14 +142,14 @@ fn serve_rows(
         notices,
         removed,
         leaving,
-        ..Effect::of(kind, rows, plan)?
+        ..Effect::of(kind, named, rows, plan)?
     };
     if plan.uses_changed_rows() {
         effect.inserted = Keyed { keys, data: table.data };
     } else {
         drop(table.data);
     }
-    serve(transaction, &current, named, effect, context)
+    serve(transaction, &current, effect, context)
 }
 
 /// Rows name subjects exactly where the model's do.

@@ -11,7 +11,6 @@ use efface_vault::{Identity, Keyring, RecordId, Vault};
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Error, Result};
-use crate::issue::Named;
 use crate::leaving::Leaving;
 use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
@@ -19,8 +18,8 @@ use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
-    Effect, check_releases, check_request_id, in_line, name_request, replay, serve, served_before,
-    since,
+    Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
+    served_before, since,
 };
 use crate::store::{Current, kept, open_for_reading, open_to_serve};
 
@@ -185,7 +184,7 @@ fn take_out(
         tombstones,
         subject,
         notices,
-        ..Effect::of(kind, resolved.live.len() as u64, plan)?
+        ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
     };
     if release && plan.uses_changed_rows() {
         effect.removed = rows.read(&resolved.live)?;
@@ -197,8 +196,8 @@ fn take_out(
     drop(rows);
     effect.leaving = leaving;
     match then {
-        Then::Release => serve(transaction, &current, named, effect, context).map_err(or_erase),
-        Then::Withdraw => withdraw(transaction, &current, named, effect, context),
+        Then::Release => serve(transaction, &current, effect, context).map_err(or_erase),
+        Then::Withdraw => withdraw(transaction, &current, effect, context),
     }
 }
 

@@ -8,14 +8,13 @@ use efface_privacy::certificate::{
 };
 use efface_vault::Transaction;
 
-use crate::certify::sealed;
 use crate::context::{Context, Progress};
 use crate::error::{Error, Kind, Result};
-use crate::issue::Named;
 use crate::ledger::{ERASURE, append};
 use crate::outcome::{ERASE, Served};
-use crate::rows::{Access, CHUNK};
-use crate::serve::{Effect, clock_set_back, in_line, note_place};
+use crate::rows::Access;
+use crate::seal::sealed;
+use crate::serve::{Effect, clock_set_back, in_line, mark, note_place};
 use crate::store::Current;
 
 /// What an erasure from a damaged vault cannot say.
@@ -27,12 +26,12 @@ const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and w
 pub(crate) fn withdraw(
     mut transaction: Transaction<'_>,
     current: &Current,
-    named: Named,
     mut effect: Effect,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     in_line(&transaction, current)?;
     note_place(&mut transaction, &mut effect)?;
+    let named = &effect.named;
     context.report(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
@@ -50,7 +49,7 @@ pub(crate) fn withdraw(
         request: Erased {
             id: named.id.clone(),
             records: stated(effect.records),
-            subject: effect.subject,
+            subject: effect.subject.clone(),
         },
         damage: effect.lost.map(|lost| Damage {
             erased: stated(lost.erased),
@@ -78,17 +77,12 @@ pub(crate) fn withdraw(
     let index = current.head.index + 1;
     let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
-    for (number, tombstone) in effect.tombstones.into_iter().enumerate() {
-        if number % CHUNK == 0 {
-            context.report(Progress::Storing)?;
-        }
-        transaction.set_tombstone(tombstone, index)?;
-    }
+    mark(&mut transaction, &effect, index, context)?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     let mut notices = effect.notices;
-    notices.extend(clock_set_back(&current.tally.latest, &named.received_at));
+    notices.extend(clock_set_back(current, &effect.named));
     Ok(Served {
-        request_id: named.id,
+        request_id: effect.named.id,
         kind: ERASE.to_owned(),
         version: current.version,
         records: Some(effect.records),

@@ -9,10 +9,10 @@ use npyz::zip::write::FileOptions;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::certify::sealed;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA, append};
+use crate::seal::sealed;
 use crate::serve::in_line;
 use crate::store::open_to_serve;
 use crate::weights::{Weights, published};

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use efface_privacy::certificate::{CheckOutcome, Verdict, document_hash};
 
-use crate::certify::hash_bytes;
 use crate::error::{Error, Result};
+use crate::seal::hash_bytes;
 
 /// Index and hash of an entry, or its hash alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

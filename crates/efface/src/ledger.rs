@@ -12,9 +12,9 @@ use efface_vault::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::certify::{hash_bytes, sealed};
 use crate::error::{Error, Result};
 use crate::outcome::{ERASE, ExportNote, Exports};
+use crate::seal::{hash_bytes, sealed};
 
 /// Kind of ledger entries that are certificates.
 pub(crate) const CERTIFICATE: &str = "certificate";

@@ -212,9 +212,9 @@ fn erased(
         notices: vec![notice(lost, unknown.len())],
         leaving: what.leaving(current.version + 1),
         lost: Some(lost),
-        ..Effect::of(kind, found.named.len() as u64, &current.plan)?
+        ..Effect::of(kind, named, found.named.len() as u64, &current.plan)?
     };
-    withdraw(transaction, current, named, effect, context)
+    withdraw(transaction, current, effect, context)
 }
 
 fn notice(lost: Lost, unknown: usize) -> Notice {

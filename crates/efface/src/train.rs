@@ -6,10 +6,8 @@ use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
 
-use crate::certify;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::issue::{Issued, Named};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
@@ -21,6 +19,7 @@ use crate::rows::{
     Access, InMemory, InParts, Names, Partitioned, RowStore, Rows, check_names, failed,
     insert_places,
 };
+use crate::serve::{Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
@@ -83,9 +82,6 @@ fn trained(
         (None, _) => first.of_table(source, context),
     }
 }
-
-/// The version of a new model.
-const FIRST: u64 = 1;
 
 /// A first training.
 struct First<'a> {
@@ -185,36 +181,28 @@ impl First<'_> {
         let digest = context.keyring.hmac(&vault_id, "request", id.as_bytes());
         let named = Named { id, digest, received_at: received_at.clone() };
         let records = rows.count()? as u64;
-        let certified = certify::Facts {
-            vault: &vault_id,
-            request_id: &named.id,
-            kind: RequestKind::Train,
-            received_at: &named.received_at,
-            records,
-            subject: None,
-            digest_before: None,
-            erased: None,
-            version: FIRST,
-            index: 0,
-            previous: None,
-            holders: rows.holders()?,
-            moved: false,
-        };
-        let issued = Issued::new(plan, released, Some(clipped.scaled), certified, context)?;
         let weight = facts.weights.map(|weights| weights.sum);
         let mut notices = of_plan(plan, Sizes { records, weight })?;
         notices.extend(of_clipped(plan, clipped));
+        let effect = Effect {
+            clipped: Some(clipped.scaled),
+            notices,
+            remaining: records,
+            holders: rows.holders()?,
+            ..Effect::of(RequestKind::Train, named, records, plan)?
+        };
+        let certified = certify(plan, &vault_id, None, &effect, released, context)?;
         let genesis = Genesis {
             vault_id,
-            created_at: named.received_at.clone(),
+            created_at: received_at.clone(),
             config_json: written(plan)?,
             public_key: context.keyring.public_key(),
         };
         let mut creation = Vault::create(output, &genesis, context.keyring)?;
         insert(&mut creation)?;
-        let stored = issued.store(&mut creation, &named, context.keyring)?;
+        let served = store(&mut creation, &effect, certified, context.keyring)?;
         creation.commit()?;
-        Ok(issued.served(plan, named, stored, records, notices))
+        Ok(served)
     }
 }
 

@@ -577,7 +577,7 @@ mod tests {
             let mut walk = Walk::new(&genesis, None);
             let mut verdict = Verdict::default();
             for (index, (json, hash)) in (0..).zip(texts) {
-                let hash = crate::certify::hash_bytes(hash).unwrap();
+                let hash = crate::seal::hash_bytes(hash).unwrap();
                 walk.entry(
                     &LedgerEntry { index, kind: crate::ledger::EXPORT, json, hash },
                     &mut verdict,

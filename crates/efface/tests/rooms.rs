@@ -31,10 +31,10 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface",
-        "digest error account leaving settings show plan bounds encode naming shape start \
-         rows source context listed margins mechanism random table certify notice \
-         partitioned planner resolve simulation head outcome ledger checks issue store \
-         audit_sample predict serve status sums train verify weights add erase export \
+        "digest error account leaving seal settings show head plan bounds encode naming \
+         shape start rows source context listed margins mechanism random table notice \
+         partitioned planner resolve simulation outcome ledger checks store audit_sample \
+         predict serve status sums verify weights add erase export refresh train \
          verify_ledger copies delete examine report salvage",
     ),
     ("efface-lab", "trial audit figure attack reproduce"),

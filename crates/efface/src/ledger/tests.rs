@@ -10,9 +10,9 @@ use efface_vault::{Keyring, LedgerEntry, LedgerHead, Transaction, Vault};
 use serde_json::{Value, json};
 
 use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
-use crate::certify::{hash_bytes, sealed};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA};
 use crate::notice::NoticeCode;
+use crate::seal::{hash_bytes, sealed};
 use crate::{Context, Delete, Settings, Source, Which, verify_ledger, verify_whole_ledger};
 
 /// A folder with a small trained vault, a key and a clock that can be set.

@@ -1,0 +1,264 @@
+//! Serving one request in one transaction: it is named, the rows are changed, a model is learnt,
+//! certified and stored, and the answer is told.
+
+mod before;
+mod certify;
+mod name;
+
+pub(crate) use before::{replay, served_before};
+pub(crate) use certify::{FIRST, MOVED, certify, store};
+pub(crate) use name::{Named, check_request_id, name_request};
+
+use efface_learn::mechanism::{Change, Released};
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::State;
+use efface_vault::Transaction;
+
+use crate::context::{Context, Progress};
+use crate::error::{Error, Result};
+use crate::leaving::Leaving;
+use crate::mechanism::{Request, Start, of, run, stated};
+use crate::notice::{Notice, NoticeCode};
+use crate::outcome::Served;
+use crate::plan::Plan;
+use crate::random::generator;
+use crate::rows::{Access, CHUNK, Keyed};
+use crate::store::{Current, kept};
+
+/// What a request does to the rows, already done in the transaction, and what else its certificate
+/// states.
+pub(crate) struct Effect {
+    pub(crate) kind: RequestKind,
+    pub(crate) named: Named,
+    /// Records touched, as the certificate counts them.
+    pub(crate) records: u64,
+    /// For each deleted record, the release whose data first held it.
+    pub(crate) deleted_since: Vec<u64>,
+    /// Number of records added.
+    pub(crate) added: u64,
+    /// Keyed HMACs to remember deletions by.
+    pub(crate) tombstones: Vec<[u8; 32]>,
+    /// Keyed HMAC of the subjects, for the certificate.
+    pub(crate) subject: Option<String>,
+    /// Rows shortened; told once.
+    pub(crate) clipped: Option<u64>,
+    pub(crate) notices: Vec<Notice>,
+    /// The records taken out and put in, where the plan asks for them.
+    pub(crate) removed: Keyed,
+    pub(crate) inserted: Keyed,
+    /// Whatever must not be left.
+    pub(crate) leaving: Leaving,
+    /// What an erasure found in a damaged vault.
+    pub(crate) lost: Option<Lost>,
+    /// Records after the request.
+    pub(crate) remaining: u64,
+    /// Records erased since the model before, where this model is the first without them.
+    pub(crate) erased: Option<u64>,
+    /// How many processes held the rows, where those are outside the vault.
+    pub(crate) holders: Option<u64>,
+    /// Whether the vault was ever found elsewhere than where it last served.
+    pub(crate) moved: bool,
+}
+
+/// Rows of a damaged vault that no request named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost {
+    /// Damaged ones that an erasure takes out.
+    pub(crate) erased: u64,
+    /// Those that are not there.
+    pub(crate) missing: u64,
+}
+
+impl Effect {
+    /// A request that touches so many records, all else empty.
+    pub(crate) fn of(kind: RequestKind, named: Named, records: u64, plan: &Plan) -> Result<Self> {
+        Ok(Self {
+            kind,
+            named,
+            records,
+            deleted_since: Vec::new(),
+            added: 0,
+            tombstones: Vec::new(),
+            subject: None,
+            clipped: None,
+            notices: Vec::new(),
+            removed: Keyed::none(plan)?,
+            inserted: Keyed::none(plan)?,
+            leaving: Leaving::default(),
+            lost: None,
+            remaining: 0,
+            erased: None,
+            holders: None,
+            moved: false,
+        })
+    }
+}
+
+/// Refuses a release that no claim would cover.
+pub(crate) fn check_releases(
+    plan: &Plan,
+    current: &Current,
+    refresh: bool,
+    kept: Option<u64>,
+) -> Result<()> {
+    if plan.target.notion == Notion::DifferentialPrivacy && current.releases() >= plan.releases {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{} of {} releases that differential privacy covers are used up, and this request \
+                 needs one more",
+                current.releases(),
+                plan.releases
+            ),
+        )
+        .hint("train a new model, with more `--releases`"));
+    }
+    if let (Notion::DeletionPrivacy, Some(seen)) = (plan.target.notion, plan.target.interactions)
+        && current.releases() > seen
+    {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{} releases were made, but deletion-privacy holds only for requesters who saw at \
+                 most {seen} (`--interactions`)",
+                current.releases()
+            ),
+        )
+        .hint("train a new model with more `--interactions`"));
+    }
+    if let (false, Some(made)) = (refresh, kept)
+        && plan.limits_releases()
+        && made >= plan.releases
+    {
+        return Err(Error::refused(
+            "releases-exhausted",
+            format!(
+                "{made} of {} releases since the last refresh are used up, and this request needs \
+                 one more",
+                plan.releases
+            ),
+        )
+        .hint("run `efface refresh` to start a new count"));
+    }
+    Ok(())
+}
+
+/// Learns on the rows as the transaction has them now, certifies and commits. Rows outside the vault
+/// are without those that the request deletes.
+pub(crate) fn serve(
+    mut transaction: Transaction<'_>,
+    current: &Current,
+    mut effect: Effect,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    let plan = &current.plan;
+    in_line(&transaction, current)?;
+    note_place(&mut transaction, &mut effect)?;
+    let refresh = effect.kind == RequestKind::Refresh;
+    let anew = refresh && current.is_withdrawn();
+    let before = kept(&transaction, plan);
+    // A refresh goes on without what was kept, so it may be unreadable.
+    let before = if refresh { None } else { before? };
+    let counted = before.as_ref().filter(|_| plan.state == State::Secret);
+    check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
+    let rows = context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?;
+    let remaining = rows.count()?;
+    if let Some(capacity) = plan.capacity()
+        && remaining as u64 > capacity
+    {
+        return Err(Error::refused(
+            "capacity",
+            format!("the model would have {remaining} records, but `capacity` is {capacity}"),
+        )
+        .hint("delete records first, or train a new model with a larger `--capacity`"));
+    }
+    let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
+    let steps =
+        of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, remaining)?;
+    let zeros = if anew { vec![0.0; plan.parameters()] } else { Vec::new() };
+    let request = Request {
+        weights: if anew { &zeros } else { &current.published()?.weights },
+        event: &current.latest.event,
+        kept: before.as_ref(),
+        change,
+        removed: &effect.removed,
+        added: &effect.inserted,
+        steps,
+    };
+    let start = if anew && !of(plan.mechanism).continues_history() {
+        Start::Nothing
+    } else {
+        Start::Request(request)
+    };
+    let mut rng = generator(None, current.version + 1, context)?;
+    let releases = current.releases() + 1;
+    let released = run(plan, &*rows, &start, releases, &mut rng, context.watch)?;
+    effect.holders = rows.holders()?;
+    effect.remaining = remaining as u64;
+    rows.check()?;
+    drop(rows);
+    effect.erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
+    let deleted = effect.erased.unwrap_or(effect.deleted_since.len() as u64);
+    let event = stated(plan, released.event, Some(&current.latest.event), deleted)?;
+    let released = Released { event, ..released };
+    let vault_id = &current.genesis.vault_id;
+    let certified = certify(plan, vault_id, Some(current), &effect, released, context)?;
+    let mut served = store(&mut transaction, &effect, certified, context.keyring)?;
+    mark(&mut transaction, &effect, served.index, context)?;
+    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+    served.notices.extend(clock_set_back(current, &effect.named));
+    Ok(served)
+}
+
+/// Remembers what the request deleted, by the entry at `index`.
+pub(crate) fn mark(
+    transaction: &mut Transaction<'_>,
+    effect: &Effect,
+    index: u64,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    for (number, tombstone) in effect.tombstones.iter().enumerate() {
+        if number % CHUNK == 0 {
+            context.report(Progress::Storing)?;
+        }
+        transaction.set_tombstone(*tombstone, index)?;
+    }
+    Ok(())
+}
+
+/// A word on a request whose time is before that of an earlier entry of the ledger.
+pub(crate) fn clock_set_back(current: &Current, named: &Named) -> Option<Notice> {
+    let (now, latest) = (&named.received_at, &current.tally.latest);
+    (now < latest).then(|| {
+        let said = format!(
+            "the clock says {now}, but an earlier ledger entry says {latest}: the certificate \
+             states the clock's time; check this machine's clock"
+        );
+        Notice::new(NoticeCode::ClockSetBack, said)
+    })
+}
+
+/// Checks in the transaction, where nobody else can write, that the ledger still ends where the
+/// request begins.
+pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Result<()> {
+    if transaction.head()? == Some(current.head) {
+        return Ok(());
+    }
+    Err(Error::busy("another program has changed the vault since it was opened"))
+}
+
+/// Notes where the vault is, and whether it was ever found elsewhere than where it last served.
+pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut Effect) -> Result<()> {
+    let placed = transaction.note_place()?;
+    if placed.moved_now {
+        effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));
+    }
+    effect.moved = placed.moves > 0;
+    Ok(())
+}
+
+/// The release a record first took part in, from the version that added it.
+pub(crate) fn since(added_version: u64) -> u64 {
+    added_version.saturating_sub(1)
+}
