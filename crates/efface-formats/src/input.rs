@@ -43,18 +43,6 @@ impl Input {
     pub fn stdin() -> Self {
         Self { path: PathOrStdin::Stdin, labels: None, format: None }
     }
-
-    /// The same input with its labels in a file of their own.
-    pub fn with_labels(mut self, path: impl AsRef<Path>) -> Self {
-        self.labels = Some(path.as_ref().to_path_buf());
-        self
-    }
-
-    /// The same input read in the given format.
-    pub fn with_format(mut self, format: Format) -> Self {
-        self.format = Some(format);
-        self
-    }
 }
 
 /// The formats this crate reads.

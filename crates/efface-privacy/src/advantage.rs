@@ -15,12 +15,6 @@ pub fn from_mu(mu: Mu) -> f64 {
     capped(unrounded_from_mu(mu.get()))
 }
 
-/// Advantage between two worlds that are each mu-close to one reference, 2 Phi(mu) - 1.
-#[must_use]
-pub fn through_reference(mu: Mu) -> f64 {
-    capped(unrounded_from_mu(2.0 * mu.get()))
-}
-
 /// Advantage between two (epsilon, delta)-indistinguishable worlds,
 /// (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). `delta` is clamped into [0, 1]. Source: Kairouz, Oh
 /// and Viswanath (2015).
@@ -85,7 +79,6 @@ mod tests {
         for x in [1e-6, 0.3, 2.0, 9.0] {
             let delta = crate::gaussian::delta(eps(0.0), mu(x));
             assert!((from_mu(mu(x)) / delta - 1.0).abs() < 1e-14);
-            assert_eq!(through_reference(mu(x)), from_mu(mu(2.0 * x)));
         }
     }
 

@@ -46,7 +46,7 @@ fn images_and_labels() {
     let classes = Some(vec!["3".into(), "8".into()]);
     let options = ReadOptions { label: None, classes, ..plain() };
     let mut collected = Collected::default();
-    let input = Input::file(&images).with_labels(&labels);
+    let input = Input { labels: Some(labels.clone()), ..Input::file(&images) };
     let summary = read(&input, &options, &mut collected).unwrap();
     assert_eq!(collected.labels, [1.0, 0.0]);
     assert_eq!(collected.positions, [1, 3]);

@@ -106,7 +106,7 @@ fn labels_in_a_file_of_their_own() {
     fs::write(&y, npy(&[3], npyz::Order::C, &[7_i64, -7, 7])).unwrap();
     let options = ReadOptions { label: None, ..plain() };
     let mut collected = Collected::default();
-    let input = Input::file(&x).with_labels(&y);
+    let input = Input { labels: Some(y.clone()), ..Input::file(&x) };
     let summary = read(&input, &options, &mut collected).unwrap();
     assert_eq!(collected.labels, [0.0, 1.0, 0.0]);
     assert_eq!(summary.classes.unwrap().names, ["-7", "7"]);

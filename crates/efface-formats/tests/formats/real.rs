@@ -31,7 +31,7 @@ fn mnist_threes_and_eights() {
         ..plain()
     };
     let mut read_in = Collected::default();
-    let input = Input::file(images).with_labels(labels);
+    let input = Input { labels: Some(labels), ..Input::file(images) };
     let summary = read(&input, &options, &mut read_in).unwrap();
     assert_eq!((summary.rows_read, summary.rows_kept), (60_000, 11_982));
     assert_eq!(read_in.labels.iter().filter(|&&label| label == 1.0).count(), 5_851);
@@ -76,7 +76,7 @@ fn a9a_and_w8a() {
 #[test]
 fn adult_through_a_drafted_schema() {
     let Some(path) = data("adult/adult.data.gz") else { return };
-    let input = Input::file(&path).with_format(Format::Csv);
+    let input = Input { format: Some(Format::Csv), ..Input::file(&path) };
     let without = ReadOptions { label: Some("c15".into()), ..plain() };
     let message = read(&input, &without, &mut Collected::default()).unwrap_err().to_string();
     assert!(message.contains("run `efface schema "), "{message}");
@@ -110,7 +110,8 @@ fn adult_through_a_drafted_schema() {
     assert!(ones_per_row >= 8.0);
 
     let csv = CsvShape { comment: Some('|'), ..CsvShape::default() };
-    let test = Input::file(path.with_file_name("adult.test.gz")).with_format(Format::Csv);
+    let test = Input::file(path.with_file_name("adult.test.gz"));
+    let test = Input { format: Some(Format::Csv), ..test };
     let options = ReadOptions { csv, label_required: false, ..options };
     let message = read(&test, &options, &mut Collected::default());
     let summary = message.unwrap();
@@ -146,7 +147,7 @@ fn sentence_embeddings() {
         ..plain()
     };
     let mut read_in = Collected::default();
-    let input = Input::file(path).with_labels(labels);
+    let input = Input { labels: Some(labels), ..Input::file(path) };
     let summary = read(&input, &options, &mut read_in).unwrap();
     assert_eq!((summary.rows_kept, summary.width), (6_920, 384));
     let classes = summary.classes.unwrap();

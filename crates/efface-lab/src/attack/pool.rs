@@ -1,7 +1,7 @@
 //! Records that attacks on real models draw from.
 
 use efface::Result;
-use efface_formats::{Input, PathOrStdin, ReadOptions};
+use efface_formats::{Input, ReadOptions};
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
 use rand_chacha::ChaCha20Rng;
@@ -26,8 +26,8 @@ impl Pool {
     pub(super) fn of(setup: &Setup, needed: usize) -> Result<Self> {
         let Some(folder) = &setup.data else { return Self::made(setup) };
         let path = folder.join("libsvm").join("a9a.gz");
-        let input = Input { path: PathOrStdin::Path(path.clone()), labels: None, format: None };
-        let rows = Rows::read(&input, &ReadOptions::default()).map_err(failed)?.dense()?;
+        let rows =
+            Rows::read(&Input::file(&path), &ReadOptions::default()).map_err(failed)?.dense()?;
         let unfit = |what: String| failed(format!("`{}`: {what}", path.display()));
         if rows.y.iter().any(|class| *class > 1.0) {
             return Err(unfit("two classes are needed, got more; give a9a unchanged".into()));

@@ -80,7 +80,7 @@ fn reached(constants: &Constants, apart: f64, moved: f64, left: f64) -> f64 {
 }
 
 /// The most that fits, of numbers up to `most`, where all below one that fits fit too.
-fn most_that(fits: impl Fn(u64) -> bool, most: u64) -> u64 {
+pub(super) fn most_that(fits: impl Fn(u64) -> bool, most: u64) -> u64 {
     if fits(most) {
         return most;
     }

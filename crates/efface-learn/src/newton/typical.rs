@@ -1,6 +1,7 @@
 //! How many more rows may change before the bound runs out: an estimate for the operator.
 
 use super::Memory;
+use super::forecast::most_that;
 use super::gradient::{Gradient, slope};
 use super::hessian::Hessian;
 use crate::constants::Constants;
@@ -85,14 +86,6 @@ impl Memory {
         if self.bound.distance.is_nan() || self.bound.distance > stopping.distance || !fits(0) {
             return 0;
         }
-        let (mut low, mut high) = (0, self.records);
-        if fits(high) {
-            return high;
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if fits(middle) { low = middle } else { high = middle }
-        }
-        low
+        most_that(fits, self.records)
     }
 }

@@ -5,8 +5,7 @@ use serde_json::Map;
 use super::inputs::{Inputs, decimal, decimal_of_ln};
 use super::kind::{DELTA, EPSILON};
 use super::{Answer, Form, Input, Kind, Result, Soundness};
-use crate::accountant::compose::Stacked;
-use crate::accountant::group;
+use crate::accountant::{compose, group};
 
 const K: Input = Input::new("k", Form::Count(1), "records", "records of the group");
 
@@ -65,7 +64,7 @@ fn compose(inputs: &Inputs<'_>) -> Result {
     let k = inputs.number("k")?;
     let (epsilon, second) = (inputs.number("epsilon")?, inputs.number("epsilon_second")?);
     let ln_delta = group::unrounded_ln_group_delta(epsilon, inputs.number("delta")?, k);
-    let both = Stacked::unrounded_deltas(
+    let both = compose::unrounded_deltas(
         (k * epsilon, libm::exp(ln_delta)),
         (second, inputs.number("delta_second")?),
     );

@@ -14,40 +14,11 @@ pub fn of_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
     (outward::epsilon(outward::up(total)), outward::up(group_delta).min(1.0))
 }
 
-/// The (epsilon/k, delta (e^{epsilon/k} - 1)/(e^epsilon - 1)) to ask for each record so that
-/// groups of `k` get (epsilon, delta). Both rounded down by a relative 1e-9.
-///
-/// For `k` = 0 nothing is needed: (infinity, 1).
-#[must_use]
-pub fn for_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
-    if k == 0 {
-        return (outward::epsilon(f64::INFINITY), 1.0);
-    }
-    let k = k as f64;
-    let single = outward::down(epsilon.get() / k);
-    let ln_delta = unrounded_ln_single_delta(epsilon.get(), delta.get(), k);
-    (outward::epsilon(single), outward::down(libm::exp(ln_delta)))
-}
-
 /// k mu: groups of `k` under mu-GDP for one record, rounded up by a relative 1e-9. Source: Dong,
 /// Roth and Su (2022), Theorem 2.14.
 #[must_use]
 pub fn of_group_mu(mu: Mu, k: u64) -> Mu {
     if k == 0 { outward::mu(0.0) } else { outward::mu(outward::up(mu.get() * k as f64)) }
-}
-
-/// What khi2024 asks for instead of [`for_group`]: (epsilon/k, delta (e^epsilon - 1)/(e^{k epsilon} -
-/// 1)). Sound, and stricter than needed: it takes the group's epsilon for one record's. Both rounded
-/// down by a relative 1e-9.
-#[must_use]
-pub fn for_group_as_noted(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
-    if k == 0 {
-        return (outward::epsilon(f64::INFINITY), 1.0);
-    }
-    let k = k as f64;
-    let single = outward::down(epsilon.get() / k);
-    let ln_delta = unrounded_ln_noted_delta(epsilon.get(), delta.get(), k);
-    (outward::epsilon(single), outward::down(libm::exp(ln_delta)))
 }
 
 pub(crate) fn unrounded_ln_group_delta(epsilon: f64, delta: f64, k: f64) -> f64 {
@@ -76,11 +47,12 @@ mod tests {
 
     #[test]
     fn the_group_undoes_the_single() {
-        for (e, d, k) in [(1.0, 1e-5, 10), (0.1, 1e-6, 3), (1e-9, 1e-3, 1000), (300.0, 1e-9, 2)] {
-            let (epsilon, delta) = (Epsilon::new(e).unwrap(), Delta::new(d).unwrap());
-            let (single, single_delta) = for_group(epsilon, delta, k);
-            let Ok(single_delta) = Delta::new(single_delta) else { continue };
-            let (group, group_delta) = of_group(single, single_delta, k);
+        for (e, d, k) in [(1.0, 1e-5, 10_u32), (0.1, 1e-6, 3), (1e-9, 1e-3, 1000), (300.0, 1e-9, 2)]
+        {
+            let ln_single = unrounded_ln_single_delta(e, d, f64::from(k));
+            let Ok(single) = Delta::new(libm::exp(ln_single)) else { continue };
+            let (group, group_delta) =
+                of_group(Epsilon::new(e / f64::from(k)).unwrap(), single, k.into());
             assert!((group.get() / e - 1.0).abs() < 3e-9);
             assert!((group_delta / d - 1.0).abs() < 1e-6, "{group_delta}");
         }
@@ -100,15 +72,11 @@ mod tests {
 
     #[test]
     fn the_note_asks_for_more_than_is_needed() {
-        for (e, d, k) in [(1.0, 1e-5, 10), (0.1, 1e-6, 3), (20.0, 1e-3, 4)] {
-            let (epsilon, delta) = (Epsilon::new(e).unwrap(), Delta::new(d).unwrap());
-            let (tight, tight_delta) = for_group(epsilon, delta, k);
-            let (noted, noted_delta) = for_group_as_noted(epsilon, delta, k);
-            assert_eq!(tight, noted);
-            assert!(0.0 < noted_delta && noted_delta < tight_delta);
+        for (e, d, k) in [(1.0, 1e-5, 10.0), (0.1, 1e-6, 3.0), (20.0, 1e-3, 4.0)] {
+            assert!(unrounded_ln_noted_delta(e, d, k) < unrounded_ln_single_delta(e, d, k));
         }
-        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
-        assert_eq!(for_group_as_noted(epsilon, delta, 1), for_group(epsilon, delta, 1));
+        let one = unrounded_ln_single_delta(1.0, 1e-5, 1.0);
+        assert_eq!(unrounded_ln_noted_delta(1.0, 1e-5, 1.0), one);
     }
 
     #[test]
