@@ -5,19 +5,12 @@
 //! 1 - u has rounding error 2^-53 |1 - u|, which where it matters is at most 2^-53 h, so 2^-53 of the
 //! largest slope; the quotient adds one unit. The declared rounding is 4.
 
-use super::{RecordCurvature, RecordLoss, scalar_curvature};
+use super::RecordLoss;
 #[cfg(test)]
 use crate::twice::Twice;
 
 pub(crate) struct HuberHinge {
     pub(crate) width: f64,
-}
-
-impl HuberHinge {
-    fn bend(&self, margin: f64, target: f64) -> f64 {
-        let u = if target == 1.0 { margin } else { -margin };
-        if u <= 1.0 && u >= 1.0 - self.width { 1.0 / self.width } else { 0.0 }
-    }
 }
 
 impl RecordLoss for HuberHinge {
@@ -36,11 +29,8 @@ impl RecordLoss for HuberHinge {
     }
 
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64> {
-        Some(self.bend(margin, target))
-    }
-
-    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
-        scalar_curvature(margins, targets, weights, |m, y| self.bend(m, y))
+        let u = if target == 1.0 { margin } else { -margin };
+        Some(if u <= 1.0 && u >= 1.0 - self.width { 1.0 / self.width } else { 0.0 })
     }
 
     fn probabilities(&self, _: &mut [f64]) -> bool {

@@ -8,7 +8,7 @@
 //! log1p(e) + max(-t, 0). Nothing overflows; where e underflows the error is below the smallest
 //! normal number and is counted in the slack.
 
-use super::{RecordCurvature, RecordLoss, scalar_curvature};
+use super::RecordLoss;
 #[cfg(test)]
 use crate::twice::Twice;
 
@@ -47,10 +47,6 @@ impl RecordLoss for Logistic {
 
     fn second_derivative(&self, margin: f64, _: f64) -> Option<f64> {
         Some(second_derivative(margin))
-    }
-
-    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
-        scalar_curvature(margins, targets, weights, |m, _| second_derivative(m))
     }
 
     fn probabilities(&self, margins: &mut [f64]) -> bool {

@@ -49,8 +49,19 @@ pub(crate) trait RecordLoss: Sync {
     /// `None` where there are several margins.
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64>;
 
-    /// The second derivatives of records with these margins, each times the record's weight.
-    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature;
+    /// The second derivatives of records with these margins, each times the record's weight; those
+    /// of [`second_derivative`](Self::second_derivative) where there is one margin.
+    fn curvature(
+        &self,
+        mut margins: Vec<f64>,
+        targets: &[f64],
+        weights: &[f64],
+    ) -> RecordCurvature {
+        for ((m, y), weight) in margins.iter_mut().zip(targets).zip(weights) {
+            *m = self.second_derivative(*m, *y).unwrap_or(f64::NAN) * weight;
+        }
+        RecordCurvature::Scalar(margins)
+    }
 
     /// Replaces the margins of one record by probabilities (of class 1 where there is one margin,
     /// of every class otherwise); `false`, and nothing replaced, where the loss
@@ -104,17 +115,4 @@ pub(crate) fn with<R>(loss: Loss, f: impl FnOnce(&dyn RecordLoss) -> R) -> R {
 #[must_use]
 pub fn slope(loss: Loss, margin: f64, target: f64) -> Option<f64> {
     with(loss, |link| link.slope(margin, target))
-}
-
-/// The curvature of records with one margin each, by their second derivative.
-fn scalar_curvature(
-    mut margins: Vec<f64>,
-    targets: &[f64],
-    weights: &[f64],
-    second_derivative: impl Fn(f64, f64) -> f64,
-) -> RecordCurvature {
-    for ((m, y), weight) in margins.iter_mut().zip(targets).zip(weights) {
-        *m = second_derivative(*m, *y) * weight;
-    }
-    RecordCurvature::Scalar(margins)
 }

@@ -5,18 +5,12 @@
 //! One subtraction, with error at most 2^-53 (|x||w| + |y|), counted with the margins; clipping is
 //! exact and 1-Lipschitz. The declared rounding is 2.
 
-use super::{RecordCurvature, RecordLoss, scalar_curvature};
+use super::RecordLoss;
 #[cfg(test)]
 use crate::twice::Twice;
 
 pub(crate) struct Squared {
     pub(crate) clip: f64,
-}
-
-impl Squared {
-    fn bend(&self, margin: f64, target: f64) -> f64 {
-        if (margin - target).abs() <= self.clip { 1.0 } else { 0.0 }
-    }
 }
 
 impl RecordLoss for Squared {
@@ -32,11 +26,7 @@ impl RecordLoss for Squared {
     }
 
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64> {
-        Some(self.bend(margin, target))
-    }
-
-    fn curvature(&self, margins: Vec<f64>, targets: &[f64], weights: &[f64]) -> RecordCurvature {
-        scalar_curvature(margins, targets, weights, |m, y| self.bend(m, y))
+        Some(if (margin - target).abs() <= self.clip { 1.0 } else { 0.0 })
     }
 
     fn probabilities(&self, _: &mut [f64]) -> bool {
