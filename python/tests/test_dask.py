@@ -200,6 +200,18 @@ def test_tasks_of_two_requests_do_not_move_a_part_under_each_other() -> None:
     assert together == alone * 200
 
 
+def test_all_that_a_failed_request_withdrew_comes_back() -> None:
+    parts = fitted(InProcess())._parts
+    before = parts.sizes()
+    part = np.zeros(1, dtype=np.int64)
+    with parts.request(lambda: 1):
+        for row in (3, 5):
+            parts.withdraw(part, np.array([row]))
+        assert parts.sizes()[0] == before[0] - 2
+    assert parts.sizes() == before
+    parts.sweep()
+
+
 def test_a_copy_keeps_its_parts_when_the_other_fits_anew() -> None:
     model = fitted(InProcess())
     other = copy.deepcopy(model)

@@ -23,7 +23,7 @@ pub trait Partitioned: Parts {
     /// When that is not known.
     fn holders(&self) -> std::result::Result<u64, String>;
 
-    /// Makes the parts by a plan ([`Part::new`]); how many rows were shortened, in all.
+    /// Makes the parts by a plan ([`Part::new`](crate::Part::new)); how many rows were shortened, in all.
     ///
     /// # Errors
     /// Rows that break a rule of the plan, or parts that cannot be made.

@@ -110,7 +110,8 @@ class Parts:
             after[part] = replace(state, withdrawn=gone, fingerprint=None)
         asked = {part: (self._states[part], state) for part, state in after.items()}
         # The parts may have gone to the new states from here on, whatever is told of it.
-        self._before.update({part: self._states[part] for part in after})
+        for part in after:
+            self._before.setdefault(part, self._states[part])
         marks = self._run(_worker.change, asked)
         for part, state in after.items():
             self._states[part] = replace(state, fingerprint=marks[part])
