@@ -149,7 +149,7 @@ def test_private_counts_are_not_stated(people: People, tmp_path: Path) -> None:
     )
     outline = Outline()
     outline.feed(certificate._repr_html_())
-    assert "Deletion of records (number not stated)" in outline.text
+    assert "deletion of records (number not stated)" in outline.text
     assert "delete of records (number not stated)" in str(certificate)
     assert '"119"' not in certificate.to_json()
     again = vault.delete(ids=["row:1"])
@@ -181,10 +181,10 @@ def test_the_card_says_what_counts(vault: efface.Vault) -> None:
     outline = Outline()
     outline.feed(html)
     assert not outline.open
-    assert {"section", "h4", "h5", "ul", "details", "summary", "time"} <= outline.seen
-    assert not {"script", "style", "img", "table"} & outline.seen
+    assert {"section", "h4", "h5", "ul", "details", "summary", "table"} <= outline.seen
+    assert not {"script", "style", "img"} & outline.seen
     assert "aria-label" in html
-    assert "Deletion of 3 records" in outline.text
+    assert "deletion of 3 records" in outline.text
     assert "leavers" in outline.text
     certificate = vault.certificate()
     for text in (*certificate.does_not_cover, *(claim.words for claim in certificate.claims)):

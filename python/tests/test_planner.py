@@ -71,9 +71,11 @@ def test_a_plan_is_shown_in_text_and_html(plan: efface.Plan) -> None:
     for choice in plan:
         assert choice.name in text
         assert f"<td>{choice.name}</td>" in html
+        assert choice.lasts in html
     for sentence in plan.advice:
         assert sentence in text
-    assert html.count("<tr>") == len(plan) + 2
+    # The table, and what it is for.
+    assert html.count("<tr>") == len(plan) + 2 + 4
     assert "<script" not in html
 
 
@@ -121,12 +123,13 @@ def test_the_target_has_what_its_notion_has(
 ) -> None:
     document = json.loads(plan.to_json())
     target = {"notion": notion, "epsilon": "0.5", "delta": "1e-6", "order": "3"}
-    document["choices"][0]["fixed"]["target"].update(target)
+    for choice in document["choices"]:
+        choice["fixed"]["target"].update(target)
     found = efface.Plan(json.dumps(document))
     assert found.target is not None
     assert (found.target.notion, found.target.epsilon) == (notion, 0.5)
     assert (found.target.order, found.target.delta) == (order, delta)
-    assert f"target: {notion}, epsilon 0.5" in str(found)
+    assert f"target     {notion}, epsilon 0.5" in str(found)
 
 
 def test_where_nothing_meets_the_target_there_is_no_best() -> None:

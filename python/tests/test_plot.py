@@ -130,7 +130,7 @@ def test_the_trade_off_has_every_choice_and_the_yardstick() -> None:
     looks = {(line.get_color(), line.get_marker()) for line in drawn.values()}
     assert len(looks) == len(plan) + 2
     assert any("certifies nothing" in label for label in drawn)
-    assert "retraining, epsilon 2 at delta" in ax.get_title("left")
+    assert "retraining, epsilon 2, delta" in ax.get_title("left")
     _, mine = plt.subplots()
     assert efface.plot.trade_off(plan, ax=mine) is mine
 

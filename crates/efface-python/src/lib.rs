@@ -36,11 +36,11 @@ mod _engine {
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]
-    use super::planning::plan;
+    use super::planning::{plan, plan_page};
     #[pymodule_export]
     use super::reading::{
-        bounds, certificate, doctor, entries, margins, plan_of, report, show, status, verify,
-        verify_ledger, weights,
+        bounds, certificate, doctor, entries, margins, parameter, plan_of, report, show, status,
+        verify, verify_ledger, weights,
     };
     #[pymodule_export]
     use super::requests::{

@@ -2,13 +2,28 @@
 
 use std::time::Instant;
 
-use efface::planner::{About, Machine, Sizes, Workload};
+use efface::planner::{About, Advice, Machine, Sizes, Workload};
 use efface::{Error, Settings};
 use pyo3::prelude::*;
+use serde_json::json;
 
 use crate::error::{parsed, raised};
 use crate::table::Table;
 use crate::watch::{Callback, watched};
+
+/// A written plan in words, as JSON: `text`, `html`, `target` (null without a choice), and `lasts`,
+/// how many requests each choice serves.
+#[pyfunction]
+pub(crate) fn plan_page(plan: &str) -> PyResult<String> {
+    let advice = Advice::read(plan).map_err(|error| raised(&error))?;
+    let page = advice.page();
+    let lasts: Vec<String> = advice.choices.iter().map(|choice| choice.lasts.words()).collect();
+    let target = advice.target();
+    Ok(json!({
+        "text": page.brief(), "html": page.fragment(), "target": target, "lasts": lasts,
+    })
+    .to_string())
+}
 
 /// Ranks what can be had for a table, of which only the sizes are used, or for sizes; the written
 /// plan, which `train_as_planned` follows. All but the table is JSON of the planner's own types.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use efface::{Error, Linear, Verdict};
+use efface_page::{Decimal, words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -120,10 +121,18 @@ pub(crate) fn doctor(
     judged(py.detach(|| efface::doctor(&vault, keyring.as_ref())))
 }
 
-/// A certificate as a page of plain text.
+/// A certificate as a page: plain text, and HTML for a notebook.
 #[pyfunction]
-pub(crate) fn show(certificate: &str) -> PyResult<String> {
-    efface::show(certificate).map_err(|error| raised(&error))
+pub(crate) fn show(certificate: &str) -> PyResult<(String, String)> {
+    let page = efface::show(certificate).map_err(|error| raised(&error))?;
+    Ok((page.text(), page.fragment()))
+}
+
+/// The delta or the order that a claim's epsilon is for, in words; none where it has neither.
+#[pyfunction]
+#[pyo3(signature = (delta, order))]
+pub(crate) fn parameter(delta: Option<f64>, order: Option<f64>) -> Option<String> {
+    words::parameter(delta.map(Decimal), order.map(Decimal))
 }
 
 /// What every accountant says about a certificate's event, as JSON.

@@ -213,6 +213,15 @@ pub struct NotionStatus {
     pub note: String,
 }
 
+impl NotionStatus {
+    /// As a row of a table: the notion, yes or no, and the note.
+    #[must_use]
+    pub fn cells(&self) -> [String; 3] {
+        let available = if self.available { "yes" } else { "no" };
+        [self.notion.clone(), available.to_owned(), self.note.clone()]
+    }
+}
+
 /// The exports of a model: no later request reaches these copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use efface_learn::mechanism::{Kept, PerturbationMemory, newton};
 use efface_learn::solver::Stopping;
+use efface_page::{number::bound, words};
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
-use efface_privacy::quantity::rounded_up;
 use efface_vault::Vault;
 use serde_json::Value;
 
@@ -46,11 +46,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         created_at: current.genesis.created_at.clone(),
         mechanism: plan.mechanism.name().to_owned(),
         loss: plan.loss.clone(),
-        state: match plan.state {
-            State::Perfect => "perfect",
-            State::Secret => "secret",
-        }
-        .to_owned(),
+        state: words::state(plan.state).to_owned(),
         not_for_release: plan.not_for_release,
         withdrawn,
         records: counts.records,
@@ -125,11 +121,11 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!(
                     "guaranteed: epsilon at most {}; currently {}",
                     plan.target.epsilon,
-                    rounded_up(claim.epsilon.0)
+                    bound(claim.epsilon.0)
                 )
             }
             (Some(claim), false) => {
-                format!("not guaranteed; currently epsilon {}", rounded_up(claim.epsilon.0))
+                format!("not guaranteed; currently epsilon {}", bound(claim.epsilon.0))
             }
             (None, _) => match notion {
                 _ if exact => "`ridge` adds no noise and supports exact removal only".to_owned(),

@@ -15,9 +15,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("efface-formats", &[]),
     ("efface-learn", &["efface-privacy", "efface-matrix"]),
     ("efface-vault", &[]),
+    ("efface-page", &["efface-privacy"]),
     (
         "efface",
-        &["efface-vault", "efface-learn", "efface-formats", "efface-privacy", "efface-matrix"],
+        &[
+            "efface-vault",
+            "efface-learn",
+            "efface-formats",
+            "efface-page",
+            "efface-privacy",
+            "efface-matrix",
+        ],
     ),
     (
         "efface-lab",
@@ -26,13 +34,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface-vault",
             "efface-learn",
             "efface-formats",
+            "efface-page",
             "efface-privacy",
             "efface-matrix",
         ],
     ),
-    ("efface-cli", &["efface", "efface-lab"]),
-    ("efface-python", &["efface"]),
-    ("efface-demo", &["efface"]),
+    ("efface-cli", &["efface", "efface-lab", "efface-page"]),
+    ("efface-python", &["efface", "efface-page"]),
+    ("efface-demo", &["efface", "efface-page"]),
     (
         "efface-bench",
         &[

@@ -29,6 +29,7 @@ const ROOMS: &[(&str, &str)] = &[
          raw_file schema hot_journal sweep vault identity transaction unlock ledger model \
          place position record request tally tombstone creation damage copy",
     ),
+    ("efface-page", "number model text html words certificate figure"),
     (
         "efface",
         "digest error account leaving seal settings show head plan bounds encode naming \
@@ -37,7 +38,7 @@ const ROOMS: &[(&str, &str)] = &[
          predict serve status sums verify weights add erase export refresh train \
          verify_ledger copies delete examine report salvage",
     ),
-    ("efface-lab", "trial audit figure attack reproduce"),
+    ("efface-lab", "trial audit attack reproduce"),
     (
         "efface-cli",
         "failure progress words destination input interrupt output context exit names \

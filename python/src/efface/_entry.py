@@ -86,7 +86,7 @@ class Entry(ABC):
         self._text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
         self._check_kind()
         # The engine's parser is the one that decides what an entry is.
-        self._page: str = _engine.show(self._text)
+        self._page, self._card = _engine.show(self._text)
 
     @abstractmethod
     def _check_kind(self) -> None:
@@ -173,6 +173,9 @@ class Entry(ABC):
         """Return the text, byte for byte as it was signed."""
         return self._text
 
+    def _repr_html_(self) -> str:
+        return self._card
+
     def __eq__(self, other: object) -> bool:
         return self._text == other._text if isinstance(other, type(self)) else NotImplemented
 
@@ -190,6 +193,13 @@ def is_erasure(text: str) -> bool:
     except ValueError:
         return False
     return isinstance(document, dict) and str(document.get("schema")).startswith("efface.erasure/")
+
+
+def counted(records: int | None) -> str:
+    """A number of records in words; certificates do not state it where it is private."""
+    if records is None:
+        return "records (number not stated)"
+    return "1 record" if records == 1 else f"{records} records"
 
 
 def number(records: str) -> int | None:

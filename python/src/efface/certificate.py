@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from . import _card, _engine
-from ._entry import Entry
+from . import _engine
+from ._entry import Entry, counted
 from ._errors import InputError
 
 
@@ -196,9 +196,6 @@ class Certificate(Entry):
     def __repr__(self) -> str:
         test = ", not for release" if self.not_for_release else ""
         return (
-            f"<efface.Certificate {self.index}: {self.kind} of {_card.counted(self.records)}, "
+            f"<efface.Certificate {self.index}: {self.kind} of {counted(self.records)}, "
             f"model version {self.version}{test}>"
         )
-
-    def _repr_html_(self) -> str:
-        return _card.card(self)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from . import _engine, _plan_table
+from . import _engine
 from ._errors import InputError, spoken
 from ._losses import is_task
 from ._settings import parameters, to_json
@@ -97,9 +97,10 @@ class Choice:
         return parameters(self.settings)
 
     @classmethod
-    def _of(cls, document: Mapping[str, Any], per_month: float) -> Choice:
+    def _of(cls, document: Mapping[str, Any], lasts: str, per_month: float) -> Choice:
         settings = document["settings"]
-        lasts, requests = _lasts(document["lasts"])
+        bound = document["lasts"]
+        until = bound.get("until") if isinstance(bound, dict) else None
         return cls(
             rank=document["rank"],
             name=document["name"],
@@ -114,7 +115,7 @@ class Choice:
             excess_risk=document["excess_risk"],
             accurate=document["accurate"],
             lasts=lasts,
-            requests=requests,
+            requests=until and until["requests"],
             claims=tuple(Claim._of(claim) for claim in document["claims"]),
         )
 
@@ -224,10 +225,20 @@ class Plan:
             )
 
     @cached_property
+    def _words(self) -> dict[str, Any]:
+        """What the engine says of the plan, with the names that settings have here."""
+        refused = [
+            {"name": one.name, "reason": one.reason, "hint": one.hint} for one in self.refused
+        ]
+        words = _engine.plan_page(json.dumps({**self._document, "refused": refused}))
+        return dict(json.loads(words))
+
+    @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """What can be had, best first."""
         per_month = self.deletions_per_month
-        return tuple(Choice._of(choice, per_month) for choice in self._document["choices"])
+        choices = zip(self._document["choices"], self._words["lasts"], strict=True)
+        return tuple(Choice._of(choice, lasts, per_month) for choice, lasts in choices)
 
     @property
     def best(self) -> Choice:
@@ -331,14 +342,14 @@ class Plan:
         return self.choices[which]
 
     def __str__(self) -> str:
-        return _plan_table.text(self)
+        return str(self._words["text"])
 
     def __repr__(self) -> str:
         names = ", ".join(choice.name for choice in self.choices) or "no choices"
         return f"<efface.Plan for {self.sizes['records']} records: {names}>"
 
     def _repr_html_(self) -> str:
-        return _plan_table.html(self)
+        return str(self._words["html"])
 
     def __eq__(self, other: object) -> bool:
         return self._document == other._document if isinstance(other, Plan) else NotImplemented
@@ -474,14 +485,3 @@ def _sizes(
         "entries": entries,
         "from_data": False,
     }
-
-
-def _lasts(lasts: Any) -> tuple[str, int | None]:
-    if lasts == "always":
-        return "unlimited requests", None
-    if "at-least" in lasts:
-        return f"simulated {lasts['at-least']['requests']} requests, all served", None
-    until = lasts["until"]
-    then = "a refresh" if until["refresh"] else "a new model"
-    requests = until["requests"]
-    return f"{requests} requests ({until['months']:.1f} months) until {then}", requests

@@ -166,12 +166,9 @@ impl Show {
     fn run(self, output: &mut Output) -> Result<()> {
         let text = self.of.text()?;
         let page = efface::show(&text)?;
-        if !output.is_json() {
-            return output.text(&page);
-        }
         let certificate: Value = serde_json::from_str(&text)
             .map_err(|error| Error::input("certificate", error.to_string()))?;
-        output.value(&json!({ "certificate": certificate, "page": page }))
+        output.show(&json!({ "certificate": certificate, "page": page.text() }), || page)
     }
 }
 
@@ -179,14 +176,7 @@ impl Export {
     fn run(self, output: &mut Output) -> Result<()> {
         let destination = self.force.result(self.output, &[&self.vault])?;
         let text = format!("{}\n", efface::certificate(&self.vault, &self.which)?);
-        let Some(destination) = destination else { return output.bytes(text.as_bytes()) };
-        let path = destination.path().to_owned();
-        destination.write(text.as_bytes())?;
-        if output.is_json() {
-            output.value(&json!({ "written": path }))
-        } else {
-            output.text(&format!("certificate written to {}", path.display()))
-        }
+        output.result("certificate", text.as_bytes(), destination, None, Value::Null)
     }
 }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use efface::{Error, Which};
+use efface_page::number::{counted, listed};
 
 use crate::arguments::RequestArguments;
 use crate::failure::{Outcome, Result};
 use crate::names;
-use crate::output::{Output, counted, listed};
+use crate::output::Output;
 
 /// Delete records, or all records of a person, and certify it
 ///

@@ -87,18 +87,11 @@ impl Export {
             .into(),
             Failure::BrokenPipe => Failure::BrokenPipe,
         };
-        match destination {
-            Some(destination) => {
-                let path = destination.path().to_owned();
-                destination.write(&bytes).map_err(noted)?;
-                if output.is_json() {
-                    output.value(&json!({ "written": path, "bytes": bytes.len() }))?;
-                } else {
-                    output.text(&format!("weights written to {}", path.display()))?;
-                }
-            }
-            None => output.bytes(&bytes).and_then(|()| output.flush()).map_err(noted)?,
-        }
+        let more = json!({ "bytes": bytes.len() });
+        output
+            .result("weights", &bytes, destination, None, more)
+            .and_then(|()| output.flush())
+            .map_err(noted)?;
         Ok(Outcome::Done)
     }
 }

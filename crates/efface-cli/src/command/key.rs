@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use efface::{Error, Keyring};
+use efface_page::{Page, Section};
 use serde_json::json;
 
 use crate::arguments::KeyArgument;
@@ -73,12 +74,11 @@ fn show(keyring: &Keyring, argument: &KeyArgument, output: &mut Output) -> Resul
     let path = argument.path()?;
     let public = key_file::public_key(keyring);
     let id = efface::key_id(&keyring.public_key());
-    if output.is_json() {
-        output.value(&json!({ "file": path, "public_key": public, "key_id": id }))
-    } else {
-        output.text(&format!(
-            "file        {}\npublic key  {public}\nkey id      {id}",
-            path.display()
-        ))
-    }
+    output.show(&json!({ "file": path, "public_key": public, "key_id": id }), || {
+        Page::default().with(Section::new("").facts([
+            ("file", path.display().to_string()),
+            ("public key", public.clone()),
+            ("key id", id.clone()),
+        ]))
+    })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::ForceArgument;
 use crate::failure::{Outcome, Result};
@@ -48,19 +48,8 @@ impl Report {
         let read = |path: &PathBuf| input::first(path, efface::AUDIT_BYTES + 1);
         let audits = self.audit.iter().map(read).collect::<Result<Vec<_>>>()?;
         let page = efface::report(&self.vault, &audits)?;
-        match destination {
-            Some(destination) => {
-                let path = destination.path().to_owned();
-                destination.write(page.as_bytes())?;
-                if output.is_json() {
-                    output.value(&json!({ "written": path }))?;
-                } else {
-                    output.text(&format!("report written to {}", path.display()))?;
-                }
-            }
-            None if output.is_json() => output.value(&json!({ "html": page }))?,
-            None => output.bytes(page.as_bytes())?,
-        }
+        let instead = json!({ "html": page });
+        output.result("report", page.as_bytes(), destination, Some(instead), Value::Null)?;
         Ok(Outcome::Done)
     }
 }

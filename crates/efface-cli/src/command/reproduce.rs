@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use efface::{Error, Kind};
 use efface_lab::reproduce::{self, Done, Options};
+use efface_page::{Item, Page, Section};
 use serde_json::json;
 
 use crate::arguments::ForceArgument;
@@ -108,61 +109,53 @@ impl Reproduce {
 }
 
 fn list(output: &mut Output) -> Result<Outcome> {
-    for experiment in reproduce::experiments()? {
-        if output.is_json() {
-            output.value(&json!({
-                "name": experiment.name,
-                "title": experiment.title,
-                "paper": experiment.paper,
-                "about": experiment.about,
-                "data": experiment.data_names(),
-                "seeds": experiment.seeds,
-            }))?;
-        } else {
+    let experiments = reproduce::experiments()?;
+    let values = experiments.iter().map(|experiment| {
+        json!({
+            "name": experiment.name,
+            "title": experiment.title,
+            "paper": experiment.paper,
+            "about": experiment.about,
+            "data": experiment.data_names(),
+            "seeds": experiment.seeds,
+        })
+    });
+    output.list(&values.collect::<Vec<_>>(), || {
+        let items = experiments.iter().map(|experiment| {
             let data = experiment.data_names().join(", ");
             let needs = if data.is_empty() { "no data".to_owned() } else { data };
-            output.text(&format!(
-                "{}\n  {}\n  {}; {needs}",
-                experiment.name, experiment.title, experiment.paper
-            ))?;
-        }
-    }
+            Item::new(&experiment.name, &experiment.title)
+                .more([format!("{}; {needs}", experiment.paper)])
+        });
+        Page::default().with(Section::new("").terms(items))
+    })?;
     Ok(Outcome::Done)
 }
 
 fn tell(output: &mut Output, done: &Done) -> Result<()> {
     let agree = done.lines.iter().filter(|line| line.agrees).count();
-    if output.is_json() {
-        let lines: Vec<_> = done
-            .lines
-            .iter()
-            .map(|line| {
-                json!({ "says": line.says, "paper": line.paper, "here": line.ours,
-                    "agrees": line.agrees, "why": line.why })
-            })
-            .collect();
-        return output.value(&json!({
-            "name": done.name,
-            "claims": lines,
-            "printed_agree": done.printed.0,
-            "printed": done.printed.1,
-            "provenance": done.provenance.line(),
-        }));
-    }
-    let printed = match done.printed {
-        (_, 0) => String::new(),
-        (agree, all) => format!("; {agree} of {all} printed numbers agree"),
-    };
-    output.text(&format!(
-        "{}: {agree} of {} claims agree{printed}",
-        done.name,
-        done.lines.len()
-    ))?;
-    for line in done.lines.iter().filter(|line| !line.agrees) {
-        output.text(&format!(
-            "  differs: {} (paper: {}, here: {}). {}",
-            line.says, line.paper, line.ours, line.why
-        ))?;
-    }
-    Ok(())
+    let claims = done.lines.iter().map(|line| {
+        json!({ "says": line.says, "paper": line.paper, "here": line.ours,
+            "agrees": line.agrees, "why": line.why })
+    });
+    let value = json!({
+        "name": done.name,
+        "claims": claims.collect::<Vec<_>>(),
+        "printed_agree": done.printed.0,
+        "printed": done.printed.1,
+        "provenance": done.provenance.line(),
+    });
+    output.show(&value, || {
+        let printed = match done.printed {
+            (_, 0) => String::new(),
+            (agree, all) => format!("; {agree} of {all} printed numbers agree"),
+        };
+        let (name, all) = (&done.name, done.lines.len());
+        let differ = done.lines.iter().filter(|line| !line.agrees).map(|line| {
+            let text = format!("{} (paper: {}, here: {})", line.says, line.paper, line.ours);
+            Item::new("differs", format!("{text}. {}", line.why))
+        });
+        Page::new(format!("{name}: {agree} of {all} claims agree{printed}"))
+            .with(Section::new("").list(differ))
+    })
 }

@@ -48,32 +48,17 @@ impl Schema {
         let draft = efface::schema(&source, self.regression)?;
         let text = draft.to_toml();
         let undecided: Vec<&str> = draft.undecided().collect();
-        match destination {
-            Some(destination) => {
-                let path = destination.path().to_owned();
-                destination.write(text.as_bytes())?;
-                if output.is_json() {
-                    output.value(&json!({ "written": path, "undecided": undecided }))?;
-                } else {
-                    output.text(&format!(
-                        "drafted {}: review it, and replace values taken from the data by public \
-                         knowledge",
-                        path.display()
-                    ))?;
-                    if !undecided.is_empty() {
-                        let names: Vec<String> =
-                            undecided.iter().map(|name| format!("`{name}`")).collect();
-                        output.text(&format!(
-                            "look for `decide:` in it; decisions are needed on {}",
-                            names.join(", ")
-                        ))?;
-                    }
-                }
-            }
-            None if output.is_json() => {
-                output.value(&json!({ "schema": text, "undecided": undecided }))?
-            }
-            None => output.bytes(text.as_bytes())?,
+        let instead = json!({ "schema": text, "undecided": undecided });
+        let drafted = destination.is_some() && !output.is_json();
+        let more = json!({ "undecided": undecided });
+        output.result("draft", text.as_bytes(), destination, Some(instead), more)?;
+        if drafted {
+            output.text("review it, and replace values taken from the data by public knowledge")?;
+        }
+        if drafted && !undecided.is_empty() {
+            let names: Vec<String> = undecided.iter().map(|name| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            output.text(&format!("look for `decide:` in it; decisions are needed on {names}"))?;
         }
         Ok(Outcome::Done)
     }

@@ -1,63 +1,59 @@
 //! Attacks and how they came out.
 
 use efface_lab::attack::{Attack, Outcome, Promise};
+use efface_page::number::{bound, counted, floor};
+use efface_page::{Item, Page, Section};
 use serde_json::json;
 
-use super::{Output, counted, paragraph, to_value};
+use super::{Output, to_value};
 use crate::failure::Result;
 
 impl Output {
     /// What each attack is.
     pub(crate) fn attacks(&mut self, attacks: &[Attack]) -> Result<()> {
-        for attack in attacks {
-            let Attack { name, target, adversary, reason, source, .. } = attack;
-            if self.is_json() {
-                self.value(&json!({
+        let values =
+            attacks.iter().map(|Attack { name, target, adversary, reason, source, .. }| {
+                json!({
                     "name": name, "target": target, "adversary": adversary, "reason": reason,
                     "source": source,
-                }))?;
-            } else {
-                self.text(&paragraph(name, &format!("target: {target}")))?;
-                for line in
-                    [("adversary", adversary), ("why it succeeds", reason), ("source", source)]
-                {
-                    let text = paragraph("", &format!("{}: {}", line.0, line.1));
-                    self.text(text.trim_start_matches('\n'))?;
-                }
-            }
-        }
-        Ok(())
+                })
+            });
+        self.list(&values.collect::<Vec<_>>(), || {
+            Page::default().with(Section::new("").terms(attacks.iter().map(|attack| {
+                Item::new(attack.name, format!("target: {}", attack.target)).more([
+                    format!("adversary: {}", attack.adversary),
+                    format!("why it succeeds: {}", attack.reason),
+                    format!("source: {}", attack.source),
+                ])
+            })))
+        })
     }
 
     /// One attack's lines: text at once, JSON a value for each attack.
     pub(crate) fn attacked(&mut self, attack: &Attack, outcomes: &[Outcome]) -> Result<()> {
-        if self.is_json() {
-            let lines = outcomes
-                .iter()
-                .map(|outcome| {
-                    let mut line = to_value(outcome)?;
-                    line["broken"] = outcome.broken().into();
-                    line["as_expected"] = outcome.as_expected().into();
-                    line["verdict"] = verdict(outcome).into();
-                    Ok(line)
-                })
-                .collect::<Result<Vec<_>>>()?;
-            self.value(&json!({ "attack": attack.name, "outcomes": lines }))?;
-        } else {
-            self.text(&format!("{} ({})", attack.name, attack.source))?;
-            for outcome in outcomes {
-                self.text(&line(outcome))?;
-            }
-        }
+        let lines = outcomes
+            .iter()
+            .map(|outcome| {
+                let mut line = to_value(outcome)?;
+                line["broken"] = outcome.broken().into();
+                line["as_expected"] = outcome.as_expected().into();
+                line["verdict"] = verdict(outcome).into();
+                Ok(line)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        self.show(&json!({ "attack": attack.name, "outcomes": lines }), || {
+            Page::new(format!("{} ({})", attack.name, attack.source))
+                .with(Section::new("").lines(outcomes.iter().map(line)))
+        })?;
         self.flush()
     }
 }
 
 fn line(outcome: &Outcome) -> String {
     let Outcome { against, measure, trials, measured, lower, allowed, promise, expected } = outcome;
-    let lower = lower.map_or_else(String::new, |lower| format!(", lower {}", down(lower)));
+    let lower = lower.map_or_else(String::new, |lower| format!(", lower {}", floor(lower)));
     let allowed = match allowed {
-        Some(allowed) => format!(", allowed {} ({promise})", up(*allowed)),
+        Some(allowed) => format!(", allowed {} ({promise})", bound(*allowed)),
         None => format!(" ({promise})"),
     };
     let wanted = match expected {
@@ -82,27 +78,6 @@ fn verdict(outcome: &Outcome) -> &'static str {
         (Some(false), Promise::Broken) => "NO SUCCESS",
         (Some(false), Promise::Unbroken) => "not broken",
         (Some(false), _) => "resists",
-    }
-}
-
-/// Four digits after the point, never more than the number.
-fn down(value: f64) -> String {
-    let shown = format!("{value:.4}");
-    match shown.parse::<f64>() {
-        Ok(nearest) if nearest > value => format!("{:.4}", nearest - 1e-4),
-        _ => shown,
-    }
-}
-
-/// Four significant digits, never less than the number.
-fn up(value: f64) -> String {
-    let shown = format!("{value:.3e}");
-    let exponent = shown.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
-    match (shown.parse::<f64>(), exponent) {
-        (Ok(nearest), Some(exponent)) if nearest < value => {
-            format!("{:.3e}", nearest + 10_f64.powi(exponent - 3))
-        }
-        _ => shown,
     }
 }
 
@@ -147,18 +122,5 @@ mod tests {
         // Without an interval the number itself is compared, and no `lower` is shown.
         let exact = words(None, Some(0.3), Promise::Kept);
         assert!(exact.contains("BROKEN") && !exact.contains("lower"), "{exact}");
-    }
-
-    #[test]
-    fn what_is_read_errs_on_the_side_of_the_number() {
-        assert_eq!((down(0.123_46).as_str(), up(0.123_44).as_str()), ("0.1234", "1.235e-1"));
-        assert_eq!((down(-0.000_01).as_str(), up(0.999_96).as_str()), ("-0.0001", "1.000e0"));
-        assert_eq!((down(0.25).as_str(), up(0.25).as_str()), ("0.2500", "2.500e-1"));
-        assert_eq!((up(0.0).as_str(), up(f64::INFINITY).as_str()), ("0.000e0", "inf"));
-        for k in 0..2_000 {
-            let value = (f64::from(k) * 0.618).sin() * 10_f64.powi(k % 7 - 3);
-            assert!(down(value).parse::<f64>().unwrap() <= value, "{value}");
-            assert!(up(value.abs()).parse::<f64>().unwrap() >= value.abs(), "{value}");
-        }
     }
 }

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use efface_lab::audit::{AuditResult, Instance, Measured, down, up};
+use efface_lab::audit::{AuditResult, Instance, Measured};
+use efface_page::number::{bound, ceiling, counted, duration, floor};
+use efface_page::{Page, Section, Table};
+use serde_json::Value;
 
-use super::{Output, counted, paragraph, to_value};
+use super::Output;
 use crate::failure::Result;
 
 impl Output {
@@ -15,132 +18,113 @@ impl Output {
         result: &AuditResult,
         written: Option<&Path>,
     ) -> Result<()> {
-        if self.is_json() {
-            let value = to_value(result)?;
-            return self.value(&value);
-        }
-        let mut text = in_text(path, result);
-        if let Some(written) = written {
-            text += &format!(
-                "\nwritten to {}: as private as the records, to be erased when one of them is deleted",
-                written.display()
-            );
-        }
-        self.text(&text)
+        self.show(result, || page(path, result, written))
     }
 
     /// Shows how near measurements come to certified numbers, what became of false claims, and a
-    /// sentence. What cannot be estimated is a dash; bounds are rounded to their own side.
+    /// sentence; to programs, `value`. What cannot be estimated is a dash; bounds are rounded to
+    /// their own side.
     pub(crate) fn tightness(
         &mut self,
+        value: &Value,
         measured: &[(Instance, Measured)],
         faults: &[(&str, Measured)],
         words: &str,
     ) -> Result<()> {
-        let up = |mu: f64| format!("{:.4}", (mu * 1e4).ceil() / 1e4);
-        let down = |mu: f64| format!("{:.4}", (mu * 1e4).floor() / 1e4);
-        let mut lines = vec![format!(
-            "{:>4} {:>4} {:>5} {:>6} {:>7} {:>3} {:>4}   {:>9} {:>9} {:>9}  {:>8}",
-            "T",
-            "K",
-            "eta",
-            "sigma",
-            "lambda",
-            "S",
-            "N",
-            "certified",
-            "estimate",
-            "at least",
-            "runs"
-        )];
-        for (i, found) in measured {
-            let estimate = match found.estimate {
-                estimate if estimate.is_finite() => format!("{estimate:.4}"),
-                _ => "-".to_owned(),
-            };
-            lines.push(format!(
-                "{:>4} {:>4} {:>5} {:>6} {:>7} {:>3} {:>4}   {:>9} {estimate:>9} {:>9}  {:>8}",
-                i.learning,
-                i.removal,
-                i.step,
-                i.sigma,
-                i.lambda,
-                i.group,
-                i.n,
-                up(found.mu),
-                down(found.lower),
-                found.counted
-            ));
-        }
-        lines.push(String::new());
-        lines.push(format!("{:<40} {:>9} {:>9}  {}", "fault", "claimed", "at least", "verdict"));
-        for (fault, found) in faults {
-            let word = found.verdict.word();
-            let (claimed, least) = (up(found.mu), down(found.lower));
-            lines.push(format!("{fault:<40} {claimed:>9} {least:>9}  {word}"));
-        }
-        lines.extend([String::new(), words.to_owned()]);
-        self.text(&lines.join("\n"))
+        self.show(value, || {
+            let head = [
+                ">T",
+                ">K",
+                ">eta",
+                ">sigma",
+                ">lambda",
+                ">S",
+                ">N",
+                ">certified",
+                ">estimate",
+                ">at least",
+                ">runs",
+            ];
+            let instances = measured.iter().map(|(i, found)| {
+                let estimate = match found.estimate {
+                    estimate if estimate.is_finite() => format!("{estimate:.4}"),
+                    _ => "-".to_owned(),
+                };
+                let counts = [i.learning, i.removal].map(|count| count.to_string());
+                let constants = [i.step, i.sigma, i.lambda].map(|constant| constant.to_string());
+                let sizes = [i.group, i.n].map(|size| size.to_string());
+                let found =
+                    [ceiling(found.mu), estimate, floor(found.lower), found.counted.to_string()];
+                counts.into_iter().chain(constants).chain(sizes).chain(found)
+            });
+            let planted = faults.iter().map(|(fault, found)| {
+                let word = found.verdict.word().to_owned();
+                [(*fault).to_owned(), ceiling(found.mu), floor(found.lower), word]
+            });
+            let faults = Table::new("", &["fault", ">claimed", ">at least", "verdict"]);
+            Page::default()
+                .with(Section::new("").table(Table::new("", &head).rows(instances)))
+                .with(Section::new("").table(faults.rows(planted)))
+                .with(Section::new("").text(words))
+        })
     }
 }
 
-fn in_text(path: &Path, result: &AuditResult) -> String {
+fn page(path: &Path, result: &AuditResult, written: Option<&Path>) -> Page {
     let steps = result.steps.map_or_else(String::new, |(learning, removal)| {
         format!(", {learning} steps and {removal} for the deletion")
     });
-    let runs = &result.runs;
-    let mut lines = vec![
-        format!("{}: {}{steps}", path.display(), result.mechanism),
-        format!(
-            "after certificate {}, head {} {}",
-            result.certificate, result.head.index, result.head.hash
-        ),
-        format!("tested      {}", result.notion),
-        format!(
-            "deleted     {} of {}: {}",
-            counted(result.deleted.count, "record"),
-            result.records.used,
-            result.deleted.found
-        ),
-        format!(
-            "runs        {} of each world counted, {} to choose tests; {:.0} s, {}",
-            runs.counted,
-            runs.direction + runs.threshold,
-            result.seconds,
-            result.method
-        ),
-        String::new(),
-        format!(
-            "{:<52} {:>7} {:>7} {:>8} {:>10}",
-            "test", "fpr <=", "fnr <=", "mu >=", "epsilon >="
-        ),
-    ];
+    let (runs, head) = (&result.runs, &result.head);
+    let (deleted, found) = (counted(result.deleted.count, "record"), &result.deleted.found);
+    let mut table = Table::new("", &["test", ">fpr <=", ">fnr <=", ">mu >=", ">epsilon >="]);
     for test in &result.tests {
         let shown = &test.shown;
-        lines.push(format!(
-            "{:<52} {:>7} {:>7} {:>8} {:>10}",
+        table.row([
             format!("{} ({})", test.direction, test.chosen_for),
-            up(shown.fpr_upper),
-            up(shown.fnr_upper),
-            down(shown.mu_lower),
-            down(shown.epsilon_lower)
-        ));
+            ceiling(shown.fpr_upper),
+            ceiling(shown.fnr_upper),
+            floor(shown.mu_lower),
+            floor(shown.epsilon_lower),
+        ]);
     }
-    lines.push("a certificate of this deletion would say, at most:".into());
-    for bound in &result.certified {
-        let mu = bound.mu.map_or_else(|| "-".into(), |mu| up(mu.0));
-        lines.push(format!(
-            "{:<52} {:>7} {:>7} {mu:>8} {:>10}",
-            format!("    by {} at delta {:.3e}", bound.accountant, bound.delta.0),
-            "",
-            "",
-            up(bound.epsilon.0)
-        ));
+    let mut certified = Table::new(
+        "a certificate of this deletion would say, at most:",
+        &["", ">mu <=", ">epsilon <="],
+    );
+    for claim in &result.certified {
+        let mu = claim.mu.map_or_else(|| "-".into(), |mu| ceiling(mu.0));
+        let by = format!("by {} at delta {}", claim.accountant, bound(claim.delta.0));
+        certified.row([by, mu, ceiling(claim.epsilon.0)]);
     }
-    lines.push(String::new());
-    for note in &result.notes {
-        lines.push(paragraph("note", note));
-    }
-    lines.push(paragraph(result.verdict.word(), &result.words()));
-    lines.join("\n")
+    let private = "as private as the records, to be erased when one of them is deleted";
+    Page::new(format!("{}: {}{steps}", path.display(), result.mechanism))
+        .with(
+            Section::new("")
+                .line(format!(
+                    "after certificate {}, head {} {}",
+                    result.certificate, head.index, head.hash
+                ))
+                .facts([
+                    ("tested", result.notion.clone()),
+                    ("deleted", format!("{deleted} of {}: {found}", result.records.used)),
+                    (
+                        "runs",
+                        format!(
+                            "{} of each world counted, {} to choose tests; {}, {}",
+                            runs.counted,
+                            runs.direction + runs.threshold,
+                            duration(result.seconds),
+                            result.method
+                        ),
+                    ),
+                ]),
+        )
+        .with(Section::new("").table(table))
+        .with(Section::new("").table(certified))
+        .with(
+            Section::new("")
+                .terms(result.notes.iter().map(|note| ("note", note)))
+                .terms([(result.verdict.word(), result.words())])
+                .lines(written.map(|path| format!("written to {}: {private}", path.display()))),
+        )
 }

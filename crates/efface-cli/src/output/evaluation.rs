@@ -1,43 +1,38 @@
 //! Quality on a table with labels.
 
 use efface::Evaluation;
+use efface_page::number::counted;
+use efface_page::{Page, Section};
 
-use super::{Output, counted, to_value};
+use super::Output;
 use crate::failure::Result;
 
 impl Output {
     /// Shows an evaluation.
     pub(crate) fn evaluation(&mut self, evaluation: &Evaluation) -> Result<()> {
-        if self.is_json() {
-            let value = to_value(evaluation)?;
-            return self.value(&value);
-        }
-        let mut lines = vec![format!("on {}", counted(evaluation.rows, "row"))];
-        if evaluation.unknown > 0 {
-            lines.push(format!(
-                "{} of unknown classes, counted as wrong",
-                counted(evaluation.unknown, "row")
-            ));
-        }
-        for (name, value) in [
-            ("accuracy", evaluation.accuracy),
-            ("log-loss", evaluation.log_loss),
-            ("AUC", evaluation.auc),
-            ("RMSE", evaluation.rmse),
-            ("MAE", evaluation.mae),
-        ] {
-            if let Some(value) = value {
-                let constant = match name {
-                    "accuracy" => evaluation.majority.map(|m| ("most frequent class", m)),
-                    "RMSE" => evaluation.mean_rmse.map(|m| ("mean", m)),
-                    _ => None,
-                };
-                let beside = constant.map_or(String::new(), |(answer, reached)| {
-                    format!("   always the {answer}: {reached:.4}")
-                });
-                lines.push(format!("{name:<10}{value:.4}{beside}"));
-            }
-        }
-        self.text(&lines.join("\n"))
+        self.show(evaluation, || page(evaluation))
     }
+}
+
+fn page(e: &Evaluation) -> Page {
+    let mut facts = Vec::new();
+    for (name, value, constant) in [
+        ("accuracy", e.accuracy, e.majority.map(|most| ("most frequent class", most))),
+        ("log-loss", e.log_loss, None),
+        ("AUC", e.auc, None),
+        ("RMSE", e.rmse, e.mean_rmse.map(|mean| ("mean", mean))),
+        ("MAE", e.mae, None),
+    ] {
+        let Some(value) = value else { continue };
+        let beside = constant.map_or(String::new(), |(answer, reached)| {
+            format!(" (always the {answer}: {reached:.4})")
+        });
+        facts.push((name, format!("{value:.4}{beside}")));
+    }
+    let mut unknown = Section::new("");
+    if e.unknown > 0 {
+        let rows = counted(e.unknown, "row");
+        unknown = unknown.text(format!("{rows} of unknown classes, counted as wrong"));
+    }
+    Page::new(format!("on {}", counted(e.rows, "row"))).with(unknown.facts(facts))
 }

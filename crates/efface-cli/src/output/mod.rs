@@ -1,26 +1,25 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
+mod account;
 #[cfg(feature = "lab")]
 mod attacks;
 #[cfg(feature = "lab")]
 mod audit;
-mod backup;
-mod bounds;
-mod case;
-mod dry_run;
 mod evaluation;
-mod ledger;
-mod plan;
 mod prediction;
 mod served;
 mod status;
 mod verdict;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
 
+use efface::planner::Advice;
 use efface::{Claim, Ids, Notice};
+use efface_page::{Page, Section, Tone, words};
 use serde_json::{Value, json};
 
+use crate::destination::Destination;
 use crate::failure::{Failure, Result};
 
 /// Where results go, and in which form.
@@ -43,6 +42,71 @@ impl Output {
     /// Whether a person looks at standard output.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Shows something: to programs as its own JSON, to people as its page.
+    pub(crate) fn show(
+        &mut self,
+        thing: &impl serde::Serialize,
+        page: impl FnOnce() -> Page,
+    ) -> Result<()> {
+        if self.json {
+            let value = to_value(thing)?;
+            return self.value(&value);
+        }
+        self.text(&page().text())
+    }
+
+    /// Shows a plan; `written` is the file it was written to.
+    pub(crate) fn plan(&mut self, advice: &Advice, written: Option<&Path>) -> Result<()> {
+        let mut value = to_value(advice)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("plan_file".into(), json!(written));
+        }
+        let written = written.map(|path| format!("written to {}", path.display()));
+        self.show(&value, || advice.page().with(Section::new("").lines(written)))
+    }
+
+    /// Shows a list: to programs an object on each line, to people one page.
+    pub(crate) fn list<T: serde::Serialize>(
+        &mut self,
+        things: &[T],
+        page: impl FnOnce() -> Page,
+    ) -> Result<()> {
+        if self.json {
+            return things.iter().try_for_each(|thing| self.show(thing, Page::default));
+        }
+        self.text(&page().text())
+    }
+
+    /// Writes a result to the file that was asked for and says so; without one, to standard output:
+    /// as it is, or inside `instead` for programs. `more` is what programs are told besides.
+    pub(crate) fn result(
+        &mut self,
+        what: &str,
+        bytes: &[u8],
+        destination: Option<Destination>,
+        instead: Option<Value>,
+        more: Value,
+    ) -> Result<()> {
+        let Some(destination) = destination else {
+            return match instead.filter(|_| self.json) {
+                Some(value) => self.value(&value),
+                None => self.bytes(bytes),
+            };
+        };
+        let path = destination.path().to_owned();
+        destination.write(bytes)?;
+        let mut written = json!({ "written": path });
+        if let (Some(written), Value::Object(more)) = (written.as_object_mut(), more) {
+            written.extend(more);
+        }
+        self.say(&written, &format!("{what} written to {}", path.display()))
+    }
+
+    /// Says one thing: JSON to programs, a line to people.
+    pub(crate) fn say(&mut self, value: &Value, text: &str) -> Result<()> {
+        if self.json { self.value(value) } else { self.text(text) }
     }
 
     /// Writes lines of text, control characters made visible.
@@ -118,27 +182,9 @@ fn visible(text: &str) -> String {
     shown
 }
 
-/// The widest line of running text.
-const WIDTH: usize = 88;
-
-/// A heading, and under it a text in lines of at most [`WIDTH`] characters, words kept whole.
-fn paragraph(heading: &str, text: &str) -> String {
-    let mut lines = vec![heading.to_owned()];
-    let mut line = String::from("   ");
-    for word in text.split_whitespace() {
-        if line.len() > 3 && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(std::mem::replace(&mut line, String::from("   ")));
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines.join("\n")
-}
-
-/// What is promised, a paragraph for each notion.
-fn promises(claims: &[Claim]) -> impl Iterator<Item = String> {
-    claims.iter().map(|claim| paragraph(claim.notion.name(), &claim.words))
+/// A section of what is promised, with a point for each notion.
+fn promises(claims: &[Claim]) -> Section {
+    Section::new("").terms(claims.iter().map(words::claim))
 }
 
 /// How records are named, in words.
@@ -149,30 +195,12 @@ fn naming(ids: Ids) -> &'static str {
     }
 }
 
-/// The first few of a list of names, and how many there are besides.
-pub(crate) fn listed(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// A notice of the engine in a line.
-fn noticed(notice: &Notice) -> String {
-    let word = if notice.code.is_warning() { "warning" } else { "note" };
-    format!("{word}: {}", notice.message)
-}
-
-/// `1 record`, `2 records`, `2 passes`.
-pub(crate) fn counted(count: u64, thing: &str) -> String {
-    let ending = match (count, thing.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{count} {thing}{ending}")
+/// A section with the engine's notices.
+fn noticed(section: Section, notices: &[Notice]) -> Section {
+    notices.iter().fold(section, |section, notice| {
+        let word = if notice.code.is_warning() { "warning" } else { "note" };
+        section.notice(Tone::Note, word, &notice.message)
+    })
 }
 
 /// Something of the engine as JSON; what it holds always can be.
@@ -189,22 +217,5 @@ mod tests {
     fn control_characters_are_shown() {
         assert_eq!(visible("a\u{1b}[31mb\r\nc"), "a\\u{1b}[31mb\\r\nc");
         assert_eq!(visible("Zoë\t7"), "Zoë\t7");
-    }
-
-    #[test]
-    fn paragraphs_keep_words_whole() {
-        let text = paragraph("title", &"word ".repeat(40));
-        assert!(text.starts_with("title\n    word word"));
-        assert_eq!(text.split_whitespace().count(), 41);
-        assert!(text.lines().all(|line| line.len() <= WIDTH) && text.lines().count() == 4);
-        let long = "x".repeat(200);
-        assert_eq!(paragraph("title", &long), format!("title\n    {long}"));
-    }
-
-    #[test]
-    fn one_is_not_many() {
-        assert_eq!(counted(1, "record"), "1 record");
-        assert_eq!(counted(0, "record"), "0 records");
-        assert_eq!(counted(2, "pass"), "2 passes");
     }
 }

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use efface::{Claim, Notion, Served, Work};
+use efface_page::number::{counted, near};
+use efface_page::{Item, Page, Section, words};
 use serde_json::{Value, json};
 
-use super::{Output, counted, noticed, paragraph, promises, to_value};
+use super::{Output, noticed, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -16,55 +18,46 @@ impl Output {
         served: &Served,
         written: Option<&Path>,
     ) -> Result<()> {
-        if self.is_json() {
-            let mut value = to_value(served)?;
-            if let Some(object) = value.as_object_mut() {
-                let work = object.remove("work").unwrap_or(Value::Null);
-                object.insert("private".into(), json!({ "work": work }));
-                object.insert("certificate_file".into(), json!(written));
-            }
-            self.value(&value)
-        } else {
-            self.text(&in_text(vault, served, written))
+        let mut value = to_value(served)?;
+        if let Some(object) = value.as_object_mut() {
+            let work = object.remove("work").unwrap_or(Value::Null);
+            object.insert("private".into(), json!({ "work": work }));
+            object.insert("certificate_file".into(), json!(written));
         }
+        self.show(&value, || page(vault, served, written))
     }
 }
 
-fn in_text(vault: &Path, served: &Served, written: Option<&Path>) -> String {
-    let vault = vault.display();
-    let mut lines = vec![headline(&vault.to_string(), served)];
-    lines.push(format!("request {}", served.request_id));
-    lines.push(String::new());
-    if served.kind == "erase" {
+fn page(vault: &Path, served: &Served, written: Option<&Path>) -> Page {
+    let vault = vault.display().to_string();
+    let erased = served.kind == "erase";
+    let mut promised = if erased {
         let said = "nothing is claimed about any model, published before or after";
-        lines.push(paragraph("erased", said));
+        Section::new("").terms([("erased", said)])
     } else {
-        lines.extend(promises(&served.claims));
-        lines.extend(missing_dp(&served.claims));
-    }
-    lines.push(paragraph("not covered", &not_covered(&served.certificate)));
-    if served.kind != "erase" {
-        lines.push(format!("    see `efface certificate show {vault}`"));
-    }
-    lines.push(String::new());
-    if let Some(path) = written {
-        lines.push(format!("certificate written to {}", path.display()));
-    }
-    lines.push(format!(
-        "ledger head (keep a copy outside this machine): {} {}",
-        served.head_index, served.head
-    ));
+        promises(&served.claims).terms(missing_dp(&served.claims))
+    };
+    let see = (!erased).then(|| format!("see `efface certificate show {vault}`"));
+    let limits = not_covered(&served.certificate);
+    promised = promised.terms([Item::new("not covered", limits).more(see)]);
+    let (index, head) = (served.head_index, &served.head);
+    let mut keep = Section::new("")
+        .lines(written.map(|path| format!("certificate written to {}", path.display())))
+        .line(format!("ledger head (keep a copy outside this machine): {index} {head}"));
     if let Some(work) = served.work.as_ref().and_then(private) {
-        lines.push(format!("diagnostics (depend on private data; do not publish): {work}"));
+        keep = keep.line(format!("diagnostics (depend on private data; do not publish): {work}"));
     }
     if !served.replayed {
-        lines.extend(served.notices.iter().map(noticed));
+        keep = noticed(keep, &served.notices);
     }
-    lines.join("\n")
+    Page::new(headline(&vault, served))
+        .with(Section::new("").line(format!("request {}", served.request_id)))
+        .with(promised)
+        .with(keep)
 }
 
 fn headline(vault: &str, served: &Served) -> String {
-    let records = served.records.map_or("records".to_owned(), |count| counted(count, "record"));
+    let records = words::records(served.records);
     let now = format!("{} remain in version {}", served.remaining, served.version);
     if served.replayed {
         let version = served.version;
@@ -85,12 +78,10 @@ fn headline(vault: &str, served: &Served) -> String {
 }
 
 /// The privacy of those who stay is always spoken of, also when nothing is promised.
-fn missing_dp(claims: &[Claim]) -> Option<String> {
-    let has = claims.iter().any(|claim| claim.notion == Notion::DifferentialPrivacy);
-    (!has).then(|| {
-        let name = Notion::DifferentialPrivacy.name();
-        paragraph(name, "no guarantee for the records that remain")
-    })
+fn missing_dp(claims: &[Claim]) -> Option<Item> {
+    let name = Notion::DifferentialPrivacy;
+    let has = claims.iter().any(|claim| claim.notion == name);
+    (!has).then(|| Item::new(name.name(), "no guarantee for the records that remain"))
 }
 
 /// The first limit that the certificate states, and how many there are besides.
@@ -121,7 +112,7 @@ fn private(work: &Work) -> Option<String> {
         }
     }
     if let Some(distance) = work.distance {
-        parts.push(format!("within {distance:.3e} of the optimum"));
+        parts.push(format!("within {} of the optimum", near(distance, 4)));
     }
     if let Some(solver) = &work.solver {
         parts.push(format!("solver {solver}"));
@@ -133,7 +124,8 @@ fn private(work: &Work) -> Option<String> {
         ));
     }
     if let Some(residual) = &work.residual {
-        parts.push(format!("residual {:.3e} of {:.3e}", residual.bound, residual.budget));
+        let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
+        parts.push(format!("residual {bound} of {budget}"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -160,7 +152,7 @@ mod tests {
         let told = private(&work(1)).unwrap();
         assert_eq!(
             told,
-            "1 gradient pass, 1 Hessian, within 1.250e-7 of the optimum, solver newton"
+            "1 gradient pass, 1 Hessian, within 1.25e-7 of the optimum, solver newton"
         );
         assert!(private(&work(21)).unwrap().starts_with("21 gradient passes, "));
     }
@@ -173,6 +165,6 @@ mod tests {
 
     #[test]
     fn absent_differential_privacy_is_said() {
-        assert!(missing_dp(&[]).unwrap().contains("no guarantee"));
+        assert!(missing_dp(&[]).is_some());
     }
 }

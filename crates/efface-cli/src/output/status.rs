@@ -1,91 +1,132 @@
-//! The state of a vault.
+//! The state of a vault, and of its ledger.
 
 use std::path::Path;
 
-use efface::Status;
+use efface::{Backup, DryRun, Entry, NotionStatus, Status};
+use efface_page::certificate::SEEDED;
+use efface_page::number::{counted, listed, near};
+use efface_page::{Page, Section, Table, Tone};
 
-use super::{Output, counted, naming, noticed, promises, to_value};
+use super::{Output, naming, noticed, promises};
 use crate::failure::Result;
 
 impl Output {
     /// Shows the state of a vault.
     pub(crate) fn status(&mut self, path: &Path, status: &Status) -> Result<()> {
-        if self.is_json() {
-            let value = to_value(status)?;
-            return self.value(&value);
-        }
-        self.text(&in_text(path, status))
+        self.show(status, || page(path, status))
+    }
+
+    /// Shows what a delete request would do.
+    pub(crate) fn dry_run(&mut self, dry: &DryRun) -> Result<()> {
+        self.show(dry, || {
+            let would = counted(dry.records, "record");
+            let remaining = dry.remaining;
+            let mut section = Section::new("");
+            if dry.records > 0 {
+                let (ids, naming) = (listed(&dry.ids), naming(dry.named_by));
+                section = section.text(format!("records: {ids} ({naming})"));
+            }
+            if !dry.already_deleted.is_empty() {
+                section = section.text(format!("deleted before: {}", listed(&dry.already_deleted)));
+            }
+            if let Some(steps) = dry.steps {
+                section = section.text(format!("would take {}", counted(steps, "step")));
+            }
+            Page::new(format!(
+                "would delete {would}; {remaining} would remain; nothing was changed"
+            ))
+            .with(section)
+            .with(promises(&dry.claims))
+        })
+    }
+
+    /// Shows ledger entries, oldest first.
+    pub(crate) fn entries(&mut self, entries: &[Entry]) -> Result<()> {
+        self.list(entries, || {
+            let table = Table::new("", &[">index", "kind", ">version", "time", "request"]);
+            let rows = entries.iter().map(|entry| {
+                let mut request = entry.request_id.clone().unwrap_or_else(|| "-".to_owned());
+                if entry.backwards {
+                    request += " (before the time of an earlier entry)";
+                }
+                let (index, version) = (entry.index.to_string(), entry.version.to_string());
+                [index, entry.kind.clone(), version, entry.at.clone(), request]
+            });
+            Page::default().with(Section::new("").table(table.rows(rows)))
+        })
+    }
+
+    /// Shows a copy that is `what` another file.
+    pub(crate) fn backup(&mut self, what: &str, of: &Path, made: &Backup) -> Result<()> {
+        self.show(made, || {
+            let Backup { path, version, records, head, notices, .. } = made;
+            let (of, path, records) = (of.display(), path.display(), counted(*records, "record"));
+            let (index, hash) = head;
+            let section = Section::new("")
+                .line(format!("version {version}, {records}, ledger head {index} {hash}"));
+            Page::new(format!("{what} {of} written to {path}")).with(
+                notices
+                    .iter()
+                    .fold(section, |section, text| section.notice(Tone::Note, "note", text)),
+            )
+        })
     }
 }
 
-fn in_text(path: &Path, status: &Status) -> String {
-    let mut lines = vec![
-        format!("{}: version {}", path.display(), status.version),
-        format!(
-            "model      {} loss by {}, {} state, {}",
-            status.loss,
-            status.mechanism,
-            status.state,
-            counted(status.parameters, "parameter")
-        ),
-        format!(
-            "records    {}{}, {}",
-            status.records,
-            status.capacity.map_or_else(String::new, |most| format!(" of at most {most}")),
-            counted(status.subjects, "subject")
-        ),
-        format!("named      {}", naming(status.named_by)),
-    ];
+fn page(path: &Path, status: &Status) -> Page {
+    let (mechanism, loss, state) = (&status.mechanism, &status.loss, &status.state);
+    let most = status.capacity.map_or_else(String::new, |most| format!(" of at most {most}"));
+    let subjects = counted(status.subjects, "subject");
+    let parameters = counted(status.parameters, "parameter");
+    let mut about = Section::new("").facts([
+        ("model", format!("{loss} loss by {mechanism}, {state} state, {parameters}")),
+        ("records", format!("{}{most}, {subjects}", status.records)),
+        ("named", naming(status.named_by).to_owned()),
+    ]);
     if status.withdrawn {
-        lines.push("WITHDRAWN: records were erased without a release; there is no model".into());
+        let text = "Records were erased without a release; there is no model.";
+        about = about.notice(Tone::Bad, "Withdrawn", text);
     }
     if status.not_for_release {
-        lines.push("NOT FOR RELEASE: the noise comes from a seed".into());
+        about = about.notice(Tone::Bad, SEEDED.0, SEEDED.1);
     }
-    lines.extend(status.notices.iter().map(noticed));
     let requests: Vec<String> =
         status.requests.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    lines.push(format!("requests   {}", requests.join(", ")));
-    if let Some(export) = &status.exports.latest {
+    let mut served = vec![("requests", requests.join(", "))];
+    served.extend(status.exports.latest.as_ref().map(|export| {
         let count = match status.exports.count {
             1 => String::new(),
             more => format!("{more} times, last "),
         };
-        lines.push(format!(
-            "exported   {count}version {} as {} on {}: copies are not covered",
-            export.version, export.format, export.at
-        ));
-    }
-    if let Some(left) = status.releases_left {
-        lines.push(format!("left       {}", counted(left, "release")));
-    }
-    if let Some(residual) = &status.residual {
-        lines.push(format!(
-            "residual   {:.3e} of {:.3e} spent; then the model is retrained",
-            residual.bound, residual.budget
-        ));
-    }
-    if let Some(memory) = &status.memory {
-        lines.push(format!(
-            "memory     {:.0}% of its bound left, about {} until the next pass over all records; {} \
-             since the last (private)",
+        let (version, format, at) = (export.version, &export.format, &export.at);
+        let text = format!("{count}version {version} as {format} on {at}: copies are not covered");
+        ("exported", text)
+    }));
+    served.extend(status.releases_left.map(|left| ("left", counted(left, "release"))));
+    served.extend(status.residual.as_ref().map(|residual| {
+        let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
+        ("residual", format!("{bound} of {budget} spent; then the model is retrained"))
+    }));
+    served.extend(status.memory.as_ref().map(|memory| {
+        let text = format!(
+            "{:.0}% of its bound left, about {} until the next pass over all records; {} since the \
+             last (private)",
             100.0 * memory.margin.max(0.0),
             counted(memory.expected_changes, "deletion"),
             counted(memory.changes, "change"),
-        ));
-    }
-    lines.push(String::new());
-    lines.extend(promises(&status.claims));
-    lines.push(String::new());
-    lines.push("further requests".into());
-    for notion in &status.notions {
-        let word = if notion.available { "yes" } else { "no" };
-        lines.push(format!("  {:<34} {word:<4} {}", notion.notion, notion.note));
-    }
+        );
+        ("memory", text)
+    }));
     let (index, hash) = &status.head;
-    lines.push(String::new());
-    lines.push(format!("vault      {}, made {}", status.vault, status.created_at));
-    lines.push(format!("key        {}", status.key_id));
-    lines.push(format!("head       {index} {hash}"));
-    lines.join("\n")
+    Page::new(format!("{}: version {}", path.display(), status.version))
+        .with(noticed(about, &status.notices).facts(served))
+        .with(promises(&status.claims))
+        .with(Section::new("further requests").table(
+            Table::new("", &["", "", ""]).rows(status.notions.iter().map(NotionStatus::cells)),
+        ))
+        .with(Section::new("").facts([
+            ("vault", format!("{}, made {}", status.vault, status.created_at)),
+            ("key", status.key_id.clone()),
+            ("head", format!("{index} {hash}")),
+        ]))
 }

@@ -1,6 +1,7 @@
 //! The outcome of a verification: one line for each check.
 
 use efface::{CheckOutcome, Verdict};
+use efface_page::{Page, Section};
 use serde_json::json;
 
 use super::Output;
@@ -10,19 +11,18 @@ impl Output {
     /// Shows a verdict and says how the command ends.
     pub(crate) fn verdict(&mut self, verdict: &Verdict) -> Result<Outcome> {
         let outcome = verdict.outcome();
-        if self.is_json() {
-            self.value(&json!({ "outcome": outcome, "checks": verdict.checks }))?;
-        } else {
-            for check in &verdict.checks {
-                let word = word(check.outcome);
-                self.text(&format!("{word:<9}  {}: {}", check.name, check.reason))?;
-            }
-            self.text(match outcome {
+        let value = json!({ "outcome": outcome, "checks": verdict.checks });
+        self.show(&value, || {
+            let lines = verdict.checks.iter().map(|check| {
+                format!("{:<9}  {}: {}", word(check.outcome), check.name, check.reason)
+            });
+            let all = match outcome {
                 CheckOutcome::Holds | CheckOutcome::Notice => "VALID: every check passed",
                 CheckOutcome::Fails => "INVALID: a check failed",
                 CheckOutcome::Undecided => "INCOMPLETE: no check failed, but some could not be run",
-            })?;
-        }
+            };
+            Page::default().with(Section::new("").lines(lines).line(all))
+        })?;
         Ok(match outcome {
             CheckOutcome::Holds | CheckOutcome::Notice => Outcome::Done,
             CheckOutcome::Fails => Outcome::DoesNotHold,

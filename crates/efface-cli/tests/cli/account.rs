@@ -105,7 +105,10 @@ fn one_case_from_its_inputs() {
     let w = Workshop::new();
     let asked = "account gdp-delta --input mu=1 --input epsilon=1";
     let text = w.efface(asked).done().stdout;
-    assert!(text.starts_with("delta  0.12693673") && text.ends_with(" probability\n"), "{text}");
+    assert!(
+        text.starts_with("delta      0.12693673") && text.ends_with(" probability\n"),
+        "{text}"
+    );
     let json = w.efface(&format!("{asked} --json")).done().json();
     assert_eq!(json["kind"], "gdp-delta");
     assert!(json["result"]["delta"].as_str().unwrap().starts_with("0.12693673"));

@@ -111,8 +111,8 @@ fn accountants_are_compared_side_by_side() {
     // At the certificate's own delta, the certificate's own number in four digits.
     let own = w.efface("certificate bounds m.efface").done();
     let stated = claim(&certificate, RETRAINING, "bounded-domain")["epsilon"].as_str().unwrap();
-    let shown = efface::rounded_up(stated.parse().unwrap());
-    assert!(own.stdout.contains(&format!("bounded-domain  epsilon {shown}\n")), "{own:#?}");
+    let shown = efface_page::number::bound(stated.parse().unwrap());
+    assert!(own.stdout.contains(&format!("  bounded-domain  {shown}\n")), "{own:#?}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn one_record_is_one_record_and_one_number_one_number() {
     let served = w.efface("delete m.efface --record r1").done().stdout;
     let page = w.efface("certificate show m.efface").done().stdout;
     assert!(page.contains("deletion of 1 record,"), "{page}");
-    assert!(page.contains("(default)") && !page.contains("(u)"), "{page}");
+    assert!(page.contains("fixed by rule") && !page.contains("(u)"), "{page}");
     // The sentence and the table of notions say the same epsilon.
     let status = w.efface("status m.efface").done().stdout;
     let private = |text: &str, before: &str| -> String {

@@ -8,6 +8,7 @@ use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve};
 use efface_learn::{Constants, Dataset, Objective};
 use efface_matrix::{Matrix, margins};
+use efface_page::number::near;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 
@@ -62,8 +63,9 @@ pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Can
             let moved = distance(&at, &without);
             if best.as_ref().is_none_or(|(most, _)| moved > *most) {
                 let found = format!(
-                    "searched: moves the optimum most (by {moved:.3e}) of the largest by gradient, \
-                     influence and leverage; found by {name}"
+                    "searched: moves the optimum most (by {}) of the largest by gradient, \
+                     influence and leverage; found by {name}",
+                    near(moved, 4)
                 );
                 best = Some((moved, Candidate { positions, found }));
             }

@@ -33,8 +33,7 @@ pub use examine::{Budget, Direction, Examined, Means, examine};
 pub use fault::Fault;
 pub use instance::{FAULTY, Instance, Measured, TIGHT};
 pub use result::{
-    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Split, Test, Verdict, down, judge,
-    largest, up,
+    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Split, Test, Verdict, judge, largest,
 };
 pub use vault::{Options, audit};
 pub use worlds::{

@@ -1,6 +1,7 @@
 //! What an audit found, as data and in words.
 
 use efface::Claim;
+use efface_page::number::{ceiling, floor, near};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -186,18 +187,6 @@ pub fn judge(tests: &[Test], reach: &Shown, certified: &[Certified]) -> Verdict 
     }
 }
 
-/// A lower bound in four decimals, rounded down.
-#[must_use]
-pub fn down(bound: f64) -> String {
-    format!("{:.4}", (bound * 1e4).floor() / 1e4)
-}
-
-/// An upper bound in four decimals, rounded up.
-#[must_use]
-pub fn up(bound: f64) -> String {
-    format!("{:.4}", (bound * 1e4).ceil() / 1e4)
-}
-
 impl Certified {
     /// The numbers of a claim.
     #[must_use]
@@ -220,12 +209,12 @@ impl AuditResult {
             n => format!("a model that deleted the {n} records from one that never saw them"),
         };
         let would = self.certified.first().map_or_else(String::new, |bound| {
-            let mu = bound.mu.map_or_else(String::new, |mu| format!("mu {}, ", up(mu.0)));
-            let (epsilon, delta) = (up(bound.epsilon.0), bound.delta.0);
-            format!("at most {mu}epsilon {epsilon} at delta {delta:.3e}")
+            let mu = bound.mu.map_or_else(String::new, |mu| format!("mu {}, ", ceiling(mu.0)));
+            let (epsilon, delta) = (ceiling(bound.epsilon.0), near(bound.delta.0, 4));
+            format!("at most {mu}epsilon {epsilon} at delta {delta}")
         });
         let confidence = format!("with confidence 1 - {ERROR:e}");
-        let (mu, epsilon) = (down(self.mu_lower), down(self.epsilon_lower));
+        let (mu, epsilon) = (floor(self.mu_lower), floor(self.epsilon_lower));
         match self.verdict {
             Verdict::Consistent if self.mu_lower <= 0.0 && self.epsilon_lower <= 0.0 => format!(
                 "over this many runs no test could be shown to distinguish {told} better than \
@@ -247,8 +236,8 @@ impl AuditResult {
                  have shown no more than mu {}, epsilon {}; a certificate of this deletion would \
                  say {would}: ask for more runs, or for more time where a limit ended them",
                 self.runs.counted,
-                down(self.mu_reach),
-                down(self.epsilon_reach)
+                floor(self.mu_reach),
+                floor(self.epsilon_reach)
             ),
         }
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use efface::{Error, Notion, Result, Served, Settings};
 use efface_learn::Loss;
+use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use super::bench::Bench;
 use super::data::{DataSet, Split};
 use super::outcome::{Outcome, Sheet, number};
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::trial::{Rows, Stop, Table, Vaults, passes};
 
 /// Settings.
@@ -146,7 +146,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
          = 1/n; points of a line differ in noise",
         grid.epsilon
     );
-    outcome.draw("", &Figure::new(title, panels).in_columns(2).sized(420, 320))?;
+    outcome.draw("", &Figure::new(title, panels).in_columns(2).sized(420, 320));
     Ok(outcome)
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::account;
 use super::bench::Bench;
 use super::outcome::{Outcome, Sheet, number};
-use crate::figure::{Axis, Figure, Panel, Series};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings.
 #[derive(Debug, Deserialize)]
@@ -73,7 +73,8 @@ fn groups(grid: &Grid, outcome: &mut Outcome) -> Result<()> {
     outcome.measure("least-ratio", least);
     outcome.sheets.push(sheet);
     let title = "Group privacy: what must be asked of one record (khi2024, 2.2.2)";
-    outcome.draw("groups", &Figure::new(title, vec![panel]).sized(560, 400))
+    outcome.draw("groups", &Figure::new(title, vec![panel]).sized(560, 400));
+    Ok(())
 }
 
 /// delta of a private learner followed by unlearning.
@@ -134,5 +135,6 @@ fn composition(grid: &Grid, outcome: &mut Outcome) -> Result<()> {
     outcome.sheets.push(sheet);
     outcome.sheets.push(sheet_mu);
     let title = "Unlearning on top of a private learner (khi2024, 2.3.2)";
-    outcome.draw("composition", &Figure::new(title, vec![deltas, gaussian]))
+    outcome.draw("composition", &Figure::new(title, vec![deltas, gaussian]));
+    Ok(())
 }

@@ -3,13 +3,13 @@
 
 use efface::{Error, Result, Settings};
 use efface_learn::{Loss, Objective};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use super::bench::Bench;
 use super::data::Split;
 use super::memory;
 use super::outcome::{Outcome, Sheet, number};
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::trial::{Rows, Stop, Table, Vaults, failed};
 
 /// Settings.
@@ -137,7 +137,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         set.title(),
         grid.epsilon
     );
-    outcome.draw("", &Figure::new(title, vec![risk, growth]).sized(430, 380))?;
+    outcome.draw("", &Figure::new(title, vec![risk, growth]).sized(430, 380));
     Ok(outcome)
 }
 

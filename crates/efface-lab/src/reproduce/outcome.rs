@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::figure::Figure;
+use efface_page::figure::Figure;
+use efface_page::number::near;
 
 /// Numbers by name, for claims.
 pub(super) type Measured = BTreeMap<String, f64>;
@@ -56,9 +57,7 @@ pub(super) struct Sheet {
 pub(super) struct Drawing {
     /// The end of its file name; empty for the only one.
     pub(super) name: String,
-    /// What is shown, for those who do not see it.
-    pub(super) title: String,
-    /// The picture.
+    /// The picture, which says what it shows.
     pub(super) svg: String,
 }
 
@@ -87,20 +86,7 @@ impl Shown {
 
 /// A number in four digits, as people write it.
 pub(super) fn number(x: f64) -> String {
-    let size = x.abs();
-    if x == 0.0 || !x.is_finite() {
-        return format!("{x}");
-    }
-    if !(1e-4..1e7).contains(&size) {
-        return format!("{x:.3e}");
-    }
-    let decimals = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
-    let text = format!("{x:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    near(x, 4)
 }
 
 impl Outcome {
@@ -110,10 +96,8 @@ impl Outcome {
     }
 
     /// Adds a figure; `name` is empty for the only one.
-    pub(super) fn draw(&mut self, name: &str, figure: &Figure) -> efface::Result<()> {
-        let (title, svg) = (figure.title().to_owned(), figure.svg()?);
-        self.drawings.push(Drawing { name: name.to_owned(), title, svg });
-        Ok(())
+    pub(super) fn draw(&mut self, name: &str, figure: &Figure) {
+        self.drawings.push(Drawing { name: name.to_owned(), svg: figure.svg() });
     }
 }
 
@@ -153,20 +137,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_true() {
-        let cases = [
-            (0.0, "0"),
-            (1.0, "1"),
-            (0.123_456, "0.1235"),
-            (19717.0, "19717"),
-            (1.5e-9, "1.500e-9"),
-            (0.957, "0.957"),
-            (f64::INFINITY, "inf"),
-        ];
-        for (x, text) in cases {
-            assert_eq!(number(x), text);
-        }
-        assert_eq!(Shown::Percent.text(0.4453), "44.53%");
+    fn numbers_say_what_they_are() {
+        let text = |shown: Shown| shown.text(0.4453);
+        assert_eq!(
+            [Shown::Number, Shown::Percent, Shown::Times].map(text),
+            ["0.4453", "44.53%", "0.4453 times"]
+        );
     }
 
     #[test]

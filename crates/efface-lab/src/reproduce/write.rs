@@ -9,7 +9,7 @@ use efface::{Error, Result};
 use super::bench::Bench;
 use super::data::Shelf;
 use super::outcome::{Line, Outcome};
-use super::page::{self, Section};
+use super::page;
 use super::{Experiment, Provenance, experiments};
 
 /// What to run, on what, and where results go.
@@ -85,14 +85,7 @@ pub fn run(
         let (date, took) = (&options.date, seconds() - begin);
         let provenance = Provenance::new(experiment, date, options.quick, data, took);
         let files = write(&options.folder, experiment, &outcome, &lines)?;
-        let section = Section {
-            experiment,
-            outcome: &outcome,
-            lines: &lines,
-            provenance: &provenance,
-            files,
-        };
-        sections.push(page::html(&section));
+        sections.push(page::section(experiment, &outcome, &lines, &provenance, files));
         let printed = outcome.printed.iter().filter(|line| line.agrees).count();
         done.push(Done {
             name: experiment.name.clone(),
@@ -100,9 +93,8 @@ pub fn run(
             printed: (printed, outcome.printed.len()),
             provenance,
         });
-        let shown = chosen.iter().take(done.len());
-        let html = [page::head(shown, options.quick), sections.concat(), page::FOOT.to_owned()];
-        put(&options.folder.join("index.html"), &html.concat())?;
+        let shown = page::page(&chosen[..done.len()], &sections, options.quick);
+        put(&options.folder.join("index.html"), &shown.document())?;
     }
     Ok(done)
 }
@@ -138,7 +130,7 @@ fn write(
     files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.csv())));
     files.extend(outcome.drawings.iter().map(|d| (name(&d.name, "svg"), d.svg.clone())));
     if !lines.is_empty() {
-        files.push((name("", "md"), page::markdown(lines)));
+        files.push((name("", "md"), page::claims(lines).markdown()));
     }
     files.iter().try_for_each(|(file, text)| put(&folder.join(file), text))?;
     Ok(files.into_iter().map(|(file, _)| file).collect())

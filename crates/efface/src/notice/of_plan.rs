@@ -1,6 +1,7 @@
 //! A model that cannot be useful says so when it is made: what its public constants alone tell.
 
 use efface_learn::{Constants, Declared};
+use efface_page::number::near;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::Normalizer;
@@ -41,8 +42,8 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
         "the noise outweighs the data: its predicted excess risk is {}, and a model that ignores \
          its input loses at most {}; more records, a larger `--lambda` or `--epsilon`, or a notion \
          that needs less noise help (`efface plan` compares)",
-        rounded(cost),
-        rounded(trivial)
+        near(cost, 3),
+        near(trivial, 3)
     );
     Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
 }
@@ -91,7 +92,7 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     let given = plan.constants.iter().any(|c| c.name == "n" && c.origin == Origin::User);
     let (actual, what) = match (plan.max_weight, sizes.weight) {
         (None, _) => (sizes.records as f64, format!("{} records", sizes.records)),
-        (Some(_), Some(weight)) => (weight, format!("sum {} of the weights", rounded(weight))),
+        (Some(_), Some(weight)) => (weight, format!("sum {} of the weights", near(weight, 3))),
         (Some(_), None) => return None,
     };
     let ratio = n as f64 / actual;
@@ -116,14 +117,4 @@ fn no_request_covered(plan: &Plan) -> Option<Notice> {
     let message = "`--releases` is 1, and training used it: every later request will be refused; \
         give the number of expected requests plus 1";
     Some(Notice::new(NoticeCode::NoRequestCovered, message))
-}
-
-/// Three digits.
-fn rounded(x: f64) -> String {
-    if (0.001..1e6).contains(&x) {
-        let digits = (2 - x.log10().floor() as i32).max(0) as usize;
-        format!("{x:.digits$}")
-    } else {
-        format!("{x:.2e}")
-    }
 }

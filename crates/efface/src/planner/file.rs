@@ -20,19 +20,7 @@ pub struct Chosen {
 /// # Errors
 /// A text that is no plan of this version, or a choice that it does not hold.
 pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| Error::input("plan", format!("the plan is not JSON: {error}")))?;
-    let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
-    if schema != SCHEMA {
-        let shown: String = schema.chars().take(60).collect();
-        return Err(Error::input(
-            "plan",
-            format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
-        )
-        .hint("make the plan with `efface plan ... -o FILE`"));
-    }
-    let advice: Advice = serde_json::from_value(value)
-        .map_err(|error| Error::input("plan", format!("the plan is malformed: {error}")))?;
+    let advice = Advice::read(text)?;
     let names: Vec<&str> = advice.choices.iter().map(|c| c.name.as_str()).collect();
     let held = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let found = match choice {
@@ -51,6 +39,28 @@ pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
         .hint("choose by name or rank, see `efface plan`"));
     };
     Ok(Chosen { sizes: advice.sizes, choice: found.clone() })
+}
+
+impl Advice {
+    /// Reads a written plan.
+    ///
+    /// # Errors
+    /// A text that is no plan of this version.
+    pub fn read(text: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| Error::input("plan", format!("the plan is not JSON: {error}")))?;
+        let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
+        if schema != SCHEMA {
+            let shown: String = schema.chars().take(60).collect();
+            return Err(Error::input(
+                "plan",
+                format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
+            )
+            .hint("make the plan with `efface plan ... -o FILE`"));
+        }
+        serde_json::from_value(value)
+            .map_err(|error| Error::input("plan", format!("the plan is malformed: {error}")))
+    }
 }
 
 impl Chosen {

@@ -10,6 +10,7 @@ mod candidate;
 mod choice;
 mod file;
 mod forecast;
+mod page;
 mod pass_time;
 mod rank;
 
@@ -20,7 +21,7 @@ pub use ask::{About, Machine, Sizes};
 pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use pass_time::{PassTime, TimeOrigin};
-pub use rank::{Baseline, seconds};
+pub use rank::Baseline;
 
 pub use crate::mechanism::cost::{Count, Lasts, Workload};
 

@@ -2,6 +2,7 @@
 
 use efface_learn::mechanism::USUAL_SHIFT;
 use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
+use efface_page::number::{duration, near};
 use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
@@ -97,8 +98,9 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
     if !best.accurate {
         lines.push(format!(
             "no choice is predicted to stay within the allowed excess risk; the fastest is `{}`, \
-             with {:.1e}",
-            best.name, best.excess_risk
+             with {}",
+            best.name,
+            near(best.excess_risk, 2)
         ));
     }
     let rate = inputs.workload.deletions_per_month;
@@ -107,16 +109,16 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
         Some(retrain) if retrain.rank == 1 => lines.push(format!(
             "retrain: it takes about {} a request, and the alternatives save less than \
              certificate and commit cost",
-            seconds(retrain.month_seconds / rate)
+            duration(retrain.month_seconds / rate)
         )),
         Some(retrain) => lines.push(format!(
             "`{}`: about {} a month, where retraining takes {}",
             best.name,
-            seconds(best.month_seconds),
-            seconds(retrain.month_seconds)
+            duration(best.month_seconds),
+            duration(retrain.month_seconds)
         )),
         None => {
-            lines.push(format!("`{}`: about {} a month", best.name, seconds(best.month_seconds)))
+            lines.push(format!("`{}`: about {} a month", best.name, duration(best.month_seconds)))
         }
     }
     let dearer: Vec<&str> = retrain.map_or(Vec::new(), |retrain| {
@@ -141,16 +143,4 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// A time in the unit that suits it.
-#[must_use]
-pub fn seconds(time: f64) -> String {
-    match time {
-        t if t < 1e-3 => format!("{:.0} us", (t * 1e6).max(1.0)),
-        t if t < 1.0 => format!("{:.1} ms", t * 1e3),
-        t if t < 120.0 => format!("{t:.1} s"),
-        t if t < 7200.0 => format!("{:.0} min", t / 60.0),
-        t => format!("{:.0} h", t / 3600.0),
-    }
 }

@@ -1,10 +1,10 @@
 //! Results of audits beside the claims they tried to break.
 
+use efface_page::number::{bound, counted, floor};
+use efface_page::{Section, Table, Tone, words};
 use efface_privacy::quantity::Decimal;
 use serde::Deserialize;
 
-use super::Facts;
-use super::page::{Page, short};
 use crate::error::{Error, Result};
 use crate::outcome::Entry;
 
@@ -157,32 +157,29 @@ impl Audit {
     }
 }
 
-pub(super) fn write(page: &mut Page, facts: &Facts) {
-    page.section("Attempts to break the claims");
-    if facts.audits.is_empty() {
-        page.paragraph(
+/// What audits found beside the claims, or that there is none.
+pub(super) fn attempts(audits: &[Audit]) -> Section {
+    let section = Section::new("Attempts to break the claims");
+    if audits.is_empty() {
+        return section.text(
             "This report includes no audit. `efface audit` makes one: it trains and deletes many \
              times and counts how often a test distinguishes a deletion from a model trained \
              without the record.",
         );
-        return;
     }
-    if let Some(refuted) = facts.audits.iter().find(|audit| audit.verdict == Outcome::Refuted) {
-        page.notice(
-            "bad",
-            "An audit refutes a claim.",
-            &format!(
+    let refuted = audits.iter().find(|audit| audit.verdict == Outcome::Refuted);
+    let section = match refuted {
+        None => section,
+        Some(audit) => section.notice(
+            Tone::Bad,
+            "An audit refutes a claim",
+            format!(
                 "At least epsilon {} was measured. Do not rely on these certificates.",
-                short(refuted.epsilon_lower)
+                floor(audit.epsilon_lower)
             ),
-        );
-    }
-    page.paragraph(
-        "Each audit trained many models in memory and deleted from each once, and trained as many \
-         without those records. The requests listed below were not repeated.",
-    );
-    let rows: Vec<Vec<String>> = facts.audits.iter().map(row).collect();
-    page.table(
+        ),
+    };
+    let table = Table::new(
         "Audits. A measured bound above the certified one refutes it; one below proves nothing",
         &[
             "After entry",
@@ -193,28 +190,31 @@ pub(super) fn write(page: &mut Page, facts: &Facts) {
             "Certified for that deletion: mu, epsilon at most",
             "Outcome",
         ],
-        &rows,
     );
-    let mut notes: Vec<String> = facts.audits.iter().flat_map(noted).collect();
+    let mut notes: Vec<String> = audits.iter().flat_map(noted).collect();
     notes.dedup();
-    notes.push(
-        "Results of audits are not signed, and unlike the rest of this page their numbers were \
-         not recomputed: they are only as trustworthy as their source."
-            .into(),
-    );
-    notes.push(
-        "Audit results, and the choice of the deleted records, are computed from the records and \
-         covered by no certificate: keep this page as private as the records, and erase it when \
-         one of them is deleted."
-            .into(),
-    );
-    page.list(&notes);
+    section
+        .text(
+            "Each audit trained many models in memory and deleted from each once, and trained as \
+             many without those records. The requests listed below were not repeated.",
+        )
+        .table(table.rows(audits.iter().map(row)))
+        .list(notes)
+        .list([
+            "Results of audits are not signed, and unlike the rest of this page their numbers were \
+             not recomputed: they are only as trustworthy as their source."
+                .to_owned(),
+            "Audit results, and the choice of the deleted records, are computed from the records \
+             and covered by no certificate: keep this page as private as the records, and erase it \
+             when one of them is deleted."
+                .to_owned(),
+        ])
 }
 
 /// What one audit adds, each line with the entry it is about.
 fn noted(audit: &Audit) -> Vec<String> {
     let reach = format!(
-        "this many runs could show a mu of at most {:.4}; all measured bounds hold jointly with \
+        "this many runs could show a mu of at most {}; all measured bounds hold jointly with \
          probability {}",
         floor(audit.mu_reach),
         audit.confidence
@@ -223,31 +223,23 @@ fn noted(audit: &Audit) -> Vec<String> {
     all.map(|note| format!("Audit after entry {}: {note}.", audit.head.index)).collect()
 }
 
-fn row(audit: &Audit) -> Vec<String> {
-    let count = audit.deleted.count;
-    let what = if count == 1 { "1 record".into() } else { format!("{count} records") };
-    let certified = audit.certified.iter().map(|bound| {
-        let mu = bound.mu.map_or("-".into(), |mu| short(mu.0));
-        format!("{mu}, {} at delta {}", short(bound.epsilon.0), short(bound.delta.0))
+fn row(audit: &Audit) -> [String; 7] {
+    let certified = audit.certified.iter().map(|certified| {
+        let mu = certified.mu.map_or("-".into(), |mu| bound(mu.0));
+        format!("{mu}, {}", words::epsilon(certified.epsilon.0, Some(certified.delta), None))
     });
     let outcome = match audit.verdict {
         Outcome::Consistent => "no contradiction found",
         Outcome::Refuted => "REFUTED",
         Outcome::Undecided => "undecided: too few runs",
     };
-    vec![
+    [
         audit.head.index.to_string(),
         audit.notion.clone(),
-        format!("{what}: {}", audit.deleted.found),
+        format!("{}: {}", counted(audit.deleted.count, "record"), audit.deleted.found),
         audit.runs.counted.to_string(),
-        // Rounded down: these are lower bounds.
-        format!("{:.4}, {:.4}", floor(audit.mu_lower), floor(audit.epsilon_lower)),
+        format!("{}, {}", floor(audit.mu_lower), floor(audit.epsilon_lower)),
         certified.collect::<Vec<_>>().join("; "),
         outcome.into(),
     ]
-}
-
-/// Rounded down to four decimals.
-fn floor(value: f64) -> f64 {
-    (value * 1e4).floor() / 1e4
 }

@@ -2,12 +2,12 @@
 
 mod audits;
 mod budget;
-mod page;
 mod sections;
 mod summary;
 
 use std::path::Path;
 
+use efface_page::Page;
 use efface_privacy::certificate::{Certificate, Verdict};
 
 use crate::error::{Error, Result};
@@ -19,7 +19,6 @@ use crate::store::{Current, open_for_reading};
 use crate::verify_ledger::verify_open;
 
 pub use audits::AUDIT_BYTES;
-use page::Page;
 
 /// What the page is made from.
 struct Facts {
@@ -37,13 +36,9 @@ struct Facts {
 }
 
 impl Facts {
-    /// A number of records or subjects, where it is not private.
-    fn stated(&self, count: u64) -> String {
-        if self.hides_counts { "not stated: it is private".into() } else { count.to_string() }
-    }
-
-    fn latest(&self) -> Option<&Certificate> {
-        self.certificates.last()
+    fn latest(&self) -> Result<&Certificate> {
+        let none = || Error::storage("damaged", "the ledger has no certificate");
+        self.certificates.last().ok_or_else(none)
     }
 }
 
@@ -60,18 +55,21 @@ impl Facts {
 /// from before a deletion or an update.
 pub fn report(path: &Path, audits: &[String]) -> Result<String> {
     let facts = gathered(path, audits)?;
-    let mut page = Page::new(&format!("Deletion report, model {}", facts.status.vault));
-    summary::write(&mut page, &facts);
-    sections::promises(&mut page, &facts);
-    sections::notices(&mut page, &facts);
-    audits::write(&mut page, &facts);
-    sections::requests(&mut page, &facts);
-    budget::write(&mut page, &facts);
-    sections::limits(&mut page, &facts);
-    sections::model(&mut page, &facts);
-    sections::words(&mut page);
-    sections::check_yourself(&mut page, &facts);
-    Ok(page.finish())
+    let latest = facts.latest()?;
+    let page = Page::new("Deletion report")
+        .of(format!("model {}", facts.status.vault))
+        .with(summary::summary(&facts, latest))
+        .with(sections::promises(latest))
+        .with(sections::notices(&facts))
+        .with(audits::attempts(&facts.audits))
+        .with(sections::requests(&facts))
+        .with(budget::spent(&facts))
+        .with(budget::left(&facts))
+        .with_all(sections::limits(&facts, latest))
+        .with(sections::model(&facts, latest))
+        .with(sections::glossary())
+        .with(sections::check_yourself(&facts));
+    Ok(page.document())
 }
 
 fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
@@ -102,9 +100,6 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
         }
         Ok(())
     })?;
-    if certificates.is_empty() {
-        return Err(Error::storage("damaged", "the ledger has no certificate"));
-    }
     let verdict = verify_open(&mut vault, Some(&current.genesis.public_key), None)?;
     drop(vault);
     let hides_counts = current.plan.hides_counts();

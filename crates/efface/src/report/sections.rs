@@ -1,69 +1,44 @@
 //! The page's sections, in the order a reader asks.
 
-use efface_privacy::certificate::{Certificate, Evidence, Origin};
+use efface_page::number::{bound, time};
+use efface_page::{Section, Table, certificate, words};
+use efface_privacy::certificate::Certificate;
 use efface_privacy::claim::{Claim, Notion};
 
 use super::Facts;
-use super::page::{Page, escape, short, time};
 
 /// What the latest certificate promises.
-pub(super) fn promises(page: &mut Page, facts: &Facts) {
-    let Some(latest) = facts.latest() else { return };
-    page.section("What the latest certificate promises");
-    page.raw("<ul>");
-    for claim in &latest.claims {
-        page.raw(format!(
-            "<li><strong>{}</strong>: {}. Compared with {}.</li>",
-            claim.notion.name(),
-            escape(&claim.words),
-            escape(&claim.reference)
-        ));
-    }
-    page.raw("</ul>");
-    let rows: Vec<Vec<String>> = latest.claims.iter().map(in_numbers).collect();
-    page.table(
-        "The same in numbers",
-        &["Notion", "Epsilon", "Delta or order", "Attacker's advantage", "Accountant"],
-        &rows,
-    );
+pub(super) fn promises(latest: &Certificate) -> Section {
+    let head = ["Notion", "Epsilon", "Delta or order", "Attacker's advantage", "Accountant"];
+    Section::new("What the latest certificate promises")
+        .list(latest.claims.iter().map(words::whole_claim))
+        .table(Table::new("The same in numbers", &head).rows(latest.claims.iter().map(in_numbers)))
 }
 
-fn in_numbers(claim: &Claim) -> Vec<String> {
-    let at = match (claim.delta, claim.order) {
-        (Some(delta), _) => format!("delta {}", short(delta.0)),
-        (None, Some(order)) => format!("order {}", short(order.0)),
-        (None, None) => "-".into(),
-    };
-    vec![
+fn in_numbers(claim: &Claim) -> [String; 5] {
+    [
         claim.notion.name().into(),
-        short(claim.epsilon.0),
-        at,
-        format!("{} of 1", short(claim.advantage.0)),
+        bound(claim.epsilon.0),
+        words::parameter(claim.delta, claim.order).unwrap_or_else(|| "-".into()),
+        format!("{} of 1", bound(claim.advantage.0)),
         claim.accountant.name().into(),
     ]
 }
 
 /// What the plan's constants warn of, without what tells a private number of records.
-pub(super) fn notices(page: &mut Page, facts: &Facts) {
-    let shown: Vec<String> = facts
+pub(super) fn notices(facts: &Facts) -> Section {
+    let shown = facts
         .status
         .notices
         .iter()
         .filter(|notice| !(facts.hides_counts && notice.code.tells_count()))
-        .map(|notice| format!("{} ({})", notice.message, notice.code.name()))
-        .collect();
-    if !shown.is_empty() {
-        page.section("Warnings about this model");
-        page.list(&shown);
-    }
+        .map(|notice| format!("{} ({})", notice.message, notice.code.name()));
+    Section::new("Warnings about this model").list(shown)
 }
 
 /// Every request, oldest first.
-pub(super) fn requests(page: &mut Page, facts: &Facts) {
-    page.section("Requests and certificates");
-    let rows: Vec<Vec<String>> =
-        facts.certificates.iter().map(|c| request(c, facts.target.notion)).collect();
-    page.table(
+pub(super) fn requests(facts: &Facts) -> Section {
+    let table = Table::new(
         "Each line is a certificate of the ledger, oldest first; times are UTC",
         &[
             "Entry",
@@ -75,16 +50,17 @@ pub(super) fn requests(page: &mut Page, facts: &Facts) {
             "Epsilon promised",
             "Epsilon of DP for the rest",
         ],
-        &rows,
     );
+    let rows = facts.certificates.iter().map(|c| request(c, facts.target.notion));
+    Section::new("Requests and certificates").table(table.rows(rows))
 }
 
-fn request(certificate: &Certificate, wanted: Notion) -> Vec<String> {
+fn request(certificate: &Certificate, wanted: Notion) -> [String; 8] {
     let epsilon = |notion| {
         let claim = certificate.claims.iter().find(|claim| claim.notion == notion);
-        claim.map_or("-".to_owned(), |claim| short(claim.epsilon.0))
+        claim.map_or("-".to_owned(), |claim| bound(claim.epsilon.0))
     };
-    vec![
+    [
         certificate.chain.index.to_string(),
         certificate.request.kind.name().into(),
         certificate.request.records.map_or("not stated".to_owned(), |count| count.to_string()),
@@ -97,85 +73,55 @@ fn request(certificate: &Certificate, wanted: Notion) -> Vec<String> {
 }
 
 /// What is not covered, what the claims rest on, and which copies exist.
-pub(super) fn limits(page: &mut Page, facts: &Facts) {
-    let Some(latest) = facts.latest() else { return };
-    page.section("What is not covered");
-    page.list(&latest.scope.does_not_cover);
-    page.section("Assumptions of the claims");
-    let rows: Vec<Vec<String>> = latest
-        .assumptions
-        .iter()
-        .map(|a| vec![a.name.clone(), a.value.clone(), evidence(a.evidence).into()])
-        .collect();
-    page.table("Beyond mathematics", &["Name", "Assumption", "How sure"], &rows);
-    page.section("Exports");
-    let exports = &facts.exports;
-    if exports.is_empty() {
-        page.paragraph(
-            "The ledger records no export. Copies made by other means are not \
-            recorded.",
-        );
-        return;
-    }
-    let rows: Vec<Vec<String>> = exports
-        .iter()
-        .map(|e| vec![e.version.to_string(), time(&e.at), e.format.clone()])
-        .collect();
-    page.table(
+pub(super) fn limits(facts: &Facts, latest: &Certificate) -> [Section; 3] {
+    let exports = Section::new("Exports");
+    let table = Table::new(
         "Later deletions do not reach these copies; times are UTC",
         &["Version", "When", "Format"],
-        &rows,
     );
-}
-
-fn evidence(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Enforced => "enforced by the engine",
-        Evidence::Measured => "measured",
-        Evidence::Declared => "declared by the user",
-        Evidence::Assumed => "assumed, not checked",
-    }
+    let exported = facts.exports.iter();
+    let rows = exported.map(|e| [e.version.to_string(), time(&e.at), e.format.clone()]);
+    [
+        Section::new("What is not covered").list(&latest.scope.does_not_cover),
+        Section::new("Assumptions of the claims")
+            .list(certificate::assumptions(&latest.assumptions)),
+        match facts.exports.is_empty() {
+            true => exports
+                .text("The ledger records no export. Copies made by other means are not recorded."),
+            false => exports.table(table.rows(rows)),
+        },
+    ]
 }
 
 /// What was trained, and every public constant.
-pub(super) fn model(page: &mut Page, facts: &Facts) {
-    let (status, Some(latest)) = (&facts.status, facts.latest()) else { return };
-    page.section("What was trained");
-    let capacity = status.capacity.map_or("no limit".to_owned(), |c| c.to_string());
-    let rows = [
-        ("Mechanism", status.mechanism.clone()),
-        ("Loss", status.loss.clone()),
-        ("State kept after a request", status.state.clone()),
-        ("Parameters", status.parameters.to_string()),
-        ("Records now", facts.stated(status.records)),
-        ("Subjects now", facts.stated(status.subjects)),
-        ("Maximum number of records", capacity),
-    ]
-    .map(|(name, value)| vec![name.to_owned(), value]);
-    page.table("The model", &["Property", "Value"], &rows);
-    let rows: Vec<Vec<String>> = latest
-        .constants
-        .iter()
-        .map(|c| {
-            let origin = match c.origin {
-                Origin::User => "given by the user",
-                Origin::Default => "fixed by rule",
-                Origin::Data => "from the data",
-            };
-            vec![c.name.clone(), c.value.clone(), origin.into()]
-        })
-        .collect();
-    page.table(
-        "Public constants, fixed for the life of the model",
-        &["Name", "Value", "Origin"],
-        &rows,
-    );
+pub(super) fn model(facts: &Facts, latest: &Certificate) -> Section {
+    let status = &facts.status;
+    let stated = |count: u64| match facts.hides_counts {
+        true => "not stated: it is private".into(),
+        false => count.to_string(),
+    };
+    Section::new("What was trained")
+        .facts([
+            ("Mechanism", status.mechanism.clone()),
+            ("Loss", status.loss.clone()),
+            ("State kept after a request", status.state.clone()),
+            ("Parameters", status.parameters.to_string()),
+            ("Records now", stated(status.records)),
+            ("Subjects now", stated(status.subjects)),
+            (
+                "Maximum number of records",
+                status.capacity.map_or("no limit".to_owned(), |c| c.to_string()),
+            ),
+        ])
+        .table(certificate::constants(
+            "Public constants, fixed for the life of the model",
+            &latest.constants,
+        ))
 }
 
 /// The words that a reader may not know.
-pub(super) fn words(page: &mut Page) {
-    page.section("Words");
-    let terms = [
+pub(super) fn glossary() -> Section {
+    Section::new("Words").terms([
         (
             "epsilon",
             "How well two worlds can be distinguished: the odds change by at most a factor of e \
@@ -218,20 +164,21 @@ pub(super) fn words(page: &mut Page) {
             "A fingerprint of the whole history. A copy kept elsewhere shows later whether the \
              history was changed or rolled back.",
         ),
-    ];
-    page.terms(terms.map(|(term, meaning)| (term, meaning.to_owned())));
+    ])
 }
 
 /// What a reader who trusts nobody does.
-pub(super) fn check_yourself(page: &mut Page, facts: &Facts) {
+pub(super) fn check_yourself(facts: &Facts) -> Section {
     let status = &facts.status;
-    page.section("Check it yourself");
-    page.raw("<p>With the vault: <code>efface ledger verify VAULT --all --key KEY --head HEAD</code>. With one certificate only: <code>efface certificate verify FILE --key KEY</code>, or the independent verifier of efface's documentation, one Python file.</p>");
-    let rows = [
-        ("Signing key", status.key_id.clone()),
-        ("Ledger head (keep a copy elsewhere)", status.head.1.clone()),
-        ("Its position", status.head.0.to_string()),
-    ]
-    .map(|(name, value)| vec![name.to_owned(), value]);
-    page.table("What to compare", &["Name", "Value"], &rows);
+    Section::new("Check it yourself")
+        .text(
+            "With the vault: `efface ledger verify VAULT --all --key KEY --head HEAD`. With one \
+             certificate only: `efface certificate verify FILE --key KEY`, or the independent \
+             verifier of efface's documentation, one Python file.",
+        )
+        .facts([
+            ("Signing key", status.key_id.clone()),
+            ("Ledger head (keep a copy elsewhere)", status.head.1.clone()),
+            ("Its position", status.head.0.to_string()),
+        ])
 }

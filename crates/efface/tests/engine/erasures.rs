@@ -74,7 +74,7 @@ fn all_holds(world: &World, vault: &Path) {
     }
     for entry in entries(vault).unwrap() {
         let text = certificate(vault, &entry.index.to_string()).unwrap();
-        assert!(show(&text).unwrap().contains("withdrawn") == (entry.kind == "erase"));
+        assert!(show(&text).unwrap().text().contains("withdrawn") == (entry.kind == "erase"));
         if !unsound {
             assert_eq!(failed(&verify(&text, Some(&key), Some(vault), None).unwrap()), []);
         }

@@ -57,7 +57,7 @@ fn live(settings: Settings) {
         let text = certificate(&vault, &entry.index.to_string()).unwrap();
         let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
         assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
-        assert!(show(&text).unwrap().contains("NOT covered"));
+        assert!(show(&text).unwrap().text().contains("NOT covered"));
     }
     let scores = evaluate(&vault, &world.table("test.csv", 300, 60, classes)).unwrap();
     assert_eq!(scores.rmse.is_some(), regression);

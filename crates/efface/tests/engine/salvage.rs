@@ -104,7 +104,10 @@ fn a_damaged_vault_serves_an_erasure_and_is_sound_after_it() {
                 "remaining": remaining.to_string(),
             });
             assert_eq!(damage(&served.certificate), expected, "{statements}");
-            assert!(show(&served.certificate).unwrap().contains("was damaged"), "{statements}");
+            assert!(
+                show(&served.certificate).unwrap().text().contains("was damaged"),
+                "{statements}"
+            );
             let told: Vec<&str> = served.notices.iter().map(|notice| notice.code.name()).collect();
             assert_eq!(told, ["damaged-rows"], "{statements}");
             fs::remove_dir_all(world.path("before")).unwrap();

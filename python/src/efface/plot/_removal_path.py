@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .. import _engine
 from .._errors import InputError
-from .._plan_table import rounded_up
 from ..certificate import Certificate, Claim
 from ..vault import Receipt
 from . import _style
@@ -149,6 +149,7 @@ def _promises(ax: Axes, requests: Sequence[_Request], notions: Sequence[str] | N
         colour = _style.COLOURS[number % len(_style.COLOURS)]
         held = [(x, claim.epsilon) for x, claim in claims if math.isfinite(claim.epsilon)]
         finite += [epsilon for _, epsilon in held]
+        last = claims[-1][1]
         ax.plot(
             [x for x, _ in held],
             [epsilon for _, epsilon in held],
@@ -156,7 +157,7 @@ def _promises(ax: Axes, requests: Sequence[_Request], notions: Sequence[str] | N
             marker=_style.MARKERS[number % len(_style.MARKERS)],
             markersize=5,
             linestyle=_style.DASHES[number % len(_style.DASHES)],
-            label=f"{notion}\n{_terms(claims[-1][1])}",
+            label=f"{notion}\n{_engine.parameter(last.delta, last.order) or 'exactly'}",
         )
         unbounded = [x for x, claim in claims if not math.isfinite(claim.epsilon)]
         if unbounded:
@@ -178,12 +179,6 @@ def _promises(ax: Axes, requests: Sequence[_Request], notions: Sequence[str] | N
     else:
         ax.set_ylim(-0.05, 1.0)
     ax.set_ylabel("epsilon claimed (nats)")
-
-
-def _terms(claim: Claim) -> str:
-    if claim.delta is not None:
-        return f"at delta {rounded_up(claim.delta)}"
-    return f"of order {claim.order:g}" if claim.order is not None else "exactly"
 
 
 def _records(ax: Axes, requests: Sequence[_Request]) -> None:

@@ -82,19 +82,12 @@ def trade_off(plan: Plan, *, ax: Axes | None = None) -> Axes:
     ax.margins(0.15)
     ax.set_xlabel("usual time of a request (s)")
     ax.set_ylabel("excess risk, upper bound (loss)")
-    ax.set_title(_target(plan), loc="left", fontsize="medium")
+    target = plan._words["target"]
+    title = f"target: {target}" if target else "no mechanism meets the target"
+    ax.set_title(title, loc="left", fontsize="medium")
     _style.finish(ax)
     return ax
 
 
 def _until(choice: Choice) -> str:
     return "" if choice.requests is None else f", {choice.requests} requests"
-
-
-def _target(plan: Plan) -> str:
-    target = plan.target
-    if target is None:
-        return "no mechanism meets the target"
-    at = f" at delta {target.delta:.3g}" if target.delta is not None else ""
-    order = f" of order {target.order:g}" if target.order is not None else ""
-    return f"target: {target.notion}, epsilon {target.epsilon:g}{at}{order}"

@@ -51,24 +51,21 @@ impl Tightness {
         let honest: Vec<Verdict> = honest.collect();
         let planted: Vec<Verdict> = faults[1..].iter().map(|(_, found)| found.verdict).collect();
         let (outcome, words) = conclusion(&honest, &planted, self.runs);
-        if output.is_json() {
-            output.value(&json!({
-                "tightness": measured.iter().map(|(instance, found)| json!({
-                    "instance": instance, "measured": found,
-                })).collect::<Vec<_>>(),
-                "faults": faults.iter().map(|(fault, found)| json!({
-                    "fault": fault, "measured": found,
-                })).collect::<Vec<_>>(),
-                "outcome": match outcome {
-                    Outcome::Done => "as-expected",
-                    Outcome::DoesNotHold => "not-as-expected",
-                    Outcome::Undecided => "undecided",
-                },
-                "words": words,
-            }))?;
-        } else {
-            output.tightness(&measured, &faults, &words)?;
-        }
+        let value = json!({
+            "tightness": measured.iter().map(|(instance, found)| json!({
+                "instance": instance, "measured": found,
+            })).collect::<Vec<_>>(),
+            "faults": faults.iter().map(|(fault, found)| json!({
+                "fault": fault, "measured": found,
+            })).collect::<Vec<_>>(),
+            "outcome": match outcome {
+                Outcome::Done => "as-expected",
+                Outcome::DoesNotHold => "not-as-expected",
+                Outcome::Undecided => "undecided",
+            },
+            "words": words,
+        });
+        output.tightness(&value, &measured, &faults, &words)?;
         Ok(outcome)
     }
 }

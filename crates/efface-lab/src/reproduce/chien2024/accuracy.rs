@@ -3,11 +3,11 @@
 
 use efface::Result;
 use efface_learn::{Constants, Loss};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::tight;
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
 use crate::reproduce::memory::{self, spread};
@@ -99,7 +99,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     compare(grid, &mut outcome);
     outcome.sheets.push(sheet);
     let title = format!("{}: accuracy after one record is forgotten, delta = 1/n", set.title());
-    outcome.draw("", &Figure::new(title, panels))?;
+    outcome.draw("", &Figure::new(title, panels));
     Ok(outcome)
 }
 

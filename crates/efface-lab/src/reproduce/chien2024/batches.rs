@@ -2,11 +2,11 @@
 
 use efface::Result;
 use efface_learn::{Constants, Dataset, Loss};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::tight;
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::memory::{self, spread};
 use crate::reproduce::outcome::{Outcome, Sheet, number};
@@ -150,7 +150,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         Series::new(format!("epsilon = {epsilon}"), place + 2, points)
     }));
     let title = format!("{}: accuracy after a batch is forgotten, delta = 1/n", set.title());
-    outcome.draw("", &Figure::new(title, vec![left, right]))?;
+    outcome.draw("", &Figure::new(title, vec![left, right]));
     Ok(outcome)
 }
 

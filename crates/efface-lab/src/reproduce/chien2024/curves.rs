@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::published::{Case, Place};
 use super::tight;
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::account;
 use crate::reproduce::outcome::Outcome;
+use efface_page::figure::{Axis, Figure, Panel, Series};
 
 pub(super) fn add(place: Place, cases: &[Case], outcome: &mut Outcome) -> Result<()> {
     match place {
@@ -68,7 +68,7 @@ fn noises(cases: &[Case], outcome: &mut Outcome, title: &str) -> Result<()> {
         Panel::new(name, Axis::log("epsilon"), Axis::log("sigma"))
             .with_all(series.collect::<Vec<_>>())
     });
-    outcome.draw("", &Figure::new(format!("{title}, delta = 1/n"), panels.collect()))?;
+    outcome.draw("", &Figure::new(format!("{title}, delta = 1/n"), panels.collect()));
     let ratios = cases.iter().map(|case| case.ours[0] / case.tight);
     outcome.measure("least-ratio", ratios.clone().fold(f64::INFINITY, f64::min));
     outcome.measure("most-ratio", ratios.fold(0.0, f64::max));
@@ -142,7 +142,8 @@ fn sequences(cases: &[Case], outcome: &mut Outcome) -> Result<()> {
     }
     let title =
         "Steps to forget 100 records in batches of S: epsilon = 1, delta = 1/n, sigma = 0.03";
-    outcome.draw("", &Figure::new(title, panels).sized(360, 360))
+    outcome.draw("", &Figure::new(title, panels).sized(360, 360));
+    Ok(())
 }
 
 /// The same case with other numbers.
@@ -206,7 +207,8 @@ fn noise_against_steps(cases: &[Case], outcome: &mut Outcome) -> Result<()> {
                  noise of learning alone gives them (below)";
     let columns = steps.len();
     steps.extend(first);
-    outcome.draw("", &Figure::new(title, steps).in_columns(columns).sized(360, 290))
+    outcome.draw("", &Figure::new(title, steps).in_columns(columns).sized(360, 290));
+    Ok(())
 }
 
 fn groups(cases: &[Case], outcome: &mut Outcome) -> Result<()> {
@@ -240,5 +242,6 @@ fn groups(cases: &[Case], outcome: &mut Outcome) -> Result<()> {
         ];
     }
     let title = "MNIST 3 versus 8: steps to forget S records at once, sigma = 0.03, delta = 1/n";
-    outcome.draw("", &Figure::new(title, panels.into()))
+    outcome.draw("", &Figure::new(title, panels.into()));
+    Ok(())
 }

@@ -4,10 +4,10 @@ use efface::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a small problem that has a solution, and numbers of records to try.
 #[derive(Debug, Deserialize)]
@@ -73,6 +73,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         .with(Series::new("for a request, K", 1, removal));
     outcome.sheets.push(sheet);
     let title = "Steps that Theorem 5.2 asks for on a small bounded problem (published bound)";
-    outcome.draw("", &Figure::new(title, vec![panel]).sized(520, 360))?;
+    outcome.draw("", &Figure::new(title, vec![panel]).sized(520, 360));
     Ok(outcome)
 }

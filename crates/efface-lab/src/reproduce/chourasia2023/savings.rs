@@ -5,10 +5,10 @@ use efface_privacy::accountant::descent::Descent;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a 1-Lipschitz loss and numbers of records.
 #[derive(Debug, Deserialize)]
@@ -88,7 +88,7 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
          delta = {:e})",
         grid.d, grid.lambda, grid.delta
     );
-    outcome.draw("", &Figure::new(title, panels).sized(430, 380))?;
+    outcome.draw("", &Figure::new(title, panels).sized(430, 380));
     Ok(outcome)
 }
 

@@ -6,10 +6,10 @@ use efface_learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
 use efface_learn::solver::Solver;
 use efface_learn::{Constants, Dataset, Objective};
 use efface_matrix::{Matrix, margins};
+use efface_page::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};
-use crate::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
 use crate::trial::draws::generator;
@@ -91,7 +91,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         set.title(),
         grid.lambda
     );
-    outcome.draw("", &Figure::new(title, panels))?;
+    outcome.draw("", &Figure::new(title, panels));
     Ok(outcome)
 }
 

@@ -2,11 +2,11 @@
 
 use efface::Result;
 use efface_matrix::margins;
+use efface_page::figure::{Picture, gallery};
 use serde::Deserialize;
 
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, train};
-use crate::figure::{Picture, gallery};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Drawing, Outcome, Sheet, number};
 use crate::trial::failed;
@@ -69,7 +69,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         ("hardest to remove".to_owned(), hardest.iter().map(picture).collect::<Vec<_>>()),
         ("easiest to remove".to_owned(), easiest.iter().map(picture).collect()),
     ];
-    let svg = gallery(&title, &shown)?;
-    outcome.drawings.push(Drawing { name: String::new(), title, svg });
+    let svg = gallery(&title, &shown);
+    outcome.drawings.push(Drawing { name: String::new(), svg });
     Ok(outcome)
 }

@@ -2,11 +2,11 @@
 
 use efface::Result;
 use efface_learn::{Constants, Dataset, Loss};
+use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, tail, train};
-use crate::figure::{Axis, Figure, Panel, Series};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
 use crate::reproduce::outcome::{Outcome, Sheet, number};
@@ -134,6 +134,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         set.title(),
         grid.delta
     );
-    outcome.draw("", &Figure::new(title, vec![left, middle, right]).sized(340, 320))?;
+    outcome.draw("", &Figure::new(title, vec![left, middle, right]).sized(340, 320));
     Ok(outcome)
 }

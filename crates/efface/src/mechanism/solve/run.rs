@@ -5,8 +5,8 @@ use efface_learn::mechanism::{
     CheckedOutputNoise, MechanismError, Released, newton, retrain, solve,
 };
 use efface_learn::solver::{SolveError, Watch};
+use efface_page::number::bound;
 use efface_privacy::certificate::Origin;
-use efface_privacy::quantity::rounded_up;
 
 use super::output;
 use crate::error::{Error, Result};
@@ -85,8 +85,8 @@ pub(super) fn checked(
 fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
     let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
     let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {
-        Some(noise) => format!("`--noise` to {}", rounded_up(1.01 * noise * times)),
-        None => format!("`--excess-risk` to {} times its value", rounded_up(1.01 * times * times)),
+        Some(noise) => format!("`--noise` to {}", bound(1.01 * noise * times)),
+        None => format!("`--excess-risk` to {} times its value", bound(1.01 * times * times)),
     };
     Error::refused(
         "solve",
@@ -95,7 +95,7 @@ fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
              to be found {} times closer than float64 can certify",
             plan.setting.strong_convexity,
             plan.rows.norm,
-            rounded_up(times)
+            bound(times)
         ),
     )
     .hint(format!("raise `--lambda`, or {instead}, or lower `--row-norm`"))

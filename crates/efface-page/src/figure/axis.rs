@@ -1,5 +1,7 @@
 //! Axes: from numbers to pixels, and where the ticks are.
 
+use crate::number::tick;
+
 /// How numbers are laid out along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
@@ -15,25 +17,55 @@ pub struct Axis {
     pub(super) label: String,
     pub(super) scale: Scale,
     pub(super) range: Option<(f64, f64)>,
+    /// The least step between ticks in proportion.
+    step: f64,
+    /// What ticks say instead of whole numbers from 0.
+    names: Vec<String>,
 }
 
 impl Axis {
     /// An axis in proportion, as long as its data.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Linear, range: None }
+        Self {
+            label: label.into(),
+            scale: Scale::Linear,
+            range: None,
+            step: 0.0,
+            names: Vec::new(),
+        }
     }
 
     /// A logarithmic axis, as long as its data.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Log, range: None }
+        Self { scale: Scale::Log, ..Self::linear(label) }
+    }
+
+    /// An axis in proportion with ticks at whole numbers only.
+    #[must_use]
+    pub fn whole(label: impl Into<String>) -> Self {
+        Self { step: 1.0, ..Self::linear(label) }
+    }
+
+    /// An axis in proportion with these names at 0, 1, 2 and so on.
+    #[must_use]
+    pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
+        Self { names, ..Self::whole(label) }
     }
 
     /// From `low` to `high`, whatever the data.
     #[must_use]
     pub fn from(self, low: f64, high: f64) -> Self {
         Self { range: Some((low, high)), ..self }
+    }
+
+    /// What a tick says.
+    pub(super) fn written(&self, at: f64) -> String {
+        match self.names.is_empty() {
+            true => tick(at),
+            false => self.names.get(at as usize).cloned().unwrap_or_default(),
+        }
     }
 
     /// The axis over all of these numbers with some room at both ends, none without a number.
@@ -55,7 +87,7 @@ impl Axis {
                 (low - room, high + room)
             }
         };
-        Span { scale: self.scale, low, high }
+        Span { scale: self.scale, low, high, step: self.step }
     }
 }
 
@@ -77,6 +109,7 @@ pub(super) struct Span {
     scale: Scale,
     low: f64,
     high: f64,
+    step: f64,
 }
 
 impl Span {
@@ -86,17 +119,16 @@ impl Span {
         (-1e-9..=1.0 + 1e-9).contains(&part).then_some(part)
     }
 
-    /// Where ticks are, with their texts.
-    pub(super) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let numbers = match self.scale {
+    /// Where ticks are.
+    pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
+        match self.scale {
             Scale::Linear => self.even(most),
             Scale::Log => self.decades(most),
-        };
-        numbers.into_iter().map(|x| (x, written(x))).collect()
+        }
     }
 
     fn even(&self, most: usize) -> Vec<f64> {
-        let raw = (self.high - self.low) / most.max(2) as f64;
+        let raw = ((self.high - self.low) / most.max(2) as f64).max(self.step);
         let unit = 10_f64.powf(raw.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
             .into_iter()
@@ -127,43 +159,12 @@ impl Span {
     }
 
     fn in_numbers(&self) -> Self {
-        Self { scale: Scale::Linear, low: 10_f64.powf(self.low), high: 10_f64.powf(self.high) }
-    }
-}
-
-/// A number as a tick says it.
-fn written(x: f64) -> String {
-    let size = x.abs();
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    if (1e-3..1e5).contains(&size) {
-        let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-        let text = format!("{x:.decimals$}");
-        return if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text
-        };
-    }
-    let power = size.log10().floor() as i32;
-    let factor = x / 10_f64.powi(power);
-    let rounded = (factor * 100.0).round() / 100.0;
-    let raised: String = power.to_string().chars().map(superscript).collect();
-    if (rounded - 1.0).abs() < 1e-9 {
-        format!("10{raised}")
-    } else {
-        format!("{rounded}·10{raised}")
-    }
-}
-
-fn superscript(c: char) -> char {
-    match c {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        digit => digit.to_digit(10).and_then(|d| char::from_u32('⁰' as u32 + d)).unwrap_or(digit),
+        Self {
+            scale: Scale::Linear,
+            low: 10_f64.powf(self.low),
+            high: 10_f64.powf(self.high),
+            step: self.step,
+        }
     }
 }
 
@@ -173,9 +174,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_on_the_axis() {
-        let texts = |span: Span| -> Vec<String> {
-            span.ticks(6).into_iter().map(|(_, text)| text).collect()
-        };
+        let texts = |span: Span| -> Vec<String> { span.ticks(6).into_iter().map(tick).collect() };
         let span = Axis::linear("x").from(0.0, 1.0).over([].into_iter());
         assert_eq!(texts(span), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         let span = Axis::log("x").from(0.01, 100.0).over([].into_iter());

@@ -1,11 +1,7 @@
 //! One panel: its axes, frame and series.
 
-use plotters::element::{PathElement, Polygon, Rectangle, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform, IntoFont, TextStyle};
-
-use super::palette::{BLACK, GRID};
-use super::{Axis, Canvas, Ink, Mark, Result, Stroke, failed};
+use super::svg::{Anchor, BLACK, GRID, Svg};
+use super::{Axis, Ink, Mark, Stroke};
 
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +69,7 @@ pub struct Panel {
 }
 
 /// Room for the axis to the left, above, to the right, and below.
-const ROOM: (i32, i32, i32, i32) = (72, 30, 14, 52);
+const ROOM: (f64, f64, f64, f64) = (72.0, 30.0, 14.0, 52.0);
 
 impl Panel {
     /// An empty panel.
@@ -96,42 +92,34 @@ impl Panel {
         self
     }
 
-    pub(super) fn draw(&self, canvas: &Canvas<'_>) -> Result {
-        let (width, height) = canvas.dim_in_pixel();
+    pub(super) fn draw(&self, svg: &mut Svg, size: (f64, f64)) {
         let (left, top) = (ROOM.0, ROOM.1);
-        let (right, bottom) = (width as i32 - ROOM.2, height as i32 - ROOM.3);
-        let (wide, high) = (f64::from(right - left), f64::from(bottom - top));
+        let (right, bottom) = (size.0 - ROOM.2, size.1 - ROOM.3);
+        let (wide, high) = (right - left, bottom - top);
         let all = || self.series.iter().flat_map(|series| series.points.iter().copied());
         let bands = || self.series.iter().flat_map(|series| series.spread.iter());
         let x = self.x.over(all().map(|p| p.0));
         let y = self.y.over(all().map(|p| p.1).chain(bands().flat_map(|b| [b.1, b.2])));
-        let across = |part: f64| left + (part * wide).round() as i32;
-        let up = |part: f64| bottom - (part * high).round() as i32;
+        let across = |part: f64| left + part * wide;
+        let up = |part: f64| bottom - part * high;
 
-        let text = |size: i32, h: HPos, v: VPos| {
-            TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(Pos::new(h, v))
-        };
-        let middle = text(13, HPos::Center, VPos::Top);
-        for (number, label) in x.ticks((wide / 52.0) as usize) {
-            let Some(part) = x.part(number) else { continue };
-            let at = across(part);
-            line(canvas, [(at, top), (at, bottom)])?;
-            write(canvas, &label, (at, bottom + 7), &middle)?;
+        let grid = format!("stroke=\"{GRID}\"");
+        for number in x.ticks((wide / 52.0) as usize) {
+            let Some(at) = x.part(number).map(across) else { continue };
+            svg.path(&[(at, top), (at, bottom)], &grid);
+            svg.words(&self.x.written(number), (at, bottom + 18.0), 13, Anchor::Middle);
         }
-        let end = text(13, HPos::Right, VPos::Center);
-        for (number, label) in y.ticks((high / 36.0) as usize) {
-            let Some(part) = y.part(number) else { continue };
-            let at = up(part);
-            line(canvas, [(left, at), (right, at)])?;
-            write(canvas, &label, (left - 7, at), &end)?;
+        for number in y.ticks((high / 36.0) as usize) {
+            let Some(at) = y.part(number).map(up) else { continue };
+            svg.path(&[(left, at), (right, at)], &grid);
+            svg.words(&self.y.written(number), (left - 7.0, at + 4.5), 13, Anchor::End);
         }
-        let frame = Rectangle::new([(left, top), (right, bottom)], BLACK.stroke_width(1));
-        canvas.draw(&frame).map_err(failed)?;
-        let centre = i32::midpoint(left, right);
-        write(canvas, &self.title, (centre, top - 9), &text(15, HPos::Center, VPos::Bottom))?;
-        write(canvas, &self.x.label, (centre, bottom + 28), &text(14, HPos::Center, VPos::Top))?;
-        let turned = text(14, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
-        write(canvas, &self.y.label, (6, i32::midpoint(top, bottom)), &turned)?;
+        let frame = format!("fill=\"none\" stroke=\"{BLACK}\"");
+        svg.rectangle((left, top), (wide, high), &frame);
+        let centre = f64::midpoint(left, right);
+        svg.words(&self.title, (centre, top - 12.0), 15, Anchor::Middle);
+        svg.words(&self.x.label, (centre, bottom + 40.0), 14, Anchor::Middle);
+        svg.upward(&self.y.label, (17.0, f64::midpoint(top, bottom)), 14);
 
         let place = |px: f64, py: f64| Some((across(x.part(px)?), up(y.part(py)?)));
         for series in &self.series {
@@ -139,28 +127,14 @@ impl Panel {
             let upper = series.spread.iter().rev().filter_map(|b| place(b.0, b.2));
             let band: Vec<_> = lower.chain(upper).collect();
             if band.len() > 2 {
-                let shade = series.ink.colour().mix(0.18).filled();
-                canvas.draw(&Polygon::new(band, shade)).map_err(failed)?;
+                let shade = format!("fill=\"{}\" fill-opacity=\"0.18\"", series.ink.colour());
+                svg.path(&band, &shade);
             }
         }
         for series in &self.series {
             let points: Vec<_> = series.points.iter().filter_map(|p| place(p.0, p.1)).collect();
-            series.stroke.draw(canvas, &points, series.ink)?;
-            points.iter().try_for_each(|at| series.mark.draw(canvas, *at, series.ink))?;
+            series.stroke.draw(svg, &points, series.ink);
+            points.iter().for_each(|at| series.mark.draw(svg, *at, series.ink));
         }
-        Ok(())
     }
-}
-
-fn line(canvas: &Canvas<'_>, points: [(i32, i32); 2]) -> Result {
-    canvas.draw(&PathElement::new(points.to_vec(), GRID.stroke_width(1))).map_err(failed)
-}
-
-pub(super) fn write(
-    canvas: &Canvas<'_>,
-    text: &str,
-    at: (i32, i32),
-    style: &TextStyle<'_>,
-) -> Result {
-    canvas.draw(&Text::new(text.to_owned(), at, style.clone())).map_err(failed)
 }

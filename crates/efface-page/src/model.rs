@@ -1,0 +1,267 @@
+//! The parts of a page.
+
+/// A title and sections. Texts are plain; what stands between backticks is code.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    pub(crate) title: String,
+    pub(crate) of: String,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A heading, which may be empty, and what stands under it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Section {
+    pub(crate) heading: String,
+    pub(crate) anchor: Option<String>,
+    pub(crate) folded: bool,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One piece of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// Running text.
+    Text(String),
+    /// A line that is never broken: names of files, hashes, what is copied from a terminal.
+    Line(String),
+    Notice(Tone, String, String),
+    /// Points, each of which may have a name.
+    List(Vec<Item>),
+    /// Names, each above what it means.
+    Terms(Vec<Item>),
+    /// Names beside values.
+    Facts(Vec<(String, String)>),
+    Table(Table),
+    /// SVG and its caption.
+    Figure(String, String),
+    /// Where other things are: text, address, and more text.
+    Links(Vec<(String, String, String)>),
+    /// Blocks that a browser shows when asked to.
+    Folded(String, Box<Block>),
+}
+
+/// How a notice is meant. Its words say all of it; a colour says nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// All is well.
+    Good,
+    /// Nothing here may be relied on.
+    Bad,
+    /// Something to know.
+    Note,
+}
+
+/// A point of a list, or a term.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Item {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) more: Vec<String>,
+}
+
+/// Rows of cells under named columns; the first cell of a row names it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    pub(crate) caption: String,
+    /// Without the sign of alignment.
+    pub(crate) head: Vec<String>,
+    pub(crate) right: Vec<bool>,
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) marked: Vec<bool>,
+}
+
+impl Page {
+    /// A page without sections.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// What it is about, beside the title where a browser names its windows.
+    #[must_use]
+    pub fn of(self, what: impl Into<String>) -> Self {
+        Self { of: what.into(), ..self }
+    }
+
+    /// With one more section, left out if nothing is in it.
+    #[must_use]
+    pub fn with(mut self, section: Section) -> Self {
+        if !section.blocks.is_empty() {
+            self.sections.push(section);
+        }
+        self
+    }
+
+    /// With more sections.
+    #[must_use]
+    pub fn with_all(self, sections: impl IntoIterator<Item = Section>) -> Self {
+        sections.into_iter().fold(self, Self::with)
+    }
+}
+
+impl Section {
+    /// A section of nothing.
+    #[must_use]
+    pub fn new(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), ..Self::default() }
+    }
+
+    /// One that links can lead to, by a name that is unique on its page.
+    #[must_use]
+    pub fn anchored(self, anchor: impl Into<String>) -> Self {
+        Self { anchor: Some(anchor.into()), ..self }
+    }
+
+    /// One that a browser shows when asked to, and [`Page::brief`] leaves out.
+    #[must_use]
+    pub fn folded(self) -> Self {
+        Self { folded: true, ..self }
+    }
+
+    fn and(mut self, block: Block) -> Self {
+        self.blocks.push(block);
+        self
+    }
+
+    /// With a paragraph.
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.and(Block::Text(text.into()))
+    }
+
+    /// With a line that is never broken.
+    #[must_use]
+    pub fn line(self, text: impl Into<String>) -> Self {
+        self.and(Block::Line(text.into()))
+    }
+
+    /// With a line for each text.
+    #[must_use]
+    pub fn lines(self, texts: impl IntoIterator<Item = String>) -> Self {
+        texts.into_iter().fold(self, Self::line)
+    }
+
+    /// With something that must not be missed.
+    #[must_use]
+    pub fn notice(self, tone: Tone, title: impl Into<String>, text: impl Into<String>) -> Self {
+        self.and(Block::Notice(tone, title.into(), text.into()))
+    }
+
+    /// With a list of points; nothing where there is none.
+    #[must_use]
+    pub fn list<T: Into<Item>>(self, items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<Item> = items.into_iter().map(Into::into).collect();
+        if items.is_empty() { self } else { self.and(Block::List(items)) }
+    }
+
+    /// With names and what each means; nothing where there is none.
+    #[must_use]
+    pub fn terms<T: Into<Item>>(self, items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<Item> = items.into_iter().map(Into::into).collect();
+        if items.is_empty() { self } else { self.and(Block::Terms(items)) }
+    }
+
+    /// With names and their values.
+    #[must_use]
+    pub fn facts<N: Into<String>, V: Into<String>>(
+        self,
+        facts: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let facts = facts.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.and(Block::Facts(facts.collect()))
+    }
+
+    /// With a table; nothing where it has no rows.
+    #[must_use]
+    pub fn table(self, table: Table) -> Self {
+        if table.rows.is_empty() { self } else { self.and(Block::Table(table)) }
+    }
+
+    /// With a table that a browser shows when asked to.
+    #[must_use]
+    pub fn folded_table(self, title: impl Into<String>, table: Table) -> Self {
+        let folded = |table| Block::Folded(title.into(), Box::new(Block::Table(table)));
+        if table.rows.is_empty() { self } else { self.and(folded(table)) }
+    }
+
+    /// With a picture, SVG that says itself what it shows; pages of text leave it out.
+    #[must_use]
+    pub fn figure(self, svg: impl Into<String>, caption: impl Into<String>) -> Self {
+        self.and(Block::Figure(svg.into(), caption.into()))
+    }
+
+    /// With links: the text, its address, and what follows it.
+    #[must_use]
+    pub fn links(self, links: impl IntoIterator<Item = (String, String, String)>) -> Self {
+        self.and(Block::Links(links.into_iter().collect()))
+    }
+}
+
+impl Item {
+    /// A name and what is said of it.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), more: Vec::new() }
+    }
+
+    /// With more lines under it.
+    #[must_use]
+    pub fn more(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.more.extend(lines);
+        self
+    }
+}
+
+impl From<String> for Item {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl From<&String> for Item {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl<N: Into<String>, T: Into<String>> From<(N, T)> for Item {
+    fn from((name, text): (N, T)) -> Self {
+        Self::new(name, text)
+    }
+}
+
+impl Table {
+    /// A table without rows. `>` before a name sets the column to the right.
+    #[must_use]
+    pub fn new(caption: impl Into<String>, head: &[&str]) -> Self {
+        Self {
+            caption: caption.into(),
+            head: head.iter().map(|name| name.trim_start_matches('>').to_owned()).collect(),
+            right: head.iter().map(|name| name.starts_with('>')).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a row, a cell for each column.
+    pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self.marked.push(false);
+    }
+
+    /// Adds a row that is to catch the eye.
+    pub fn marked_row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.row(cells);
+        self.marked.pop();
+        self.marked.push(true);
+    }
+
+    /// With a row for each list of cells.
+    #[must_use]
+    pub fn rows<C: Into<String>, R: IntoIterator<Item = C>>(
+        mut self,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        rows.into_iter().for_each(|row| self.row(row));
+        self
+    }
+}
