@@ -10,7 +10,7 @@ use efface_privacy::event::State;
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::context::{Context, Progress, Watch};
-use crate::digest::digest_now;
+use crate::digest::certifies;
 use crate::encode::weights_of;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Tally;
@@ -114,11 +114,9 @@ impl Current {
             (Some(_), true) => (None, false),
             (Some(stored), false) => {
                 let weights = weights_of(&stored.weights, &current.plan)?;
-                let (digest, latest) = (digest_now(&stored), &current.latest.model);
-                let certified = hex::encode(digest) == latest.digest_after
-                    && digest == stored.digest
-                    && stored.version == latest.version;
-                (Some(Published { salt: stored.salt, digest, weights }), certified)
+                let certified = certifies(&current.latest, &stored);
+                let (salt, digest) = (stored.salt, stored.digest);
+                (Some(Published { salt, digest, weights }), certified)
             }
         };
         if !certified {

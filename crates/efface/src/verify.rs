@@ -8,10 +8,10 @@ use efface_privacy::certificate::{
 use efface_vault::Vault;
 use serde_json::Value;
 
-use crate::digest::digest_now;
+use crate::digest::certifies;
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::ledger::{CERTIFICATE, ERASURE};
+use crate::ledger::Tally;
 use crate::store::open_for_reading;
 
 /// Checks a certificate: by itself, and against a vault and a remembered head where given.
@@ -97,8 +97,11 @@ fn against_vault(
         return Ok(());
     }
     in_ledger(vault, certificate.chain.index, text, verdict)?;
+    // A ledger that cannot be read says nothing for a certificate.
+    let tally = Tally::of(vault, &genesis.public_key).ok();
     let Some(model) = vault.model()? else {
-        let (outcome, reason) = if withdrawn_since(vault, certificate.chain.index)? {
+        let withdrawn = tally.is_some_and(|tally| tally.withdrawn.is_some());
+        let (outcome, reason) = if withdrawn {
             (
                 CheckOutcome::Holds,
                 "the model was withdrawn by a later erasure, and the vault has none",
@@ -109,17 +112,11 @@ fn against_vault(
         verdict.push("model", outcome, reason);
         return Ok(());
     };
-    let digest = hex::encode(digest_now(&model));
+    let newest = tally.and_then(|tally| tally.newest(vault, &genesis).ok());
     let version = certificate.model.version;
-    let newest = newest_certificate(vault)?;
-    let (outcome, reason) = if model.version == version && digest == certificate.model.digest_after
-    {
+    let (outcome, reason) = if certifies(certificate, &model) {
         (CheckOutcome::Holds, "the vault's weights are the certified ones".to_owned())
-    } else if newest.as_ref().is_some_and(|newest| {
-        newest.model.version > version
-            && newest.model.version == model.version
-            && newest.model.digest_after == digest
-    }) {
+    } else if newest.is_some_and(|it| it.model.version > version && certifies(&it, &model)) {
         let now = model.version;
         (
             CheckOutcome::Holds,
@@ -145,18 +142,6 @@ fn in_ledger(vault: &Vault, index: u64, text: &str, verdict: &mut Verdict) -> Re
         };
     verdict.push("ledger", outcome, reason);
     Ok(())
-}
-
-/// Whether the model was withdrawn by an erasure after `index`, and there is none since.
-fn withdrawn_since(vault: &Vault, index: u64) -> Result<bool> {
-    let erasure = vault.last_of_kind(ERASURE, u64::MAX)?;
-    Ok(erasure > Some(index) && erasure > vault.last_of_kind(CERTIFICATE, u64::MAX)?)
-}
-
-/// The newest certificate of the ledger, if it reads as one.
-fn newest_certificate(vault: &Vault) -> Result<Option<Certificate>> {
-    let Some(index) = vault.last_of_kind(CERTIFICATE, u64::MAX)? else { return Ok(None) };
-    Ok(vault.ledger_entry(index, |entry| Certificate::parse(entry.json).ok())?.flatten())
 }
 
 fn same_document(a: &str, b: &str) -> bool {

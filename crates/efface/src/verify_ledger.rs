@@ -11,7 +11,7 @@ use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
 use serde_json::Value;
 
 use crate::checks;
-use crate::digest::digest_now;
+use crate::digest::certifies;
 use crate::error::Result;
 use crate::head::Head;
 use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
@@ -499,12 +499,7 @@ fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
 
 /// The vault's weights must be those of the newest certificate.
 fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Result<()> {
-    let model = vault.model()?;
-    let certified = model.is_some_and(|model| {
-        model.version == certificate.model.version
-            && hex::encode(model.digest) == certificate.model.digest_after
-            && hex::encode(digest_now(&model)) == certificate.model.digest_after
-    });
+    let certified = vault.model()?.is_some_and(|model| certifies(certificate, &model));
     if certified {
         verdict.push("model", CheckOutcome::Holds, "the vault's weights are the certified ones");
     } else {
