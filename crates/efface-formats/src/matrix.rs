@@ -11,10 +11,8 @@ use crate::summary::Summary;
 /// The arrays of one table.
 pub(crate) struct Arrays<'r> {
     pub(crate) features: ArrayRows<'r>,
-    pub(crate) label: Option<ArrayRows<'r>>,
-    pub(crate) id: Option<ArrayRows<'r>>,
-    pub(crate) subject: Option<ArrayRows<'r>>,
-    pub(crate) weight: Option<ArrayRows<'r>>,
+    /// Labels, ids, subjects and weights, where they are read.
+    pub(crate) columns: [Option<ArrayRows<'r>>; 4],
 }
 
 /// The schema of an array that comes without one.
@@ -44,8 +42,7 @@ pub(crate) fn deliver(
         let (got, expected) = (width as u64, columns.len() as u64);
         return Err(ReadError::at(Place::file(file), ColumnFault::Width { got, expected }));
     }
-    for column in [&arrays.label, &arrays.id, &arrays.subject, &arrays.weight].into_iter().flatten()
-    {
+    for column in arrays.columns.iter().flatten() {
         column.expect_rows(&arrays.features)?;
     }
     delivery.begin(schema.feature_names(), schema.storage() == Storage::Sparse)?;
@@ -53,10 +50,8 @@ pub(crate) fn deliver(
     let mut numbers = Vec::new();
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
-        let label = step(&mut arrays.label)?;
-        let id = step(&mut arrays.id)?;
-        let subject = step(&mut arrays.subject)?;
-        let weight = step(&mut arrays.weight)?;
+        let [label, id, subject, weight] = arrays.columns.each_mut().map(step);
+        let (label, id, subject, weight) = (label?, id?, subject?, weight?);
         let label = label.map(|cell| ("y", cell));
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         arrays.features.numbers(&mut numbers);
@@ -66,8 +61,7 @@ pub(crate) fn deliver(
         })?;
         delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
     }
-    let Arrays { label, id, subject, weight, .. } = &mut arrays;
-    for column in [label, id, subject, weight].into_iter().flatten() {
+    for column in arrays.columns.iter_mut().flatten() {
         column.advance()?;
     }
     Ok(delivery.finish(format, schema))

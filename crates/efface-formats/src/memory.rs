@@ -179,7 +179,10 @@ pub fn read_memory(
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
     let mut delivery = Delivery::new(ROWS, options, sink, Budget::unlimited())?;
-    check_options(options)?;
+    // Options that only files have a use for.
+    if let Some(option) = options.stated().next() {
+        return Err(OptionFault::NotForMemory { option }.into());
+    }
     let width = table.rows.width();
     if width == 0 {
         return Err(ReadError::at(Place::file(ROWS), ColumnFault::NoFeatures));
@@ -216,24 +219,6 @@ pub fn read_memory(
         delivery.deliver(spot, &mut encoding.row, label, &keys)?;
     }
     Ok(delivery.finish(None, schema))
-}
-
-/// Refuses options that only files have a use for.
-fn check_options(options: &ReadOptions) -> Result<(), OptionFault> {
-    let refused = [
-        ("label", options.label.is_some()),
-        ("id", options.id.is_some()),
-        ("subject", options.subject.is_some()),
-        ("weight", options.weight.is_some()),
-        ("ignore", !options.ignore.is_empty()),
-        ("width", options.width.is_some()),
-        ("zero-based", options.zero_based.is_some()),
-        ("features", options.features.is_some()),
-    ];
-    match refused.into_iter().find(|(_, refused)| *refused) {
-        Some((option, _)) => Err(OptionFault::NotForMemory { option }),
-        None => Ok(()),
-    }
 }
 
 /// The schema given, if the table's columns are its columns; else the implied one.

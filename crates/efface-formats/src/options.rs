@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use crate::row_map::{RowMap, RowMapMode};
-use crate::schema::{CsvShape, Schema};
+use crate::schema::{CsvShape, Kind, Schema};
 
 /// Whether labels are classes or numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +52,35 @@ pub struct ReadOptions {
     pub csv: CsvShape,
     /// What is accepted at most.
     pub limits: Limits,
+}
+
+impl ReadOptions {
+    /// The options that are stated, of those that only some tables have a use for.
+    pub(crate) fn stated(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("label", self.label.is_some()),
+            ("id", self.id.is_some()),
+            ("subject", self.subject.is_some()),
+            ("weight", self.weight.is_some()),
+            ("ignore", !self.ignore.is_empty()),
+            ("width", self.width.is_some()),
+            ("zero-based", self.zero_based.is_some()),
+            ("features", self.features.is_some()),
+        ];
+        all.into_iter().filter(|(_, stated)| *stated).map(|(option, _)| option)
+    }
+
+    /// The columns that have a role, and which.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = (&str, Kind)> {
+        let single = [
+            (&self.label, Kind::Label),
+            (&self.id, Kind::Id),
+            (&self.subject, Kind::Subject),
+            (&self.weight, Kind::Weight),
+        ];
+        let single = single.into_iter().filter_map(|(name, kind)| Some((name.as_deref()?, kind)));
+        single.chain(self.ignore.iter().map(|name| (name.as_str(), Kind::Ignored)))
+    }
 }
 
 impl Default for ReadOptions {

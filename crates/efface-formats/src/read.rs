@@ -130,18 +130,14 @@ fn check_options(
     let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
     let named_arrays = format == Format::Npz;
     let bare = matches!(format, Format::Npy | Format::Idx);
-    let refused = [
-        ("label", options.label.is_some() && !named_columns && !named_arrays),
-        ("id", options.id.is_some() && !named_columns && !named_arrays),
-        ("subject", options.subject.is_some() && !named_columns && !named_arrays),
-        ("weight", options.weight.is_some() && !named_columns && !named_arrays),
-        ("ignore", !options.ignore.is_empty() && !named_columns),
-        ("width", options.width.is_some() && format != Format::Libsvm),
-        ("zero-based", options.zero_based.is_some() && format != Format::Libsvm),
-        ("features", options.features.is_some() && !named_arrays),
-        ("labels", labels_file && !bare),
-    ];
-    if let Some((option, _)) = refused.into_iter().find(|(_, refused)| *refused) {
+    let fits = |option: &&str| match *option {
+        "label" | "id" | "subject" | "weight" => named_columns || named_arrays,
+        "ignore" => named_columns,
+        "width" | "zero-based" => format == Format::Libsvm,
+        _ => named_arrays,
+    };
+    let labels = (labels_file && !bare).then_some("labels");
+    if let Some(option) = options.stated().find(|option| !fits(option)).or(labels) {
         return Err(OptionFault::NotForFormat { option, format });
     }
     if bare && options.label_required && !labels_file {
@@ -172,7 +168,7 @@ fn array(
         }
         _ => None,
     };
-    let arrays = Arrays { features, label, id: None, subject: None, weight: None };
+    let arrays = Arrays { features, columns: [label, None, None, None] };
     matrix::deliver(arrays, divide, format, delivery)
 }
 
@@ -206,41 +202,18 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
         options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
     let label = options.label_required.then_some(label);
     let weight = options.weight.as_deref().filter(|_| options.label_required);
-    let mut views = [
-        view(source, label, options)?,
-        view(source, id, options)?,
-        view(source, subject, options)?,
-        view(source, weight, options)?,
-    ];
-    let [label_view, id_view, subject_view, weight_view] = &mut views;
-    let arrays = Arrays {
-        features: features
-            .features(options.features.as_deref().unwrap_or(npz::FEATURES), limits)?,
-        label: column(label_view, label, options)?,
-        id: column(id_view, id, options)?,
-        subject: column(subject_view, subject, options)?,
-        weight: column(weight_view, weight, options)?,
-    };
-    matrix::deliver(arrays, 1.0, Format::Npz, delivery)
-}
-
-fn view(
-    source: &mut Source<'_>,
-    array: Option<&str>,
-    options: &ReadOptions,
-) -> Result<Option<Archive>, ReadError> {
-    array.map(|_| Archive::open(source, &options.limits)).transpose()
-}
-
-fn column<'v>(
-    view: &'v mut Option<Archive>,
-    array: Option<&str>,
-    options: &ReadOptions,
-) -> Result<Option<ArrayRows<'v>>, ReadError> {
-    match (view, array) {
-        (Some(archive), Some(array)) => archive.column(array, &options.limits).map(Some),
-        _ => Ok(None),
+    let names = [label, id, subject, weight];
+    let views = names.map(|name| name.map(|_| Archive::open(source, limits)).transpose());
+    let mut views = views.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let array = options.features.as_deref().unwrap_or(npz::FEATURES);
+    let features = features.features(array, limits)?;
+    let mut columns = [const { None }; 4];
+    for ((column, view), name) in columns.iter_mut().zip(&mut views).zip(names) {
+        if let (Some(archive), Some(array)) = (view, name) {
+            *column = Some(archive.column(array, limits)?);
+        }
     }
+    matrix::deliver(Arrays { features, columns }, 1.0, Format::Npz, delivery)
 }
 
 fn sparse_lines<'r>(

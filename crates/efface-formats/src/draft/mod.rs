@@ -227,15 +227,7 @@ fn roles(
         return Err(ReadError::at(Place::file(file), fault));
     }
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
-    let named = [
-        (&options.label, Kind::Label),
-        (&options.id, Kind::Id),
-        (&options.subject, Kind::Subject),
-        (&options.weight, Kind::Weight),
-    ];
-    let single = named.into_iter().filter_map(|(name, kind)| Some((name.as_ref()?, kind)));
-    let ignored = options.ignore.iter().map(|name| (name, Kind::Ignored));
-    for (column, kind) in single.chain(ignored) {
+    for (column, kind) in options.roles() {
         let Some(at) = names.iter().position(|name| name == column) else {
             let fault = ColumnFault::absent(column, table::option(&kind), names);
             return Err(ReadError::at(Place::file(file), fault));
@@ -244,7 +236,7 @@ fn roles(
             && other != kind
         {
             let (first, second) = (other.name(), kind.name());
-            return Err(OptionFault::TwoRoles { column: column.clone(), first, second }.into());
+            return Err(OptionFault::TwoRoles { column: column.to_owned(), first, second }.into());
         }
     }
     Ok(roles)

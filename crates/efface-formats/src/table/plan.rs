@@ -150,16 +150,8 @@ pub(crate) fn option(kind: &Kind) -> String {
 
 /// The roles that the options give, each column once.
 fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
-    let roles = [
-        (&options.label, Kind::Label),
-        (&options.id, Kind::Id),
-        (&options.subject, Kind::Subject),
-        (&options.weight, Kind::Weight),
-    ];
-    let single = roles.into_iter().filter_map(|(name, kind)| Some((name.as_deref()?, kind)));
-    let ignored = options.ignore.iter().map(|name| (name.as_str(), Kind::Ignored));
     let mut named: Vec<Named<'_>> = Vec::new();
-    for (column, kind) in single.chain(ignored) {
+    for (column, kind) in options.roles() {
         match named.iter().find(|other| other.column == column) {
             Some(other) if other.kind != kind => {
                 let (first, second) = (other.kind.name(), kind.name());
