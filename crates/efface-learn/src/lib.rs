@@ -90,6 +90,4 @@ pub use constants::{Constants, ConstantsError, Declared, effective_row_bound};
 pub use dataset::{Dataset, DatasetError};
 pub use loss::{Loss, LossError, Task};
 pub use model::{Model, ModelError, Scores};
-pub use objective::{
-    Objective, ObjectiveError, Parts, PartsHere, SumError, check_records, lower_triangle,
-};
+pub use objective::{Objective, ObjectiveError, Parts, SumError, check_records, lower_triangle};

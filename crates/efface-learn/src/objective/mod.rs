@@ -14,7 +14,7 @@ mod tests;
 mod weight_tests;
 
 pub use curvature::{Curvature, LARGEST_HESSIAN};
-pub use parts::{Parts, PartsHere, lower_triangle};
+pub use parts::{Parts, lower_triangle};
 
 use efface_matrix::{GramError, PassError, Totals};
 use efface_privacy::event::Normalizer;

@@ -5,15 +5,13 @@ use std::fmt::Debug;
 use efface_matrix::{GramError, Totals};
 use faer::Mat;
 
-use super::{LARGEST_HESSIAN, ObjectiveError, SumError, check_records};
+use super::{LARGEST_HESSIAN, SumError};
 use crate::constants::Constants;
-use crate::dataset::Dataset;
-use crate::loss::Loss;
 
 /// Records in parts, in a fixed order, wherever each part is held: they tell sums, never a row.
 ///
 /// Who implements it vouches that every record obeys the public constants of the objective, as
-/// [`check_records`] checks it, and that the same records give the same sums to the last bit.
+/// [`check_records`](crate::check_records) checks it, and that the same records give the same sums to the last bit.
 /// `take` is called once for each part, in their order.
 pub trait Parts: Debug + Sync {
     /// Number of parts, empty ones included.
@@ -56,61 +54,6 @@ pub fn lower_triangle(matrix: &Mat<f64>) -> Vec<f64> {
         packed.extend_from_slice(&matrix.col_as_slice(j)[j..]);
     }
     packed
-}
-
-/// Parts that lie in the memory of this process, one data set each.
-#[derive(Debug, Clone, Copy)]
-pub struct PartsHere<'a> {
-    loss: Loss,
-    parts: &'a [Dataset],
-}
-
-impl<'a> PartsHere<'a> {
-    /// Checks every record against the public constants.
-    ///
-    /// # Errors
-    /// The first rule that a record breaks.
-    pub fn new(constants: &Constants, parts: &'a [Dataset]) -> Result<Self, ObjectiveError> {
-        parts.iter().try_for_each(|part| check_records(constants, part))?;
-        Ok(Self { loss: constants.loss(), parts })
-    }
-}
-
-impl Parts for PartsHere<'_> {
-    fn count(&self) -> usize {
-        self.parts.len()
-    }
-
-    fn records(&self) -> usize {
-        self.parts.iter().map(Dataset::rows).sum()
-    }
-
-    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
-        self.parts.iter().try_for_each(|part| {
-            take(part.totals(self.loss, weights)?);
-            Ok(())
-        })
-    }
-
-    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
-        self.parts.iter().try_for_each(|part| {
-            take(lower_triangle(&part.hessian(&part.curvature(self.loss, weights)?)?));
-            Ok(())
-        })
-    }
-
-    fn products(
-        &self,
-        weights: &[f64],
-        vector: &[f64],
-        take: &mut dyn FnMut(Vec<f64>),
-    ) -> Result<(), SumError> {
-        self.parts.iter().try_for_each(|part| {
-            let curvature = part.curvature(self.loss, weights)?;
-            take(part.product(self.loss, &curvature, vector)?);
-            Ok(())
-        })
-    }
 }
 
 /// Sums the parts from the first to the last. What one of them tells must be of the shape that the

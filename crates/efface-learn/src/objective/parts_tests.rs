@@ -11,6 +11,57 @@ use crate::mechanism::{OutputNoisePlan, Released, noisy_gd, retrain};
 use crate::solver::{Solver, unwatched};
 use crate::twice::Twice;
 
+/// Parts that lie in the memory of this process, one data set each.
+#[derive(Debug)]
+struct PartsHere<'a> {
+    loss: Loss,
+    parts: &'a [Dataset],
+}
+
+impl<'a> PartsHere<'a> {
+    fn new(constants: &Constants, parts: &'a [Dataset]) -> Result<Self, ObjectiveError> {
+        parts.iter().try_for_each(|part| check_records(constants, part))?;
+        Ok(Self { loss: constants.loss(), parts })
+    }
+}
+
+impl Parts for PartsHere<'_> {
+    fn count(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn records(&self) -> usize {
+        self.parts.iter().map(Dataset::rows).sum()
+    }
+
+    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
+        self.parts.iter().try_for_each(|part| {
+            take(part.totals(self.loss, weights)?);
+            Ok(())
+        })
+    }
+
+    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
+        self.parts.iter().try_for_each(|part| {
+            take(lower_triangle(&part.hessian(&part.curvature(self.loss, weights)?)?));
+            Ok(())
+        })
+    }
+
+    fn products(
+        &self,
+        weights: &[f64],
+        vector: &[f64],
+        take: &mut dyn FnMut(Vec<f64>),
+    ) -> Result<(), SumError> {
+        self.parts.iter().try_for_each(|part| {
+            let curvature = part.curvature(self.loss, weights)?;
+            take(part.product(self.loss, &curvature, vector)?);
+            Ok(())
+        })
+    }
+}
+
 /// The records of a data set in consecutive parts that end before these rows.
 fn cut(data: &Dataset, ends: &[usize]) -> Vec<Dataset> {
     let mut start = 0;
