@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use efface::Progress;
+use efface_page::number::near;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Steps of a bar whose end is a gradient norm and not a number of passes.
@@ -17,23 +18,17 @@ pub(crate) struct Bar {
     bar: ProgressBar,
     /// When the last line was written, where lines are written.
     line: Option<Instant>,
-    phase: Phase,
+    /// How the bar is drawn for what is being done.
+    template: &'static str,
     first_norm: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Start,
-    Reading,
-    Counted,
-    Descending,
-    Storing,
-    Copying,
-    Waiting,
-    Changing,
-    #[cfg(feature = "lab")]
-    Working,
-}
+/// How work is drawn whose end is known.
+const COUNTED: &str = "{msg} [{wide_bar}] {eta} left";
+/// How learning is drawn that ends at a gradient norm.
+const DESCENDING: &str = "{msg} [{wide_bar}] about {eta} left";
+/// How anything else is drawn.
+const WORKING: &str = "{spinner} {msg}, {elapsed}";
 
 impl Bar {
     /// A bar, hidden when nobody can see it.
@@ -43,13 +38,13 @@ impl Bar {
         let target =
             if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, line, phase: Phase::Start, first_norm: None }
+        Self { bar, line, template: "", first_norm: None }
     }
 
     /// Shows what is being done.
     #[cfg(feature = "lab")]
     pub(crate) fn say(&mut self, what: &str) {
-        self.enter(Phase::Working, None, "{spinner} {msg}, {elapsed}");
+        self.enter(None, WORKING);
         self.bar.set_message(what.to_owned());
     }
 
@@ -63,46 +58,22 @@ impl Bar {
             return;
         }
         match *progress {
-            Progress::Reading { rows } => {
-                self.enter(Phase::Reading, None, "{spinner} reading: {pos} rows ({per_sec})");
-                self.bar.set_position(rows);
-            }
             // Nothing to wait for.
-            Progress::Learning { total: Some(0), .. } => {}
-            Progress::Learning { passes, total: Some(total), gradient_norm, .. } => {
-                self.enter(
-                    Phase::Counted,
-                    Some(total),
-                    "learning [{wide_bar}] pass {pos} of {len}, {msg}, {eta} left",
-                );
+            Progress::Learning { total: Some(0), .. } => return,
+            Progress::Learning { passes, total: Some(total), .. } => {
+                self.enter(Some(total), COUNTED);
                 self.bar.set_length(total);
                 self.bar.set_position(passes);
-                self.bar.set_message(format!("gradient {gradient_norm:.1e}"));
             }
-            Progress::Learning { passes, total: None, gradient_norm, goal } => {
-                self.enter(
-                    Phase::Descending,
-                    Some(STEPS),
-                    "learning [{wide_bar}] {msg}, {eta} left",
-                );
+            Progress::Learning { total: None, gradient_norm, goal, .. } => {
+                self.enter(Some(STEPS), DESCENDING);
                 let first = *self.first_norm.get_or_insert(gradient_norm);
                 let done = goal.map_or(0.0, |goal| descended(first, gradient_norm, goal));
                 self.bar.set_position((done * STEPS as f64) as u64);
-                let goal = goal.map_or_else(String::new, |goal| format!(" of {goal:.1e}"));
-                self.bar.set_message(format!("pass {passes}, gradient {gradient_norm:.1e}{goal}"));
             }
-            Progress::Storing => self.enter(Phase::Storing, None, "{spinner} storing"),
-            Progress::Copying => self.enter(Phase::Copying, None, "{spinner} copying"),
-            Progress::Waiting => {
-                let text = "{spinner} waiting for the vault, which another program is using, \
-                    {elapsed}";
-                self.enter(Phase::Waiting, None, text);
-            }
-            Progress::Changing { records } => {
-                self.enter(Phase::Changing, None, "{spinner} deleting: {pos} records");
-                self.bar.set_position(records);
-            }
+            _ => self.enter(None, WORKING),
         }
+        self.bar.set_message(in_words(progress));
     }
 
     /// Takes the bar away.
@@ -110,11 +81,11 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
-    fn enter(&mut self, phase: Phase, length: Option<u64>, template: &str) {
-        if self.phase == phase {
+    fn enter(&mut self, length: Option<u64>, template: &'static str) {
+        if self.template == template {
             return;
         }
-        self.phase = phase;
+        self.template = template;
         self.first_norm = None;
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
@@ -133,12 +104,11 @@ impl Bar {
 fn in_words(progress: &Progress) -> String {
     match *progress {
         Progress::Reading { rows } => format!("reading: {rows} rows"),
-        Progress::Learning { passes, total: Some(total), gradient_norm, .. } => {
-            format!("learning: pass {passes} of {total}, gradient {gradient_norm:.1e}")
-        }
-        Progress::Learning { passes, total: None, gradient_norm, goal } => {
-            let goal = goal.map_or_else(String::new, |goal| format!(" of {goal:.1e}"));
-            format!("learning: pass {passes}, gradient {gradient_norm:.1e}{goal}")
+        Progress::Learning { passes, total, gradient_norm, goal } => {
+            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+            let goal = goal.filter(|_| total.is_none());
+            let goal = goal.map_or_else(String::new, |goal| format!(" of {}", near(goal, 2)));
+            format!("learning: pass {passes}{of}, gradient {}{goal}", near(gradient_norm, 2))
         }
         Progress::Waiting => "waiting for the vault, which another program is using".to_owned(),
         Progress::Changing { records } => format!("deleting: {records} records"),
@@ -171,8 +141,8 @@ mod tests {
     fn without_a_terminal_a_report_is_a_line() {
         let learning =
             |total| Progress::Learning { passes: 3, total, gradient_norm: 0.5, goal: Some(1e-8) };
-        assert_eq!(in_words(&learning(Some(9))), "learning: pass 3 of 9, gradient 5.0e-1");
-        assert_eq!(in_words(&learning(None)), "learning: pass 3, gradient 5.0e-1 of 1.0e-8");
+        assert_eq!(in_words(&learning(Some(9))), "learning: pass 3 of 9, gradient 0.5");
+        assert_eq!(in_words(&learning(None)), "learning: pass 3, gradient 0.5 of 1e-8");
         let mut bar = Bar::new(false);
         let long_ago = Instant::now().checked_sub(LINES);
         bar.line = bar.line.and(long_ago);

@@ -28,4 +28,4 @@ pub mod words;
 
 pub use efface_privacy::quantity::Decimal;
 pub use model::{Item, Page, Section, Table, Tone};
-pub use text::{WIDTH, wrapped};
+pub use text::{WIDTH, csv_cell, wrapped};

@@ -135,6 +135,15 @@ impl Table {
             + &self.rows.iter().map(|row| line(row)).collect::<String>()
     }
 
+    /// The table as CSV, without its caption.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let line = |cells: &Vec<String>| {
+            cells.iter().map(|cell| csv_cell(cell)).collect::<Vec<_>>().join(",") + "\n"
+        };
+        std::iter::once(&self.head).chain(&self.rows).map(line).collect()
+    }
+
     fn add_to(&self, lines: &mut Vec<String>) {
         if !self.caption.is_empty() {
             hanging("", &self.caption, lines);
@@ -187,6 +196,16 @@ impl Table {
     }
 }
 
+/// A cell of CSV, quoted where it has to be.
+#[must_use]
+pub fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +250,13 @@ mod tests {
              NOT SO: because\n"
         );
         assert!(page.text().ends_with("\n\nhidden\nx\n"));
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let table = Table::new("", &["a", "b"]).rows([["1, 2", "say \"so\""]]);
+        assert_eq!(table.csv(), "a,b\n\"1, 2\",\"say \"\"so\"\"\"\n");
+        assert_eq!([csv_cell("plain"), csv_cell("a\r")], ["plain", "\"a\r\""]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What an experiment gives: tables, figures, and the paper's words beside our numbers.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::Deserialize;
 
+use efface_page::Table;
 use efface_page::figure::Figure;
 use efface_page::number::near;
 
@@ -46,10 +46,8 @@ pub struct Line {
 pub(super) struct Sheet {
     /// The end of its file name; empty for the only one.
     pub(super) name: String,
-    /// Names of the columns.
-    pub(super) columns: Vec<String>,
-    /// The cells.
-    pub(super) rows: Vec<Vec<String>>,
+    /// The columns and cells.
+    pub(super) table: Table,
 }
 
 /// A drawn figure.
@@ -104,31 +102,12 @@ impl Outcome {
 impl Sheet {
     /// An empty table.
     pub(super) fn new(name: &str, columns: &[&str]) -> Self {
-        let columns = columns.iter().map(|&column| column.to_owned()).collect();
-        Self { name: name.to_owned(), columns, rows: Vec::new() }
+        Self { name: name.to_owned(), table: Table::new("", columns) }
     }
 
     /// Adds a row.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
-    }
-
-    /// The table as CSV.
-    pub(super) fn csv(&self) -> String {
-        let mut csv = String::new();
-        for row in std::iter::once(&self.columns).chain(&self.rows) {
-            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-            let _ = writeln!(csv, "{}", cells.join(","));
-        }
-        csv
-    }
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
+        self.table.row(cells);
     }
 }
 
@@ -143,12 +122,5 @@ mod tests {
             [Shown::Number, Shown::Percent, Shown::Times].map(text),
             ["0.4453", "44.53%", "0.4453 times"]
         );
-    }
-
-    #[test]
-    fn cells_are_quoted_where_they_must_be() {
-        let mut sheet = Sheet::new("", &["a", "b"]);
-        sheet.row(["1, 2".to_owned(), "say \"so\"".to_owned()]);
-        assert_eq!(sheet.csv(), "a,b\n\"1, 2\",\"say \"\"so\"\"\"\n");
     }
 }

@@ -127,7 +127,7 @@ fn write(
         part => format!("{}-{part}.{end}", experiment.name),
     };
     let mut files: Vec<(String, String)> = Vec::new();
-    files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.csv())));
+    files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.table.csv())));
     files.extend(outcome.drawings.iter().map(|d| (name(&d.name, "svg"), d.svg.clone())));
     if !lines.is_empty() {
         files.push((name("", "md"), page::claims(lines).markdown()));

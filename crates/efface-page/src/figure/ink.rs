@@ -4,59 +4,32 @@ use super::svg::{BLACK, Svg};
 
 /// A colour of Okabe and Ito's palette, with wine for its yellow, in the order series take them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
-    /// Blue.
-    Blue,
-    /// Vermilion.
-    Red,
-    /// Bluish green.
-    Green,
-    /// Reddish purple.
-    Purple,
-    /// Orange.
-    Orange,
-    /// Sky blue.
-    Sky,
-    /// Near black.
-    Black,
-    /// Grey.
-    Grey,
-    /// Dark purplish red.
-    Wine,
-}
+pub struct Ink(pub(super) &'static str);
 
 impl Ink {
-    /// All of them, in order.
-    pub const ALL: [Self; 9] = [
-        Self::Blue,
-        Self::Red,
-        Self::Green,
-        Self::Purple,
-        Self::Orange,
-        Self::Sky,
-        Self::Black,
-        Self::Grey,
-        Self::Wine,
+    /// Blue, the first.
+    pub const BLUE: Self = Self("#0072b2");
+    /// Vermilion, the second.
+    pub const RED: Self = Self("#d55e00");
+    /// Near black.
+    pub const BLACK: Self = Self(BLACK);
+    /// All of them: then bluish green, reddish purple, orange, sky blue, near black, grey, wine.
+    const ALL: [Self; 9] = [
+        Self::BLUE,
+        Self::RED,
+        Self("#009e73"),
+        Self("#cc79a7"),
+        Self("#e69f00"),
+        Self("#56b4e9"),
+        Self::BLACK,
+        Self("#7f7f7f"),
+        Self("#882255"),
     ];
 
     /// The colour of the series at this position; after the last the first comes again.
     #[must_use]
     pub fn of(position: usize) -> Self {
         Self::ALL[position % Self::ALL.len()]
-    }
-
-    pub(super) fn colour(self) -> &'static str {
-        match self {
-            Self::Blue => "#0072b2",
-            Self::Red => "#d55e00",
-            Self::Green => "#009e73",
-            Self::Purple => "#cc79a7",
-            Self::Orange => "#e69f00",
-            Self::Sky => "#56b4e9",
-            Self::Black => BLACK,
-            Self::Grey => "#7f7f7f",
-            Self::Wine => "#882255",
-        }
     }
 }
 
@@ -72,8 +45,8 @@ pub enum Stroke {
 }
 
 impl Stroke {
-    pub(super) fn draw(self, svg: &mut Svg, points: &[(f64, f64)], ink: Ink) {
-        let line = format!("fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", ink.colour());
+    pub(super) fn draw(self, svg: &mut Svg, points: &[(f64, f64)], Ink(colour): Ink) {
+        let line = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"");
         match self {
             Self::None => {}
             Self::Solid => svg.path(points, &line),
@@ -82,44 +55,44 @@ impl Stroke {
     }
 }
 
-/// How a point is marked.
+const CIRCLE: &str = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z";
+const SQUARE: &str = "M-4 -4h8v8h-8z";
+
+/// How a point is marked: a shape around it, which is filled or an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// A disc.
-    Disc,
-    /// A filled square.
-    Square,
-    /// A filled triangle.
-    Triangle,
-    /// A filled diamond.
-    Diamond,
-    /// An upright cross.
-    Plus,
-    /// A slanted cross.
-    Cross,
-    /// A triangle on its tip.
-    Wedge,
-    /// An open circle.
-    Ring,
-    /// An open square.
-    Frame,
-    /// Not at all.
-    None,
+pub struct Mark {
+    path: &'static str,
+    filled: bool,
 }
 
 impl Mark {
-    /// All that show, in the order series take them.
-    pub const ALL: [Self; 9] = [
-        Self::Disc,
-        Self::Square,
-        Self::Triangle,
-        Self::Diamond,
-        Self::Plus,
-        Self::Cross,
-        Self::Wedge,
-        Self::Ring,
-        Self::Frame,
+    /// A disc, the first.
+    pub const DISC: Self = Self::filled(CIRCLE);
+    /// A filled square, the second.
+    pub const SQUARE: Self = Self::filled(SQUARE);
+    /// Not at all.
+    pub const NONE: Self = Self::outline("");
+    /// All that show, in the order series take them: then a triangle, a diamond, an upright and a
+    /// slanted cross, a triangle on its tip, an open circle and an open square.
+    const ALL: [Self; 9] = [
+        Self::DISC,
+        Self::SQUARE,
+        Self::filled("M0 -5L5 4H-5z"),
+        Self::filled("M0 -6L5 0L0 6L-5 0z"),
+        Self::outline("M-5 0H5M0 -5V5"),
+        Self::outline("M-4 -4L4 4M-4 4L4 -4"),
+        Self::filled("M0 5L5 -4H-5z"),
+        Self::outline(CIRCLE),
+        Self::outline(SQUARE),
     ];
+
+    const fn filled(path: &'static str) -> Self {
+        Self { path, filled: true }
+    }
+
+    const fn outline(path: &'static str) -> Self {
+        Self { path, filled: false }
+    }
 
     /// The mark of the series at this position.
     #[must_use]
@@ -127,26 +100,14 @@ impl Mark {
         Self::ALL[position % Self::ALL.len()]
     }
 
-    pub(super) fn draw(self, svg: &mut Svg, at: (f64, f64), ink: Ink) {
-        let circle = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z";
-        let square = "M-4 -4h8v8h-8z";
-        let (path, filled) = match self {
-            Self::Disc => (circle, true),
-            Self::Ring => (circle, false),
-            Self::Square => (square, true),
-            Self::Frame => (square, false),
-            Self::Triangle => ("M0 -5L5 4H-5z", true),
-            Self::Wedge => ("M0 5L5 -4H-5z", true),
-            Self::Diamond => ("M0 -6L5 0L0 6L-5 0z", true),
-            Self::Plus => ("M-5 0H5M0 -5V5", false),
-            Self::Cross => ("M-4 -4L4 4M-4 4L4 -4", false),
-            Self::None => return,
-        };
-        let colour = ink.colour();
-        let how = match filled {
+    pub(super) fn draw(self, svg: &mut Svg, at: (f64, f64), Ink(colour): Ink) {
+        if self == Self::NONE {
+            return;
+        }
+        let how = match self.filled {
             true => format!("fill=\"{colour}\""),
             false => format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\""),
         };
-        svg.shape(at, path, &how);
+        svg.shape(at, self.path, &how);
     }
 }

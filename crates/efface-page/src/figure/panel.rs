@@ -37,7 +37,7 @@ impl Series {
     /// A line without marks.
     #[must_use]
     pub fn plain(self) -> Self {
-        Self { mark: Mark::None, ..self }
+        Self { mark: Mark::NONE, ..self }
     }
 
     /// In another colour.
@@ -127,7 +127,7 @@ impl Panel {
             let upper = series.spread.iter().rev().filter_map(|b| place(b.0, b.2));
             let band: Vec<_> = lower.chain(upper).collect();
             if band.len() > 2 {
-                let shade = format!("fill=\"{}\" fill-opacity=\"0.18\"", series.ink.colour());
+                let shade = format!("fill=\"{}\" fill-opacity=\"0.18\"", series.ink.0);
                 svg.path(&band, &shade);
             }
         }

@@ -23,10 +23,10 @@ pub(super) fn spent(facts: &Facts) -> Section {
         });
         points.collect()
     };
-    let mut lines = vec![(wanted.name(), Ink::Blue, Mark::Disc, of(wanted))];
+    let mut lines = vec![(wanted.name(), Ink::BLUE, Mark::DISC, of(wanted))];
     if wanted != Notion::DifferentialPrivacy {
         let points = of(Notion::DifferentialPrivacy);
-        lines.push(("differential-privacy of the rest", Ink::Red, Mark::Square, points));
+        lines.push(("differential-privacy of the rest", Ink::RED, Mark::SQUARE, points));
     }
     lines.retain(|(.., points)| !points.is_empty());
     let limit = Some(facts.target.epsilon.0).filter(|e| e.is_finite() && *e > 0.0);
@@ -47,7 +47,7 @@ pub(super) fn spent(facts: &Facts) -> Section {
             bound(to.1),
             to.0
         );
-        let mark = if points.len() > BAND { Mark::None } else { mark };
+        let mark = if points.len() > BAND { Mark::NONE } else { mark };
         panel = panel.with(Series::new(name, 0, points).ink(ink).mark(mark));
     }
     if let Some(limit) = limit {
@@ -55,8 +55,8 @@ pub(super) fn spent(facts: &Facts) -> Section {
         // One version has no length to draw a line over.
         let room = if first == last { 0.5 } else { 0.0 };
         let line = vec![(first - room, limit), (last + room, limit)];
-        let promised = Series::new("promised at training", 0, line).ink(Ink::Black);
-        panel = panel.with(promised.mark(Mark::None).dashed());
+        let promised = Series::new("promised at training", 0, line).ink(Ink::BLACK);
+        panel = panel.with(promised.mark(Mark::NONE).dashed());
     }
     let figure = Figure::new("", vec![panel]).sized(560, 300).spoken(spoken);
     section.figure(

@@ -59,7 +59,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         }
         let line = |name: &str, place: usize, value: fn(&Sums) -> f64| {
             let points = sums.iter().map(|s| (s.removed as f64, value(s))).collect();
-            Series::new(name, place, points).mark(Mark::None)
+            Series::new(name, place, points).mark(Mark::NONE)
         };
         let title = if batch == 1 {
             "one record at a time".to_owned()
@@ -75,7 +75,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             .with(line("worst case (Thms 1, 4)", 0, |s| s.worst).dashed())
             .with(line("data-dependent (Cors 1, 2)", 1, |s| s.dependent).dashed())
             .with(line("ours", 2, |s| s.ours))
-            .with(line("true residual", 6, |s| s.real).ink(Ink::Black)),
+            .with(line("true residual", 6, |s| s.real).ink(Ink::BLACK)),
         );
         if let (Some(last), Some(half)) = (sums.last(), sums.get(sums.len() / 2 - 1)) {
             outcome.measure(format!("worst-over-dependent-{batch}"), last.worst / last.dependent);
