@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::bench::Bench;
 use super::data::{DataSet, Split};
-use super::outcome::{Outcome, Sheet, number};
+use super::outcome::{Outcome, number};
 use crate::trial::{Rows, Stop, Table, Vaults, passes};
 
 /// Settings.
@@ -72,7 +72,6 @@ struct Story {
 const FLOOR: f64 = 0.1;
 
 pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let columns = [
         "data",
         "mechanism",
@@ -84,7 +83,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "epsilon certified",
         "refused",
     ];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let mut panels = Vec::new();
     for &set in bench.experiment.sets() {
         let split = bench.load(set, grid.rows)?;
@@ -117,7 +116,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                         outcome.measure(format!("{key}-passes"), story.deletion);
                         outcome.measure(format!("{key}-quality"), story.quality);
                         outcome.measure(format!("{key}-training"), story.training);
-                        sheet.row(head.into_iter().chain([
+                        outcome.row(head.into_iter().chain([
                             story.noise.map_or("none".to_owned(), number),
                             number(story.training),
                             number(story.deletion),
@@ -127,7 +126,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                         ]));
                     }
                     Err(error) if error.kind() == efface::Kind::Interrupted => return Err(error),
-                    Err(error) => sheet.row(
+                    Err(error) => outcome.row(
                         head.into_iter()
                             .chain(vec![String::new(); 5])
                             .chain([error.message().to_owned()]),
@@ -140,7 +139,6 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         }
         panels.push(panel);
     }
-    outcome.sheets.push(sheet);
     let title = format!(
         "Cost of a deletion against quality of the model: every mechanism at epsilon = {}, delta \
          = 1/n; points of a line differ in noise",

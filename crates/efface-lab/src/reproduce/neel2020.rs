@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::bench::Bench;
 use super::data::Split;
 use super::memory;
-use super::outcome::{Outcome, Sheet, number};
+use super::outcome::{Outcome, number};
 use crate::trial::{Rows, Stop, Table, Vaults, failed};
 
 /// Settings.
@@ -59,7 +59,6 @@ struct Story {
 const MOST_BASELINE: u64 = 20_000;
 
 pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let columns = [
         "method",
@@ -72,7 +71,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "excess loss",
         "accuracy",
     ];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let mut risk =
         Panel::new("what steps buy", Axis::log("steps of update 1"), Axis::log("excess loss"));
     let mut growth = Panel::new(
@@ -95,7 +94,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 }
             };
             let (first, last) = (story.steps[0], story.steps[story.steps.len() - 1]);
-            sheet.row([
+            outcome.row([
                 method.name.clone(),
                 if iterations == 0 { "least".to_owned() } else { iterations.to_string() },
                 number(story.noise),
@@ -131,7 +130,6 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         let gain = of("excess-first") / of("excess-last");
         outcome.measure(format!("{}-gain", method.key), gain);
     }
-    outcome.sheets.push(sheet);
     let title = format!(
         "{}: the five methods of descent-to-delete with published noise, epsilon = {}, delta = 1/n",
         set.title(),

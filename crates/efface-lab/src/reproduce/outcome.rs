@@ -88,6 +88,16 @@ pub(super) fn number(x: f64) -> String {
 }
 
 impl Outcome {
+    /// One table with these columns so far, without rows.
+    pub(super) fn of(columns: &[&str]) -> Self {
+        Self { sheets: vec![Sheet::new("", columns)], ..Self::default() }
+    }
+
+    /// Adds a row to the first table.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.sheets[0].row(cells);
+    }
+
     /// Remembers a number for claims.
     pub(super) fn measure(&mut self, name: impl Into<String>, value: f64) {
         self.measured.insert(name.into(), value);

@@ -11,7 +11,7 @@ use super::tight;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
 use crate::reproduce::memory::{self, spread};
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::reproduce::{Experiment, account};
 use crate::trial::draws::generator;
 
@@ -42,7 +42,8 @@ enum Bound {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
+    let mut outcome =
+        Outcome::of(&["bound", "method", "epsilon", "sigma", "accuracy", "deviation"]);
     let (set, split) = bench.data(grid.rows)?;
     let loss = match grid.classes {
         2 => Loss::Logistic,
@@ -64,8 +65,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         number(constants.total_smoothness())
     ));
 
-    let mut sheet =
-        Sheet::new("", &["bound", "method", "epsilon", "sigma", "accuracy", "deviation"]);
     let mut panels = Vec::new();
     outcome.measure("noiseless", best);
     for bound in [Bound::Published, Bound::Tight] {
@@ -84,7 +83,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         for (place, (name, points)) in lines.into_iter().enumerate() {
             for point in &points {
                 let numbers = [point.epsilon, point.sigma, point.mean, point.deviation].map(number);
-                sheet.row([word.to_owned(), name.clone()].into_iter().chain(numbers));
+                outcome.row([word.to_owned(), name.clone()].into_iter().chain(numbers));
                 outcome.measure(format!("{word}-{place}-{}", point.epsilon), point.mean);
             }
             let band = |p: &Point| (p.epsilon, p.mean - p.deviation, p.mean + p.deviation);
@@ -97,7 +96,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         panels.push(panel.with(Series::new("optimum without noise", 6, level).dashed().plain()));
     }
     compare(grid, &mut outcome);
-    outcome.sheets.push(sheet);
     let title = format!("{}: accuracy after one record is forgotten, delta = 1/n", set.title());
     outcome.draw("", &Figure::new(title, panels));
     Ok(outcome)

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::tight;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::memory::{self, spread};
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::reproduce::{Experiment, account};
 use crate::trial::draws::generator;
 use crate::trial::{Engine, Release, Rows, Stop};
@@ -40,7 +40,6 @@ struct Batch {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let (experiment, rows) = (bench.experiment, &split.train);
     let (n, data) = (rows.len(), rows.dataset()?);
@@ -49,7 +48,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let eta = (1.0 / constants.total_smoothness()).next_down();
     let columns =
         ["sigma", "S", "epsilon", "bound", "K", "accuracy before", "accuracy after", "retrained"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
 
     let setting = Setting {
         experiment,
@@ -88,7 +87,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 let key = format!("{sigma}-{group}-{epsilon}-{bound}");
                 outcome.measure(key.clone(), results[place]);
                 outcome.measure(format!("{key}-loss"), spread(&anew).0 - results[place]);
-                sheet.row([
+                outcome.row([
                     number(sigma),
                     group.to_string(),
                     number(epsilon),
@@ -123,7 +122,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     }
     outcome.measure("groups-lowest", lowest);
     outcome.measure("groups-spread", highest - lowest);
-    outcome.sheets.push(sheet);
 
     let noise =
         ["steps by the published bound", "steps by the tight bound"].into_iter().enumerate();

@@ -5,7 +5,7 @@ use efface_learn::Loss;
 use serde::Deserialize;
 
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Line, Outcome, Sheet, number};
+use crate::reproduce::outcome::{Line, Outcome, number};
 use crate::trial::engine::constants;
 
 /// What the paper prints for one data set.
@@ -59,8 +59,7 @@ const PRINTED: [Printed; 3] = [
 pub(crate) struct Grid {}
 
 pub(crate) fn run(_: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let mut sheet = Sheet::new("", &["data", "constant", "paper", "here"]);
+    let mut outcome = Outcome::of(&["data", "constant", "paper", "here"]);
     for printed in PRINTED {
         let lambda = 1e-6 * printed.records as f64;
         let constants = constants(printed.loss, printed.columns, lambda, printed.records)?;
@@ -86,7 +85,7 @@ pub(crate) fn run(_: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         ];
         for (name, paper, ours, within, why) in rows {
             let agrees = (paper - ours).abs() <= within;
-            sheet.row([printed.data.into(), name.into(), number(paper), number(ours)]);
+            outcome.row([printed.data.into(), name.into(), number(paper), number(ours)]);
             outcome.printed.push(Line {
                 says: format!("{}: {name}", printed.data),
                 paper: number(paper),
@@ -97,6 +96,5 @@ pub(crate) fn run(_: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         }
     }
     outcome.measure("agree", outcome.printed.iter().filter(|line| line.agrees).count() as f64);
-    outcome.sheets.push(sheet);
     Ok(outcome)
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{curves, tight};
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Line, Outcome, Sheet, number};
+use crate::reproduce::outcome::{Line, Outcome, number};
 
 const CASES: &str = include_str!("../../../../../vectors/chien2024.json");
 
@@ -50,14 +50,13 @@ pub(super) struct Case {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let cases = cases(grid.place)?;
     let columns = ["data", "setting", "published", "computed", "tight"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     for case in &cases {
         bench.say(&format!("{}, {}", case.data, case.setting(grid.place)))?;
         let line = case.line(grid.place);
-        sheet.row([
+        outcome.row([
             case.data.clone(),
             case.setting(grid.place),
             line.paper.clone(),
@@ -69,7 +68,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let agree = outcome.printed.iter().filter(|line| line.agrees).count();
     outcome.measure("agree", agree as f64);
     outcome.measure("all", outcome.printed.len() as f64);
-    outcome.sheets.push(sheet);
     curves::add(grid.place, &cases, &mut outcome)?;
     Ok(outcome)
 }

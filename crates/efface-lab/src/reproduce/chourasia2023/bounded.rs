@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a small problem that has a solution, and numbers of records to try.
@@ -33,16 +33,15 @@ impl Grid {
 }
 
 pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let columns = ["n", "ln B", "eta", "sigma", "K_A", "K", "saved per request"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let (mut learning, mut removal) = (Vec::new(), Vec::new());
     for &n in &grid.n {
         let answer = match account::ask("deletion-rdp-bounded", &grid.asked(n, grid.epsilon_dd)) {
             Ok(answer) => answer,
             Err(error) => {
                 outcome.remarks.push(format!("n = {n} is refused: {}.", error.message()));
-                sheet.row(
+                outcome.row(
                     [n.to_string(), "refused".into()].into_iter().chain(vec![String::new(); 5]),
                 );
                 outcome.measure("refused", 1.0);
@@ -51,7 +50,7 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         };
         let of = |name: &str| account::read(&answer[name]);
         let (learn, remove) = (of("learning_steps")?, of("removal_steps")?);
-        sheet.row([
+        outcome.row([
             n.to_string(),
             number(of("ln_b")?),
             number(of("eta")?),
@@ -71,7 +70,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let panel = Panel::new("", Axis::log("records"), Axis::log("noisy gradient steps"))
         .with(Series::new("to learn, K_A", 0, learning))
         .with(Series::new("for a request, K", 1, removal));
-    outcome.sheets.push(sheet);
     let title = "Steps that Theorem 5.2 asks for on a small bounded problem (published bound)";
     outcome.draw("", &Figure::new(title, vec![panel]).sized(520, 360));
     Ok(outcome)

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::memory;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::draws::generator;
 use crate::trial::{Release, failed};
 
@@ -29,7 +29,6 @@ pub(crate) struct Grid {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let rows = &split.train;
     let (n, d, data) = (rows.len(), rows.x.cols(), rows.dataset()?);
@@ -56,7 +55,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "accuracy, published K",
         "accuracy, tight K",
     ];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let (mut published_steps, mut tight_steps) = (Vec::new(), Vec::new());
     let (mut published_accuracy, mut tight_accuracy) = (Vec::new(), Vec::new());
     let mut bounds_hold = 1.0_f64;
@@ -109,7 +108,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         if risk_published > bound {
             bounds_hold = 0.0;
         }
-        sheet.row(
+        outcome.row(
             [
                 epsilon_dp,
                 epsilon_dd,
@@ -137,7 +136,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         outcome.measure("tight-behind", accurate_published - accurate_tight);
     }
     outcome.measure("bounds-hold", bounds_hold);
-    outcome.sheets.push(sheet);
     let ends = [grid.epsilons_dp.first(), grid.epsilons_dp.last()];
     let level = ends.into_iter().flatten().map(|epsilon| (*epsilon, optimum)).collect();
     let x = || Axis::log("epsilon of differential privacy, order q");

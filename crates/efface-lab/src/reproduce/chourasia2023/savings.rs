@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a 1-Lipschitz loss and numbers of records.
@@ -32,9 +32,8 @@ struct Work {
 }
 
 pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let columns = ["n", "method", "passes to learn", "passes per request", "gradients saved"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let names = [
         "noisy descent (Thm 5.1), published",
         "noisy descent, tight",
@@ -52,7 +51,7 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         ];
         for (index, work) in works.iter().enumerate() {
             let gradients = (n as f64 * (work.learning - work.request)).max(0.0);
-            sheet.row([
+            outcome.row([
                 n.to_string(),
                 names[index].into(),
                 number(work.learning),
@@ -82,7 +81,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         draw(saved, "saved against learning anew", "record gradients saved per request"),
         draw(passes, "spent on a request", "passes over the data"),
     ];
-    outcome.sheets.push(sheet);
     let title = format!(
         "One deletion at equal excess risk: what is saved and what is spent (d = {}, lambda = {}, \
          delta = {:e})",

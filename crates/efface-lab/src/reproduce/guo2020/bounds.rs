@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::draws::generator;
 use crate::trial::engine::perturbation;
 use crate::trial::{Rows, failed, until};
@@ -44,18 +44,17 @@ struct Sums {
 const KAPPA: f64 = 0.096_225_044_864_937_63;
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let rows = &split.train;
     let constants = constants(rows, grid.lambda)?;
     let columns = ["batch", "removed", "worst case", "data-dependent", "ours", "true residual"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let mut panels = Vec::new();
     for &batch in &grid.batches {
         let sums = remove(grid, rows, &constants, batch, bench)?;
         for s in &sums {
             let numbers = [s.worst, s.dependent, s.ours, s.real].map(number);
-            sheet.row([batch.to_string(), s.removed.to_string()].into_iter().chain(numbers));
+            outcome.row([batch.to_string(), s.removed.to_string()].into_iter().chain(numbers));
         }
         let line = |name: &str, place: usize, value: fn(&Sums) -> f64| {
             let points = sums.iter().map(|s| (s.removed as f64, value(s))).collect();
@@ -85,7 +84,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             outcome.measure(format!("growth-{batch}"), last.dependent / half.dependent);
         }
     }
-    outcome.sheets.push(sheet);
     let title = format!(
         "{}: what Newton removals leave of the gradient, and bounds on it (lambda = {:e})",
         set.title(),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, train};
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Drawing, Outcome, Sheet, number};
+use crate::reproduce::outcome::{Drawing, Outcome, number};
 use crate::trial::failed;
 
 /// Settings.
@@ -24,7 +24,6 @@ pub(crate) struct Grid {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let rows = &split.train;
     let data = rows.dataset()?;
@@ -42,16 +41,15 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     order.sort_by(|a, b| norms[*b].total_cmp(&norms[*a]).then(a.cmp(b)));
     let hardest = &order[..grid.shown];
     let easiest: Vec<usize> = order.iter().rev().take(grid.shown).copied().collect();
-    let mut sheet = Sheet::new("", &["rank", "row", "digit", "norm of the step", "margin"]);
+    let mut outcome = Outcome::of(&["rank", "row", "digit", "norm of the step", "margin"]);
     for (rank, &i) in order.iter().enumerate() {
         if rank < grid.shown || rank + grid.shown >= order.len() {
             let digit = if rows.y[i] > 0.5 { "8" } else { "3" };
             let cells = [number(norms[i]), number(margin(i))];
             let head = [(rank + 1).to_string(), i.to_string(), digit.to_owned()];
-            sheet.row(head.into_iter().chain(cells));
+            outcome.row(head.into_iter().chain(cells));
         }
     }
-    outcome.sheets.push(sheet);
     let wrong = |list: &[usize]| list.iter().filter(|i| margin(**i) < 0.0).count() as f64;
     outcome.measure("hardest-misclassified", wrong(hardest) / grid.shown as f64);
     outcome.measure("easiest-misclassified", wrong(&easiest) / grid.shown as f64);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants};
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::draws::generator;
 use crate::trial::engine::perturbation;
 use crate::trial::{failed, until};
@@ -31,8 +31,7 @@ pub(crate) struct Grid {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let mut sheet = Sheet::new("", &["data", "what", "milliseconds (median)"]);
+    let mut outcome = Outcome::of(&["data", "what", "milliseconds (median)"]);
     for &set in bench.experiment.sets() {
         let rows = bench.load(set, grid.rows)?.train;
         let mut data = rows.dataset()?;
@@ -99,7 +98,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             ("removal from a Newton memory, O(d^2)", remembered),
             ("refit from the last weights (L-BFGS)", refit),
         ] {
-            sheet.row([set.name().to_owned(), what.to_owned(), number(1e3 * seconds)]);
+            outcome.row([set.name().to_owned(), what.to_owned(), number(1e3 * seconds)]);
         }
         for (what, seconds) in [("published", published), ("memory", remembered), ("refit", refit)]
         {
@@ -107,7 +106,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         }
         outcome.measure(format!("{}-training", set.name()), training);
     }
-    outcome.sheets.push(sheet);
     Ok(outcome)
 }
 

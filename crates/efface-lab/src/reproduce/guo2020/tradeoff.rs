@@ -9,7 +9,7 @@ use super::influence;
 use super::perturbed::{constants, perturbed_objective, tail, train};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::data::Split;
-use crate::reproduce::outcome::{Outcome, Sheet, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::Stop;
 
 /// Settings.
@@ -61,14 +61,13 @@ impl Problem<'_> {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
     let (set, split) = bench.data(grid.rows)?;
     let data = split.train.dataset()?;
     let (seeds, stop) = (&bench.experiment.seeds, bench.stop);
     let problem = Problem { grid, split: &split, data: &data, seeds, stop };
     let c = tail(grid.delta);
     let columns = ["lambda", "sigma", "epsilon", "accuracy", "mean bound", "removals"];
-    let mut sheet = Sheet::new("", &columns);
+    let mut outcome = Outcome::of(&columns);
     let axis = || Axis::linear("test accuracy");
     let mut left = Panel::new("perturbation, epsilon = 1", Axis::log("sigma"), axis());
     let mut middle =
@@ -83,7 +82,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             let trained = problem.train(&constants, sigma)?;
             let removals = sigma / c / trained.share;
             let cells = [lambda, sigma, 1.0, trained.accuracy, trained.share, removals];
-            sheet.row(cells.map(number));
+            outcome.row(cells.map(number));
             by_sigma.push((sigma, trained.accuracy));
             by_removals.push((removals, trained.accuracy));
             outcome.measure(format!("accuracy-{lambda}-{sigma}"), trained.accuracy);
@@ -97,7 +96,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             let trained = problem.train(&constants, sigma)?;
             let removals = sigma * epsilon / c / trained.share;
             let cells = [lambda, sigma, epsilon, trained.accuracy, trained.share, removals];
-            sheet.row(cells.map(number));
+            outcome.row(cells.map(number));
             by_epsilon.push((epsilon, trained.accuracy));
         }
         let name = format!("lambda = {lambda:e}");
@@ -128,7 +127,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             - outcome.measured[&format!("accuracy-{first}-{sigma}")];
         outcome.measure("drop-of-sigma", drop);
     }
-    outcome.sheets.push(sheet);
     let title = format!(
         "{}: objective perturbation as published (NOT SOUND), delta = {:e}",
         set.title(),
