@@ -16,7 +16,12 @@ pub(crate) struct Point {
 pub(crate) fn draw(path: &Path, points: &[Point]) -> std::io::Result<()> {
     let names = points.iter().map(|point| point.what.clone()).collect();
     let line = |of: fn(&Point) -> f64| (0..).map(f64::from).zip(points.iter().map(of)).collect();
-    let panel = Panel::new("", Axis::named("request", names), Axis::linear("accuracy"))
+    let values = points.iter().flat_map(|point| [point.accuracy, point.afresh]);
+    let (low, high) = values.fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
+    // Differences of a few test wines are not to look large.
+    let room = (high - low).max(0.02);
+    let accuracy = Axis::linear("accuracy").from(low - room, high + room);
+    let panel = Panel::new("", Axis::named("request", names), accuracy)
         .with(Series::new("forgetting, certified", 0, line(|point| point.accuracy)))
         .with(Series::new("solved afresh on the same rows", 1, line(|p| p.afresh)).scattered());
     let title = "Accuracy on public test wines after each request";
