@@ -14,7 +14,7 @@ use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan};
-use crate::rows::{Access, Batch, Keyed, Names, Rows};
+use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::store::open_to_serve;
@@ -64,6 +64,8 @@ fn serve_rows(
     let (mut vault, current) = open_to_serve(path, purpose, context)?;
     let plan = &current.plan;
     let store = context.rows;
+    // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
+    RowStore::Vault.check(plan)?;
     store.check(plan)?;
     let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.data.rows() as u64;

@@ -252,6 +252,17 @@ fn bounded(name: &str, steps: u64) -> Result<()> {
     Err(Error::storage("damaged", rule))
 }
 
+/// Refuses a schedule with a number that is not finite and above 0.
+fn positive<const N: usize>(numbers: [f64; N]) -> Result<()> {
+    match numbers.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
+        None => Ok(()),
+        Some(x) => {
+            let rule = format!("the numbers of its schedule must be finite and above 0, got {x}");
+            Err(Error::storage("damaged", rule))
+        }
+    }
+}
+
 /// Refuses a schedule that repeats parts of the plan otherwise than the plan has them.
 fn agrees(plan: &Plan, group: u64, joint_releases: Option<u64>) -> Result<()> {
     if group == plan.setting.group && joint_releases.is_none_or(|r| r == plan.joint_releases()) {

@@ -15,15 +15,13 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
             _ if error.is_cancelled() => Error::interrupted(),
             E::Releases { .. } => Error::refused("releases-exhausted", text)
                 .hint("run `efface refresh` to start a new count"),
-            E::Kept(_)
-            | E::Sums(_)
-            | E::Foreign(_)
-            | E::Memory(_)
-            | E::Keys { .. }
-            | E::Records { .. } => {
+            E::Kept(_) | E::Memory(_) => Error::storage("damaged", text)
+                .hint("`efface refresh` continues without what is kept"),
+            E::Sums(_) | E::Foreign(_) | E::Records { .. } => {
                 Error::storage("damaged", text).hint("restore the vault from a backup")
             }
             E::Rows(text) => Error::storage("damaged", text),
+            E::Keys { .. } => Error::storage("damaged", text),
             E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
                 Error::refused(
                     name.name(),
@@ -33,7 +31,7 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
                 .hint("lower `--capacity` or `--row-norm`, or raise `--lambda`")
             }
             E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.name(), text)
-                .hint("raise `--noise`, `--excess-risk` or `--lambda`, or lower `--releases`"),
+                .hint("raise `--noise`, `--excess-risk` or `--lambda`"),
             _ => Error::refused(name.name(), text),
         }
     }

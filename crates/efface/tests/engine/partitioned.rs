@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use efface::{
     CheckOutcome, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
     Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape, Source, SumError, Totals,
-    Values, Which, add, delete, delete_dry_run, entries, erase, refresh, status, train, verify,
-    weights,
+    Values, Which, add, delete, delete_dry_run, entries, erase, refresh, status, train, update,
+    verify, weights,
 };
 
 use crate::world::World;
@@ -382,6 +382,10 @@ fn commands_that_need_rows_are_refused() {
     let elsewhere = "held-elsewhere";
     assert_eq!(code(world.run(|s| delete(vault, &ids(&["id-1"]), s)).unwrap_err()), elsewhere);
     assert_eq!(code(world.run(|s| add(vault, &more.source(), None, s)).unwrap_err()), elsewhere);
+    // Also with those that hold the rows, and before any row is left out of their sums.
+    let own = Rows::new(0, 2);
+    let error = model.run(|s| update(vault, &own.source(), None, s)).unwrap_err();
+    assert_eq!((code(error), model.cluster.records()), (elsewhere, 90));
     // What needs no rows is as ever.
     let dry = delete_dry_run(vault, &ids(&["id-1", "id-2"]), &world.keyring).unwrap();
     assert_eq!((dry.records, dry.remaining), (2, 88));

@@ -4,7 +4,7 @@ mod cost;
 mod schedule;
 
 use efface_learn::mechanism::distributed_descent::{
-    self as mechanism, CheckedDistributed, KeptParts, Membership, Records,
+    self as mechanism, CheckedDistributed, KeptParts, Membership, Reach, Records,
 };
 use efface_learn::mechanism::{Change, DistributedPlan, MechanismError, Released};
 use efface_learn::{Constants, risk};
@@ -12,7 +12,9 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Event, State, Variant};
 
 use super::cost::{Cost, Inputs};
-use super::{Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, refused};
+use super::{
+    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
+};
 use crate::context::Watch;
 use crate::error::{Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Published, Schedule};
@@ -65,6 +67,14 @@ impl Mechanism for DistributedDescent {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
         let (fixed, published) = parts(plan)?;
         agrees(plan, fixed.group, Some(fixed.joint_releases))?;
+        match (&fixed.reach, published) {
+            (Reach::Counted { iterations }, Some(published)) => {
+                bounded("iterations", *iterations)?;
+                bounded("steps", published.learning)?;
+            }
+            (Reach::Measured(_), None) => {}
+            _ => return Err(foreign(plan)),
+        }
         if let Some(published) = published {
             published.budget(plan, 0, 1)?;
         }

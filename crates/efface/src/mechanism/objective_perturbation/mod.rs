@@ -12,7 +12,9 @@ use efface_privacy::quantity::Decimal;
 
 use super::cost::{Cost, Inputs};
 use super::search::{EXCESS_RISK, grid};
-use super::{Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, refused};
+use super::{
+    Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, positive, refused,
+};
 use crate::context::Watch;
 use crate::error::{Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule, origin};
@@ -58,7 +60,10 @@ impl Mechanism for ObjectivePerturbation {
 
     /// How far a solver can get depends on the number of records, and is checked with them.
     fn examine(&self, plan: &Plan, _: &Constants) -> Result<()> {
-        agrees(plan, perturbed(plan)?.group, None)
+        let perturbed = perturbed(plan)?;
+        agrees(plan, perturbed.group, None)?;
+        positive([perturbed.distance, perturbed.noise, perturbed.grid])?;
+        positive([perturbed.budget])
     }
 
     fn uses_changed_rows(&self, _: &Plan) -> bool {

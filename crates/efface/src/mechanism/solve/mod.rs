@@ -13,7 +13,7 @@ use efface_privacy::certificate::{Assumption, Evidence};
 use efface_privacy::event::{Event, Procedure, State};
 
 use super::cost::{Cost, Inputs};
-use super::{Mechanism, Public, Run, agrees, clash, foreign, passes};
+use super::{Mechanism, Public, Run, agrees, clash, foreign, passes, positive};
 use crate::context::Watch;
 use crate::error::{Error, Result};
 use crate::plan::{Choices, List, Plan, Schedule};
@@ -103,11 +103,15 @@ impl Mechanism for Optimum {
     fn examine(&self, plan: &Plan, _: &Constants) -> Result<()> {
         let output = output(plan)?;
         agrees(plan, output.group, Some(output.joint_releases))?;
-        let positive = [output.distance, output.noise, output.grid];
-        if output.state == plan.state && positive.iter().all(|x| *x > 0.0 && x.is_finite()) {
-            return Ok(());
+        positive([output.distance, output.noise, output.grid])?;
+        let anew = self.0 == Procedure::Retrain && plan.state == State::Secret;
+        if output.state != plan.state || anew {
+            return Err(Error::storage(
+                "damaged",
+                "its schedule keeps another state than the plan",
+            ));
         }
-        Err(Error::storage("damaged", "its schedule has another state or an impossible number"))
+        Ok(())
     }
 
     fn assumption(&self) -> Option<Assumption> {
