@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import efface
@@ -63,24 +65,54 @@ def test_the_tree_fits_what_python_programmers_catch() -> None:
             assert issubclass(value, efface.Error | Warning), name
 
 
+X = np.linspace(-0.5, 0.5, 60).reshape(20, 3)
+Y = np.arange(20) % 2
+
+
+STEPS = (
+    "`steps` is a setting of `noisy-gd` and `descent-to-delete` only; leave it out, or choose that "
+    "mechanism with `mechanism`"
+)
+RELEASES = (
+    '`state="secret"` with 1 release leaves no release for requests: the training is one; give '
+    "`releases` of at least 2: the number of requests between refreshes plus 1"
+)
+START = (
+    "`start_public` and `start_privacy` describe a start, but none is given; give the start: "
+    "`start`"
+)
+BALL = (
+    "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a ball the "
+    'weights are unbounded; give `mechanism="noisy-gd"` and `radius`, or a `lambda_` above 0'
+)
+
+
 @pytest.mark.parametrize(
-    ("hint", "expected"),
+    ("settings", "expected"),
     [
-        ("give a larger `--max-group`", "give a larger `max_group`"),
-        ("raise `--lambda` or `--excess-risk`", "raise `lambda_` or `excess_risk`"),
-        ("`--key FILE` or `$EFFACE_KEY`", "`key` or `$EFFACE_KEY`"),
-        ("use `--loss squared --target-range LOW,HIGH`", 'use `loss="squared", target_range`'),
-        ("`--releases 2`", "`releases=2`"),
-        ("run `efface refresh`", "run `refresh()`"),
-        ("the `efface schema` command", "the `efface schema` command"),
-        ("give `--record`, `--subject` or `--ids`", "give `ids` or `subjects`"),
-        ("X, row:2, column `y`: no", "y[2]: no"),
-        ("X, row:2, column `a`: no", "X[2], column `a`: no"),
-        ("`row-map` and `max-weight 3`, `solve`", "`row_map` and `max_weight 3`, `solve`"),
+        ({"lambda_": -1.0}, "`lambda_` must be finite and at least 0, got -1"),
+        ({"row_map": "cut"}, "`row_map` must be one of clip, unit, refuse, got `cut`"),
+        ({"steps": 3}, STEPS),
+        ({"state": "secret"}, RELEASES),
+        ({"mechanism": "noisy-gd", "start_public": True}, START),
+        ({"lambda": 0.0}, BALL),
     ],
 )
-def test_the_command_line_is_spoken_as_python(hint: str, expected: str) -> None:
-    assert _errors.of_engine("refused", "x", "no", hint).hint == expected
+def test_the_engine_speaks_python(
+    settings: dict[str, object], expected: str, tmp_path: Path
+) -> None:
+    with pytest.raises(efface.Error) as raised:
+        efface.Vault.train(tmp_path / "m.efface", X, Y, settings=settings)
+    assert str(raised.value) == expected
+
+
+def test_a_cell_is_named_as_numpy_does(tmp_path: Path) -> None:
+    for x, y, place in (
+        (np.where(X[4, 2] == X, np.nan, X), Y, r"^X\[4\], column `x2`: "),
+        (X, np.where(np.arange(20) == 3, np.nan, Y), r"^y\[3\]: "),
+    ):
+        with pytest.raises(efface.InputError, match=place):
+            efface.Vault.train(tmp_path / "m.efface", x, y)
 
 
 def test_names_that_are_not_there() -> None:

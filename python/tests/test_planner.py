@@ -146,7 +146,7 @@ def test_where_nothing_meets_the_target_there_is_no_best() -> None:
     ("asked", "message"),
     [
         ({"n": 100}, "a table, or `n` and `d`, is needed"),
-        ({"n": 0, "d": 5}, "`n` must be in 1..="),
+        ({"n": 0, "d": 5}, "`n` must be from 1 to"),
         ({"n": 100, "d": 5, "classes": 1}, "`classes` must be in 2..=65536, got 1"),
         ({"n": 100, "d": 5, "entries": 6.0}, "`entries` must be above 0 and at most `d` = 5"),
         ({"n": 100, "d": 5, "deletions_per_month": 0.0}, "above 0 and at most 1e9, got 0"),

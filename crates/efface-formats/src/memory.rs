@@ -207,7 +207,7 @@ pub fn read_memory(
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
     for at in 0..count {
-        let spot = Spot::Row(at as u64);
+        let spot = Spot::Index(at as u64);
         let label = labels.map(|values| ("y", values.cell(at)));
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         encoding.encode(&table.rows, at, spot)?;

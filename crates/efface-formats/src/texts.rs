@@ -53,7 +53,7 @@ fn collected(
 ) -> Result<Vec<String>, ReadError> {
     let found = table.names().iter().position(|name| name == column);
     let at = found.ok_or_else(|| {
-        let role = "named with --column".to_owned();
+        let role = "named with `§column`".to_owned();
         let fault = ColumnFault::absent(column, role, table.names());
         ReadError::at(Place::file(file), fault)
     })?;

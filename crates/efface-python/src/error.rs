@@ -1,7 +1,9 @@
 //! The engine's error as an exception of `efface._errors`.
 
-use efface::{Error, Kind};
+use efface::{Error, Kind, MARK, in_words, value_in_words};
 use pyo3::prelude::*;
+
+use crate::settings::PARAMETERS;
 
 /// The exception to raise.
 pub(crate) fn raised(error: &Error) -> PyErr {
@@ -15,14 +17,23 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Kind::Storage | Kind::Busy => "storage",
         Kind::Interrupted => "interrupted",
     };
-    let parts = (kind, error.code(), error.message(), error.what_to_do(), error.names().to_vec());
+    let message = in_words(error.message(), &PARAMETERS);
+    let hint = error.what_to_do().map(|hint| in_words(hint, &PARAMETERS));
+    let parts = (kind, error.code(), message, hint, error.names().to_vec());
     let exception = py.import("efface._errors")?.call_method1("of_engine", parts)?;
     Ok(PyErr::from_value(exception))
 }
 
-/// A value as JSON.
+/// A value as JSON, what it names in Python's words.
 pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| raised(&Error::storage("json", error.to_string())))
+    let broken = |error: serde_json::Error| raised(&Error::storage("json", error.to_string()));
+    let text = serde_json::to_string(value).map_err(broken)?;
+    if !text.contains(MARK) {
+        return Ok(text);
+    }
+    let mut value = serde_json::from_str(&text).map_err(broken)?;
+    value_in_words(&mut value, &PARAMETERS);
+    Ok(value.to_string())
 }
 
 /// A value from JSON; `what` names it in messages.

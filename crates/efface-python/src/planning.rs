@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::error::{parsed, raised};
+use crate::settings::PARAMETERS;
 use crate::table::Table;
 use crate::watch::{Callback, watched};
 
@@ -44,7 +45,8 @@ pub(crate) fn plan(
             let start = Instant::now();
             let seconds = &mut || start.elapsed().as_secs_f64();
             let mut machine = Machine { seconds, watch };
-            efface::planner::plan(about, workload, settings, &mut machine)?.to_json()
+            let advice = efface::planner::plan(about, workload, settings, &mut machine)?;
+            advice.in_words(&PARAMETERS).to_json()
         })
     };
     match (table, sizes) {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::error::{json, raised};
 use crate::key;
+use crate::settings::PARAMETERS;
 use crate::table::Table;
 use crate::watch::{Callback, watched};
 
@@ -146,7 +147,8 @@ pub(crate) fn bounds(py: Python<'_>, certificate: &str, delta: Option<f64>) -> P
 #[pyfunction]
 #[pyo3(signature = (vault, *, audits))]
 pub(crate) fn report(py: Python<'_>, vault: PathBuf, audits: Vec<String>) -> PyResult<String> {
-    py.detach(|| efface::report(&vault, &audits)).map_err(|error| raised(&error))
+    let page = py.detach(|| efface::report(&vault, &audits)).map_err(|error| raised(&error))?;
+    Ok(efface::in_words(&page, &PARAMETERS))
 }
 
 fn judged(verdict: efface::Result<Verdict>) -> PyResult<String> {

@@ -5,13 +5,17 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 /// A setting is a parameter.
-pub(crate) const PARAMETERS: Words = Words { setting: parameter };
+pub(crate) const PARAMETERS: Words = Words { setting: parameter, command };
 
 /// The name that a setting has as a parameter.
 fn name_of(flag: &str) -> String {
     match flag {
         "lambda" => "lambda_".to_owned(),
         "seed" => "random_state".to_owned(),
+        "id" | "record" => "ids".to_owned(),
+        "subject" => "subjects".to_owned(),
+        "weight" => "sample_weight".to_owned(),
+        "erase-only" => "release=False".to_owned(),
         flag => flag.replace('-', "_"),
     }
 }
@@ -24,6 +28,15 @@ fn parameter(flag: &str, value: Option<&str>) -> String {
         Some(value) if value.chars().any(|c| c.is_ascii_uppercase()) => name,
         Some(value) if value.starts_with(|c: char| c.is_ascii_digit()) => format!("{name}={value}"),
         Some(value) => format!("{name}=\"{value}\""),
+    }
+}
+
+/// A command is a method where there is one.
+fn command(line: &str) -> String {
+    match line {
+        "add" | "doctor" | "refresh" | "status" | "update" => format!("{line}()"),
+        "delete --erase-only" => "release=False".to_owned(),
+        line => format!("efface {line}"),
     }
 }
 

@@ -310,7 +310,7 @@ pub enum OpenError {
     /// The file is in the middle of a change, and what undoes the change is missing.
     #[error(
         "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
-         from where the vault was, or put a backup in its place with `efface restore`", path.display(), journal.display()
+         from where the vault was, or put a backup in its place with `§efface restore`", path.display(), journal.display()
     )]
     WithoutJournal {
         /// The vault.

@@ -28,6 +28,6 @@ pub fn account_one(kind: &str, inputs: &[(String, String)]) -> Result<Map<String
     }
     case::compute(kind, &fields).map_err(|problem| {
         Error::input("case", format!("`{kind}`: {problem}"))
-            .hint(format!("every input is explained by `efface account {kind} --help`"))
+            .hint(format!("every input is explained by `§efface account {kind} --help`"))
     })
 }

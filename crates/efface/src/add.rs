@@ -132,7 +132,7 @@ fn serve_rows(
         if largest > limit {
             return Err(Error::refused(
                 "max-group",
-                format!("a subject would have {largest} records, but `max-group` is {limit}"),
+                format!("a subject would have {largest} records, but `§max-group` is {limit}"),
             )
             .hint("add fewer rows per person"));
         }
@@ -166,7 +166,7 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
             "subjects",
             format!("this model's records {has} subjects, but {lacks}"),
         )
-        .hint("name the subject column with `--subject` exactly when the first table had one"));
+        .hint("name the subject column with `§subject` exactly when the first table had one"));
     }
     Ok(())
 }
@@ -176,16 +176,16 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
     match (kind, named) {
         (RequestKind::Update, false) => {
             Err(Error::input("ids", "an update needs the ids of the records it replaces")
-                .hint("name the id column with `--id`"))
+                .hint("name the id column with `§id`"))
         }
         (RequestKind::Add, true) if plan.ids == Ids::Position => Err(Error::refused(
             "ids",
             "this model was trained without an id column, so additions cannot have one",
         )
-        .hint("leave out `--id`")),
+        .hint("leave out `§id`")),
         (RequestKind::Add, false) if plan.ids == Ids::Column => {
             Err(Error::input("ids", "this model's records have ids, so additions need them")
-                .hint("name the id column with `--id`"))
+                .hint("name the id column with `§id`"))
         }
         _ => Ok(()),
     }
@@ -229,7 +229,7 @@ fn withdraw(
                 ids.len()
             ),
         )
-        .hint("add new records with `efface add`")
+        .hint("add new records with `§efface add`")
         .about(lookup.missing));
     }
     let identities = rows.identities(&lookup.found)?;
@@ -259,7 +259,7 @@ fn refuse_known(
                 ids.len()
             ),
         )
-        .hint("use `efface update` to replace records"));
+        .hint("use `§efface update` to replace records"));
     }
     for id in &lookup.missing {
         if vault.tombstone(&hmac(id))?.is_some() {

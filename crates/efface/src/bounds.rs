@@ -48,7 +48,7 @@ pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
         found.value.parse::<Decimal>().ok().map(|value| value.0)
     };
     let delta = delta.or_else(|| listed("delta")).ok_or_else(|| {
-        Error::input("delta", "the certificate lists no `delta`").hint("give `--delta`")
+        Error::input("delta", "the certificate lists no `delta`").hint("give `§delta`")
     })?;
     Delta::new(delta).map_err(|error| Error::input("range", error.to_string()))?;
     let order = listed("order").unwrap_or(ORDER);

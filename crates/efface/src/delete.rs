@@ -327,7 +327,7 @@ pub(crate) fn subject_marks(
 fn check_names(which: &Which) -> Result<()> {
     if which.names().is_empty() {
         return Err(Error::input("ids", "nothing to delete was named")
-            .hint("give `--record`, `--subject` or `--ids FILE`"));
+            .hint("name records with `§record`, or people with `§subject`"));
     }
     if which.names().iter().any(String::is_empty) {
         return Err(Error::input("ids", "an id or subject must not be empty"));

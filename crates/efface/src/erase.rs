@@ -103,7 +103,7 @@ pub(crate) fn or_erase(error: Error) -> Error {
     if error.kind() != Kind::Refused {
         return error;
     }
-    let way = "`efface delete --erase-only` erases the rows now and withdraws the model";
+    let way = "`§efface delete --erase-only` erases the rows now and withdraws the model";
     let hint = match error.what_to_do() {
         Some(hint) => format!("{hint}; {way}"),
         None => way.to_owned(),

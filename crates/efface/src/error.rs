@@ -51,7 +51,7 @@ impl Error {
     #[must_use]
     pub fn busy(message: impl Into<String>) -> Self {
         Self::of(Kind::Busy, "in-use", message.into())
-            .hint("try again later, or wait for it with `--wait SECONDS`")
+            .hint("try again later, or wait for it with `§wait SECONDS`")
     }
 
     /// The user interrupted.
@@ -106,10 +106,18 @@ impl Error {
         self.code
     }
 
-    /// What happened: the value got and the rule.
+    /// What happened: the value got and the rule. Names of settings and commands are marked, for a
+    /// face to write them in its own words ([`in_words`](crate::in_words)); `Display` writes them
+    /// without the marks.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The message without marks.
+    #[must_use]
+    pub fn said(&self) -> String {
+        unmarked(&self.message)
     }
 
     /// The ids or subjects that are unknown, all of them and in the order of the request; none where
@@ -119,7 +127,7 @@ impl Error {
         &self.names
     }
 
-    /// What to do, where something can be done.
+    /// What to do, where something can be done; names are marked as in the message.
     #[must_use]
     pub fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -128,12 +136,17 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        if let Some(hint) = &self.hint {
-            write!(f, "; {hint}")?;
+        f.write_str(&self.said())?;
+        match &self.hint {
+            Some(hint) => write!(f, "; {}", unmarked(hint)),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// A text with names as they are in the table of settings.
+fn unmarked(text: &str) -> String {
+    text.replace("`§", "`")
 }
 
 impl std::error::Error for Error {}
@@ -143,8 +156,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What may have happened to a vault that is not as it was left.
 const CHANGED: &str = "either another program or the disk changed the file, or it was copied \
-                       without its `-journal` after an interruption; `efface doctor` says what, \
-                       `efface restore` puts a backup in its place, and `efface delete \
+                       without its `-journal` after an interruption; `§efface doctor` says what, \
+                       `§efface restore` puts a backup in its place, and `§efface delete \
                        --erase-only` still erases records";
 
 impl From<efface_vault::OpenError> for Error {
@@ -178,7 +191,7 @@ impl From<efface_vault::UnlockError> for Error {
         match error {
             E::Read(error) => error.into(),
             other => Self::refused("key", other.to_string())
-                .hint("give the right one with `--key`, or put the key file back from your copy"),
+                .hint("give the right one with `§key`, or put the key file back from your copy"),
         }
     }
 }

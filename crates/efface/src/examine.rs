@@ -42,7 +42,7 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {
         let reason = "the key file is missing: the rows were counted but not compared with their \
-            checksums; give it with `--key`";
+            checksums; give it with `§key`";
         verdict.push("key", CheckOutcome::Undecided, reason);
     }
     rows(&vault, &mut verdict);

@@ -79,7 +79,7 @@ fn malformed(text: &str) -> Error {
         "head",
         format!("`head` must be an entry's index and hash, or its hash alone, got `{shown}`"),
     )
-    .hint("a hash has 64 hexadecimal digits; `efface status` shows the head as `INDEX HASH`")
+    .hint("a hash has 64 hexadecimal digits; `§efface status` shows the head as `INDEX HASH`")
 }
 
 #[cfg(test)]

@@ -273,7 +273,7 @@ fn unread(index: u64, error: &ParseError) -> Error {
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
     Error::storage("damaged", format!("entry {index} of the ledger: {what}")).hint(
-        "run `efface ledger verify --all` for details; `efface restore` puts a backup in \
+        "run `§efface ledger verify --all` for details; `§efface restore` puts a backup in \
             the vault's place",
     )
 }

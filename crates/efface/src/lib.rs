@@ -89,7 +89,8 @@ pub use report::report;
 pub use rows::RowStore;
 pub use salvage::erase;
 pub use settings::{
-    Fallback, Form, Group, Interval, Privacy, Row, SETTINGS, Settings, Value, Words, in_words,
+    Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,
+    in_words, value_in_words,
 };
 pub use show::show;
 pub use source::{Source, schema};

@@ -68,7 +68,7 @@ fn beyond(error: Error, damaged: bool) -> Error {
         return error;
     }
     error.hint(
-        "`efface doctor` says what is damaged; `efface restore` puts a backup in the vault's place, \
+        "`§efface doctor` says what is damaged; `§efface restore` puts a backup in the vault's place, \
          from which the records can be erased; without a backup, remove the vault's file and train \
          a new model: no row in it can be told from another",
     )

@@ -182,7 +182,7 @@ impl<'a> Simulation<'a> {
             _ if mean && count as u64 > self.plan.setting.group => {
                 let message = format!(
                     "under `mean` a deletion of {count} records cannot be compared with its \
-                     reference: at most `max-group` = {} can",
+                     reference: at most `§max-group` = {} can",
                     self.plan.setting.group
                 );
                 return Err(Error::refused("simulation", message));

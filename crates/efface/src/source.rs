@@ -137,7 +137,7 @@ impl Source<'_> {
                 "schema",
                 "the model has its own schema, fixed when it was trained",
             )
-            .hint("leave out `--schema`"));
+            .hint("leave out `§schema`"));
         }
         let (task, classes) = match &plan.task {
             Task::Range(low, high) => (
@@ -182,7 +182,7 @@ pub(crate) fn schema_of(text: &str) -> Result<Schema> {
 
 pub(crate) fn row_map(name: &str, norm: f64) -> Result<RowMap> {
     let mode = RowMapMode::from_name(name).ok_or_else(|| {
-        Error::input("row-map", format!("`row-map` must be clip, unit or refuse, got `{name}`"))
+        Error::input("row-map", format!("`§row-map` must be clip, unit or refuse, got `{name}`"))
     })?;
     Ok(RowMap { mode, norm })
 }

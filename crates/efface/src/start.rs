@@ -89,5 +89,5 @@ fn unreadable(error: &std::io::Error) -> Error {
 
 fn wrong(reason: String) -> Error {
     Error::input("start", format!("the start cannot be used: {reason}"))
-        .hint("give an NPZ file as written by `efface export --to npz`, or an NPY file")
+        .hint("give an NPZ file as written by `§efface export --to npz`, or an NPY file")
 }

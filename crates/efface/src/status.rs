@@ -235,6 +235,6 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
     text.ok_or_else(|| {
         let shown: String = which.chars().take(60).collect();
         Error::refused("unknown-certificate", format!("there is no certificate `{shown}`"))
-            .hint("`efface certificate list` shows what there is")
+            .hint("`§efface certificate list` shows what there is")
     })
 }

@@ -164,13 +164,13 @@ impl Current {
 
 fn missing(what: &str) -> Error {
     Error::storage("damaged", format!("the vault has no {what}"))
-        .hint("`efface doctor` says more; `efface restore` puts a backup in its place")
+        .hint("`§efface doctor` says more; `§efface restore` puts a backup in its place")
 }
 
 fn uncertified(what: &str) -> Error {
     let message = format!("the vault's {what} not what its latest certificate states");
     Error::storage("damaged", message).hint(
-        "run `efface ledger verify` for details; `efface restore` puts a backup in the vault's \
+        "run `§efface ledger verify` for details; `§efface restore` puts a backup in the vault's \
          place",
     )
 }
@@ -181,8 +181,8 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
         return Ok(None);
     }
     let hint = match plan.state {
-        State::Secret => "`efface refresh` continues without it",
-        State::Perfect => "`efface restore` puts a backup in the vault's place",
+        State::Secret => "`§efface refresh` continues without it",
+        State::Perfect => "`§efface restore` puts a backup in the vault's place",
     };
     let bytes = match vault.caches() {
         Err(error @ ReadError::Store(StoreFault::Rows(_))) => {

@@ -144,7 +144,7 @@ impl Sink for Collector<'_> {
         if columns == 0 {
             return Err(SinkError::new(
                 Error::input("data", "the table has no feature columns")
-                    .hint("check `--label`, `--id`, `--subject`, `--weight` and `--ignore`"),
+                    .hint("check `§label`, `§id`, `§subject`, `§weight` and `§ignore`"),
             ));
         }
         self.width = layout.width;
@@ -224,19 +224,19 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
             "weights",
             "this model's records have weights, but the table has no weight column",
         )
-        .hint("name the weight column with `--weight`")),
+        .hint("name the weight column with `§weight`")),
         (None, true) => Err(Error::refused(
             "weights",
             "this model's records have no weights, but the table has a weight column",
         )
-        .hint("leave out `--weight`, or train a new model with weights")),
+        .hint("leave out `§weight`, or train a new model with weights")),
         (Some(most), true) => match SampleWeights::of(weights).largest {
             fits if fits <= most.0 => Ok(()),
             got => Err(Error::refused(
                 "max-weight",
-                format!("a record has weight {got}, but `max-weight` is {most}"),
+                format!("a record has weight {got}, but `§max-weight` is {most}"),
             )
-            .hint("lower the weight; a larger `max-weight` needs a new model")),
+            .hint("lower the weight; a larger `§max-weight` needs a new model")),
         },
         (None, false) => Ok(()),
     }
@@ -304,15 +304,18 @@ pub(crate) fn check_ids(table: &Table) -> Result<()> {
             (Some(Spot::Line(first)), Some(Spot::Line(second))) => {
                 format!(" (lines {first} and {second})")
             }
-            (Some(Spot::Row(first)), Some(Spot::Row(second))) => {
+            (
+                Some(Spot::Row(first) | Spot::Index(first)),
+                Some(Spot::Row(second) | Spot::Index(second)),
+            ) => {
                 format!(" (`row:{first}` and `row:{second}`)")
             }
             _ => String::new(),
         };
         let message = format!("duplicate id `{}`{places}; ids must be unique", ids[pair[0]]);
         return Err(Error::refused("duplicate-id", message).hint(
-            "name the column that identifies records with `--id`, and the one that identifies \
-             people with `--subject`",
+            "name the column that identifies records with `§id`, and the one that identifies \
+             people with `§subject`",
         ));
     }
     Ok(())

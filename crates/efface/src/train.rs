@@ -105,7 +105,7 @@ impl First<'_> {
                 "weights",
                 "the schema has a weight column, but the table does not",
             )
-            .hint("add the column, or make a schema without it: `efface schema DATA`"));
+            .hint("add the column, or make a schema without it: `§efface schema DATA`"));
         }
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;

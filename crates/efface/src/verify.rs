@@ -57,7 +57,7 @@ fn verify_certificate(
         None => verdict.push(
             "model",
             CheckOutcome::Undecided,
-            "the model's digest can only be checked with the vault: `--vault`",
+            "the model's digest can only be checked with the vault: `§vault`",
         ),
     }
     Ok(verdict)

@@ -108,7 +108,7 @@ fn checked_from(
     let reason = match checkpoint {
         Some(index) => format!(
             "entry 0, and {index} to {} of {entries} were verified; those between are covered by \
-             the signed checkpoint {index} (`efface ledger verify --all` verifies them too)",
+             the signed checkpoint {index} (`§efface ledger verify --all` verifies them too)",
             entries.saturating_sub(1)
         ),
         None => format!("every entry was verified ({entries})"),

@@ -46,7 +46,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-python",
-        "error losses pool remote settings table accounting key watch copies part planning \
+        "settings error losses pool remote table accounting key watch copies part planning \
          reading requests",
     ),
 ];

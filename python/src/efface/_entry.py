@@ -11,7 +11,6 @@ from os import PathLike
 from typing import Any
 
 from . import _engine
-from ._errors import spoken
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ class Verdict:
     def _from_json(cls, text: str) -> Verdict:
         document = json.loads(text)
         checks = tuple(
-            Check(check["name"], check["outcome"], spoken(check["reason"]))
-            for check in document["checks"]
+            Check(check["name"], check["outcome"], check["reason"]) for check in document["checks"]
         )
         return cls(document["outcome"], checks)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -201,35 +200,6 @@ _BY_KIND: dict[str, type[Error]] = {
     "storage": StorageError,
 }
 
-# Flags of the command line, such as `--max-group`, `--key FILE` or `--loss squared --clip inf`.
-_FLAGS = re.compile(r"`(--[a-z][a-z-]*(?: [^`]*)?)`")
-_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (?!--)(\S+))?")
-
-# Flags whose parameter has another name here.
-_PARAMETERS = {
-    "id": "ids",
-    "lambda": "lambda_",
-    "record": "ids",
-    "seed": "random_state",
-    "subject": "subjects",
-    "weight": "sample_weight",
-}
-
-# A command of the command line that is a method here.
-_COMMAND = re.compile(r"`efface (add|doctor|refresh|status|update)`")
-
-# Of a deletion only one flag is a way out that hints name.
-_ERASE = re.compile("`(?:efface delete )?--erase-only`")
-
-# The engine names rows `row:K`, counted from 0, and has the targets as one of its columns.
-_ROW = re.compile(r"^X, row:([0-9]+)(, column `y`)?")
-
-# Settings whose name is written with hyphens there and with underscores here.
-_SETTING = re.compile(
-    "`((?:row-(?:norm|map)|public-n|max-(?:weight|group)|removal-steps|excess-risk|hinge-width"
-    "|target-range|start-(?:public|privacy)|extractor-privacy|not-covered)(?: [^`]*)?)`"
-)
-
 
 def of_engine(
     kind: str, code: str, message: str, hint: str | None, names: Sequence[str] = ()
@@ -237,29 +207,7 @@ def of_engine(
     """The exception for an error of the engine; `names` are those that are unknown."""
     exception = _BY_CODE.get(code, _BY_KIND[kind])
     rest: dict[str, Any] = {"names": tuple(names)} if issubclass(exception, UnknownRecord) else {}
-    return exception(spoken(message), code=code, hint=hint and spoken(hint), **rest)
-
-
-def spoken(text: str) -> str:
-    """The text with flags, commands and rows of the command line as Python has them."""
-
-    def parameter(match: re.Match[str]) -> str:
-        name, value = _PARAMETERS.get(match[1], match[1].replace("-", "_")), match[2]
-        if value is None or value != value.lower():  # a placeholder such as FILE
-            return name
-        return f"{name}={value}" if value[0].isdigit() else f'{name}="{value}"'
-
-    def parameters(match: re.Match[str]) -> str:
-        return f"`{', '.join(parameter(flag) for flag in _FLAG.finditer(match[1]))}`"
-
-    def row(match: re.Match[str]) -> str:
-        return f"{'y' if match[2] else 'X'}[{match[1]}]"
-
-    text = _ROW.sub(row, text)
-    text = _SETTING.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
-    text = _COMMAND.sub(r"`\1()`", _ERASE.sub("`release=False`", text))
-    # `--record` and `--ids` are one parameter here.
-    return _FLAGS.sub(parameters, text).replace("`ids`, `subjects` or `ids`", "`ids` or `subjects`")
+    return exception(message, code=code, hint=hint, **rest)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from ._errors import (
     NoiseDominatesWarning,
     RowsClippedWarning,
     SettingsWarning,
-    spoken,
     warn,
 )
 
@@ -47,7 +46,7 @@ class Notice:
 
     @classmethod
     def _of(cls, told: Mapping[str, Any]) -> Notice:
-        return cls(code=told["code"], message=spoken(told["message"]))
+        return cls(code=told["code"], message=told["message"])
 
 
 def warn_of(notices: Iterable[Notice]) -> None:

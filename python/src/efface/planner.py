@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from . import _engine
-from ._errors import InputError, spoken
+from ._errors import InputError
 from ._losses import is_task
 from ._settings import parameters, to_json
 from .certificate import Claim
@@ -262,8 +262,7 @@ class Plan:
     def refused(self) -> tuple[Refusal, ...]:
         """What cannot be had, and why."""
         return tuple(
-            Refusal(one["name"], spoken(one["reason"]), one["hint"] and spoken(one["hint"]))
-            for one in self._document["refused"]
+            Refusal(one["name"], one["reason"], one["hint"]) for one in self._document["refused"]
         )
 
     @cached_property

@@ -13,6 +13,7 @@ use crate::arguments::{
 use crate::failure::{Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
+use crate::words::FLAGS;
 
 /// Plan a model: rank the mechanisms for given sizes and workload
 ///
@@ -82,6 +83,7 @@ impl Plan {
             },
         };
         let advice = plan(&about, self.workload.workload(), settings, &mut machine)?;
+        let advice = advice.in_words(&FLAGS);
         if let Some(destination) = destination {
             destination.write(advice.to_json()?.as_bytes())?;
         }

@@ -9,6 +9,7 @@ use crate::arguments::ForceArgument;
 use crate::failure::{Outcome, Result};
 use crate::input;
 use crate::output::Output;
+use crate::words::FLAGS;
 
 /// Write a vault's history and guarantees as a self-contained HTML page
 #[derive(Debug, Args)]
@@ -47,7 +48,7 @@ impl Report {
         };
         let read = |path: &PathBuf| input::first(path, efface::AUDIT_BYTES + 1);
         let audits = self.audit.iter().map(read).collect::<Result<Vec<_>>>()?;
-        let page = efface::report(&self.vault, &audits)?;
+        let page = efface::in_words(&efface::report(&self.vault, &audits)?, &FLAGS);
         let instead = json!({ "html": page });
         output.result("report", page.as_bytes(), destination, Some(instead), Value::Null)?;
         Ok(Outcome::Done)

@@ -15,12 +15,13 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use efface::planner::Advice;
-use efface::{Claim, Ids, Notice};
+use efface::{Claim, Ids, Notice, in_words, value_in_words};
 use efface_page::{Page, Section, Tone, words};
 use serde_json::{Value, json};
 
 use crate::destination::Destination;
 use crate::failure::{Failure, Result};
+use crate::words::FLAGS;
 
 /// Where results go, and in which form.
 pub(crate) struct Output {
@@ -111,12 +112,14 @@ impl Output {
 
     /// Writes lines of text, control characters made visible.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
-        writeln!(self.stdout, "{}", visible(text.trim_end_matches('\n')))
-            .map_err(|error| Failure::output(&error))
+        let text = in_words(text.trim_end_matches('\n'), &FLAGS);
+        writeln!(self.stdout, "{}", visible(&text)).map_err(|error| Failure::output(&error))
     }
 
     /// Writes one JSON value on a line of its own.
     pub(crate) fn value(&mut self, value: &Value) -> Result<()> {
+        let mut value = value.clone();
+        value_in_words(&mut value, &FLAGS);
         writeln!(self.stdout, "{value}").map_err(|error| Failure::output(&error))
     }
 
@@ -132,15 +135,17 @@ impl Output {
 
     /// Says something on standard error that is no error.
     pub(crate) fn notice(&self, text: &str) {
+        let text = in_words(text, &FLAGS);
         to_stderr(&if self.json {
             json!({ "notice": text }).to_string()
         } else {
-            format!("note: {}", visible(text))
+            format!("note: {}", visible(&text))
         });
     }
 
     /// Says that names were left out; all of them as JSON.
     pub(crate) fn skipped(&self, text: &str, unknown: &[String]) {
+        let text = &in_words(text, &FLAGS);
         if self.json {
             to_stderr(&json!({ "notice": text, "unknown": unknown }).to_string());
         } else {
@@ -150,6 +155,8 @@ impl Output {
 
     /// Shows an error on standard error; `names` are all ids or subjects that it is about.
     pub(crate) fn error(&self, code: &str, message: &str, hint: Option<&str>, names: &[String]) {
+        let message = &in_words(message, &FLAGS);
+        let hint = hint.map(|hint| in_words(hint, &FLAGS));
         to_stderr(&if self.json {
             let mut error = json!({ "code": code, "message": message, "hint": hint });
             if !names.is_empty() {
@@ -157,7 +164,7 @@ impl Output {
             }
             json!({ "error": error }).to_string()
         } else {
-            let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {}", visible(hint)));
+            let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {}", visible(&hint)));
             format!("error: {}{hint}", visible(message))
         });
     }
@@ -199,7 +206,7 @@ fn naming(ids: Ids) -> &'static str {
 fn noticed(section: Section, notices: &[Notice]) -> Section {
     notices.iter().fold(section, |section, notice| {
         let word = if notice.code.is_warning() { "warning" } else { "note" };
-        section.notice(Tone::Note, word, &notice.message)
+        section.notice(Tone::Note, word, in_words(&notice.message, &FLAGS))
     })
 }
 

@@ -62,7 +62,7 @@ fn tables_that_are_refused() {
     let wide: Vec<u8> = rows(&good).encode_utf16().flat_map(u16::to_le_bytes).collect();
     refused_table(wide, "", 2, &["data.csv: the text is UTF-16", "UTF-8"]);
     let many: String = (0..30).map(|at| format!("r{at},u,1,2,3,4,{at}.5\n")).collect();
-    let squared = "`--loss squared --target-range LOW,HIGH`";
+    let squared = "`--loss squared` and `--target-range LOW,HIGH`";
     refused_table(format!("{COLUMNS}\n{many}"), "", 1, &["the data have 30", squared]);
     refused_table(vec![0u8; 4096], "", 2, &["data.csv"]);
     refused_table(

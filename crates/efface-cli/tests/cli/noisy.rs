@@ -177,7 +177,7 @@ fn what_does_not_fit_is_refused() {
         ("--lambda 0", 1, &["`lambda` 0", "--radius"][..]),
         ("--mechanism noisy-gd --lambda 0", 1, &["`lambda` 0", "--radius"]),
         ("--radius 2", 1, &["`--radius`", "noisy-gd"]),
-        (&format!("{descent} --radius 0"), 2, &["`radius`"]),
+        (&format!("{descent} --radius 0"), 2, &["`--radius`"]),
         ("--mechanism noisy-gd --radius 1e6 --lambda 0", 1, &["steps"]),
         (&format!("{descent} --accountant bounded-domain"), 1, &["radius"]),
         (&format!("{descent} --accountant langevin --eta 2.5"), 1, &["1/L"]),

@@ -131,9 +131,9 @@ fn wrong_plans_are_usage_or_input_errors() {
         ("--group 30000", "exceeds all 20000"),
         ("--seed 3", "cannot have a seed"),
         ("--classes one", "got `one`"),
-        ("--epsilon -1", "`epsilon`"),
-        ("--deletions-per-month 0", "`deletions-per-month`"),
-        ("--entries 31", "`entries`"),
+        ("--epsilon -1", "`--epsilon`"),
+        ("--deletions-per-month 0", "`--deletions-per-month`"),
+        ("--entries 31", "`--entries`"),
         ("--loss squared", "range of y"),
     ] {
         w.efface(&format!("plan --n 20000 --d 30 --pass-ms 4 {more}")).fails(2, &[part]);

@@ -76,8 +76,9 @@ fn what_breaks_a_rule_is_refused() {
         let line = TRAIN.replace("data.csv", "bad.csv");
         w.efface(&line).fails(2, &["line 11: the weight must be a finite number", rule]);
     }
-    w.efface(&TRAIN.replace(" 3", " 2")).fails(1, &["a record has weight 3", "`max-weight` is 2"]);
-    w.efface(&TRAIN.replace(" 3", " -2")).fails(2, &["`max-weight` must be finite and above 0"]);
+    w.efface(&TRAIN.replace(" 3", " 2"))
+        .fails(1, &["a record has weight 3", "`--max-weight` is 2"]);
+    w.efface(&TRAIN.replace(" 3", " -2")).fails(2, &["`--max-weight` must be finite and above 0"]);
     w.efface(&TRAIN.replace("--weight w", "--ignore w")).fails(1, &["the records have none"]);
     let ridge = "--mechanism ridge --loss squared --target-range 0,1";
     w.efface(&format!("{TRAIN} {ridge}")).fails(1, &["`ridge` with weights", "--weight"]);
@@ -88,7 +89,8 @@ fn what_breaks_a_rule_is_refused() {
     both_hold(&w, "c.json", "m.efface", &w.public_key());
 
     w.write("heavy.csv", weighted(300, 3, |_| "3.5".into()));
-    w.efface("add m.efface heavy.csv").fails(1, &["a record has weight 3.5", "`max-weight` is 3"]);
+    w.efface("add m.efface heavy.csv")
+        .fails(1, &["a record has weight 3.5", "`--max-weight` is 3"]);
     w.write("none.csv", table(Label::Two, 300, 3));
     w.efface("add m.efface none.csv")
         .fails(1, &["records have weights", "no weight column", "--weight"]);

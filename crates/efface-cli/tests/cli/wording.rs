@@ -21,10 +21,10 @@ fn numbers_out_of_range_are_told_in_plain_words() {
         ("--capacity -1", 2, "must be at least 0"),
         ("--capacity 1.5", 2, "whole number"),
         ("--max-group=-3", 2, "must be at least 0"),
-        ("--row-norm 1e300", 2, "`row-norm` must be above 0 and at most 1e38, got 1e300"),
-        ("--intercept -1", 2, "`intercept` must be finite and at least 0, got -1"),
-        ("--lambda -1", 2, "`lambda` must be finite and at least 0, got -1"),
-        ("--not-covered=", 2, "`not-covered` must have 1 to"),
+        ("--row-norm 1e300", 2, "`--row-norm` must be above 0 and at most 1e38, got 1e300"),
+        ("--intercept -1", 2, "`--intercept` must be finite and at least 0, got -1"),
+        ("--lambda -1", 2, "`--lambda` must be finite and at least 0, got -1"),
+        ("--not-covered=", 2, "`--not-covered` must have 1 to"),
     ] {
         let ran = w.efface(&format!("{TRAIN} {line}")).fails(code, &[says]);
         for never in ["1844674407", "invalid digit", "tip:", "got inf"] {
@@ -96,7 +96,10 @@ fn a_target_with_many_numbers_is_taken_for_a_number() {
     let ran = w.efface("train data.csv --label y -o m.efface");
     ran.fails(
         1,
-        &["`logistic` needs 2 classes, the data have 40", "--loss squared --target-range"],
+        &[
+            "`logistic` needs 2 classes, the data have 40",
+            "`--loss squared` and `--target-range LOW,HIGH`",
+        ],
     );
 }
 

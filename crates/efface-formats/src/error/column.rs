@@ -67,17 +67,17 @@ pub enum OptionFault {
     },
     /// LIBSVM on standard input without a width.
     #[error(
-        "LIBSVM on standard input needs `--width`, the number of features: it cannot be read twice"
+        "LIBSVM on standard input needs `§width`, the number of features: it cannot be read twice"
     )]
     WidthOnStdin,
     /// A model whose columns are counted from 0, and a LIBSVM file that may count from 1.
     #[error(
         "the columns of the schema are counted from 0 (`first = 0`); say whether the indices of \
-         this LIBSVM file are, too: `--zero-based`, or `--zero-based=false` if they start at 1"
+         this LIBSVM file are, too: `§zero-based`, or `§zero-based=false` if they start at 1"
     )]
     IndexBase,
     /// A separate label file is needed or not wanted.
-    #[error("{format} files have no labels; give them in a file of their own, with `--labels`")]
+    #[error("{format} files have no labels; give them in a file of their own, with `§labels`")]
     LabelsFile {
         /// The format.
         format: Format,
@@ -123,7 +123,7 @@ pub enum ColumnFault {
         asked: &'static str,
     },
     /// No label column although labels are needed.
-    #[error("no label column given; name one of {present} with `--label`")]
+    #[error("no label column given; name one of {present} with `§label`")]
     NoLabel {
         /// The columns there are, shortened.
         present: String,

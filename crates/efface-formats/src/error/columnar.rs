@@ -12,7 +12,7 @@ pub enum ColumnarFault {
     },
     /// A type that is neither number nor text.
     #[error(
-        "columns of type {kind} are not supported; leave this one out with `--ignore {column}`, \
+        "columns of type {kind} are not supported; leave this one out with `§ignore {column}`, \
          or store it as numbers, booleans or text"
     )]
     Type {

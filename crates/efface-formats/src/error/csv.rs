@@ -44,8 +44,8 @@ pub enum CsvFault {
     },
     /// A column without a name.
     #[error(
-        "column {column} of the header has no name; leave it out with `--ignore 'column {column}'`, \
-         or say `--id 'column {column}'` if it names the records"
+        "column {column} of the header has no name; leave it out with `§ignore 'column {column}'`, \
+         or say `§id 'column {column}'` if it names the records"
     )]
     Unnamed {
         /// The column, counted from 1.
@@ -54,7 +54,7 @@ pub enum CsvFault {
     /// A header that looks like a row.
     #[error(
         "column {column} of the header is the number `{value}`; if the first line does not name \
-         the columns, say so in a schema (`[csv] header`): run `efface schema {file} -o \
+         the columns, say so in a schema (`[csv] header`): run `§efface schema {file} -o \
          schema.toml`"
     )]
     NumberInHeader {

@@ -25,7 +25,7 @@ pub enum LibsvmFault {
     /// An index of 0.
     #[error(
         "index 0, but LIBSVM indices start at 1; if those of this file start at 0, give \
-         `--zero-based`"
+         `§zero-based`"
     )]
     ZeroIndex,
     /// An index that no table can have.
@@ -44,7 +44,7 @@ pub enum LibsvmFault {
     },
     /// An index beyond the width.
     #[error(
-        "index {got}, but the largest is {largest}: the model, or `--width`, has {width} features"
+        "index {got}, but the largest is {largest}: the model, or `§width`, has {width} features"
     )]
     BeyondWidth {
         /// The index.

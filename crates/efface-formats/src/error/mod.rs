@@ -53,7 +53,7 @@ pub enum ReadError {
     /// Neither name nor content tells the format.
     #[error(
         "{file}: the format is recognised neither by name nor by content; say which it is with \
-         `--format`: csv, npy, npz, idx, libsvm, parquet or arrow"
+         `§format`: csv, npy, npz, idx, libsvm, parquet or arrow"
     )]
     UnknownFormat {
         /// The file as the user named it.
@@ -174,13 +174,13 @@ impl fmt::Display for ExpansionFault {
             None => write!(
                 out,
                 "the table needs more than {limit} of memory, the limit; raise it with \
-                 `--max-decoded`, for example `--max-decoded {more}`"
+                 `§max-decoded`, for example `§max-decoded {more}`"
             ),
             Some(times) => write!(
                 out,
                 "decompressed, the table needs more than {limit} of memory; the limit is {times} \
                  times the file size, and at least {}; if you trust the file, raise it with \
-                 `--max-decoded`, for example `--max-decoded {more}`",
+                 `§max-decoded`, for example `§max-decoded {more}`",
                 size(self.free)
             ),
         }

@@ -13,7 +13,7 @@ pub enum NpzFault {
     /// An array is not there.
     #[error(
         "no array `{name}` in the archive; its arrays are {present}; name the feature array with \
-         `--features`, the label array with `--label`"
+         `§features`, the label array with `§label`"
     )]
     Absent {
         /// The array.

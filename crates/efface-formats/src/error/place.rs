@@ -20,8 +20,10 @@ pub enum Spot {
     File,
     /// A line of a text file, counted from 1 as editors do.
     Line(u64),
-    /// A row of a table without lines, counted from 0 and shown as `row:K`.
+    /// A row of a file without lines, counted from 0 and shown as `row:K`.
     Row(u64),
+    /// A row of an array in memory, counted from 0 and shown as `X[K]`, or `y[K]` for its target.
+    Index(u64),
 }
 
 impl Place {
@@ -44,11 +46,15 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Spot::Index(at), Some("y")) = (self.spot, self.column.as_deref()) {
+            return write!(out, "y[{at}]");
+        }
         out.write_str(&self.file)?;
         match self.spot {
             Spot::File => {}
             Spot::Line(line) => write!(out, ", line {line}")?,
             Spot::Row(row) => write!(out, ", row:{row}")?,
+            Spot::Index(row) => write!(out, "[{row}]")?,
         }
         match &self.column {
             Some(column) => write!(out, ", column `{}`", crate::cell::quoted(column)),

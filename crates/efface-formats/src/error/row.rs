@@ -6,9 +6,9 @@
 pub enum CellFault {
     /// A column of numbers holds a word, and no schema says what it means.
     #[error(
-        "`{value}` is not a number; if the column identifies records or people, give `--id \
-         {column}` or `--subject {column}`; to leave it out, `--ignore {column}`; text as a \
-         feature needs a schema: run `efface schema {file} -o schema.toml`"
+        "`{value}` is not a number; if the column identifies records or people, give `§id \
+         {column}` or `§subject {column}`; to leave it out, `§ignore {column}`; text as a \
+         feature needs a schema: run `§efface schema {file} -o schema.toml`"
     )]
     WordWithoutSchema {
         /// The value.
@@ -19,7 +19,7 @@ pub enum CellFault {
         file: String,
     },
     /// A column of numbers holds one in a notation that is not read.
-    #[error("`{value}` {notation}; or leave the column out with `--ignore {column}`")]
+    #[error("`{value}` {notation}; or leave the column out with `§ignore {column}`")]
     Notation {
         /// The value.
         value: String,
@@ -31,7 +31,7 @@ pub enum CellFault {
     /// A number is infinite, or too large for one, and no schema says that this means nothing.
     #[error(
         "numbers must be finite, got {value}; if it stands for a missing value, a schema can say so: \
-         run `efface schema {file} -o schema.toml`"
+         run `§efface schema {file} -o schema.toml`"
     )]
     InfiniteWithoutSchema {
         /// The value.
@@ -137,8 +137,8 @@ pub enum LabelFault {
     },
     /// Classification: more classes than a classification has.
     #[error(
-        "more than {limit} classes; for a numeric target, use `--loss squared --target-range \
-         LOW,HIGH`"
+        "more than {limit} classes; for a numeric target, use `§loss squared` and \
+         `§target-range LOW,HIGH`"
     )]
     TooManyClasses {
         /// The limit.
@@ -154,7 +154,7 @@ pub enum RowFault {
     #[error(
         "the row's norm {norm} exceeds the bound {bound}; declare a larger bound when training, \
          or let longer rows be \
-         clipped (`--row-map clip`)"
+         clipped (`§row-map clip`)"
     )]
     TooLong {
         /// The length, rounded up.

@@ -145,7 +145,7 @@ impl Plan {
 /// The role of a column that an option names.
 pub(crate) fn option(kind: &Kind) -> String {
     let option = if *kind == Kind::Ignored { "ignore" } else { kind.name() };
-    format!("named with `--{option}`")
+    format!("named with `§{option}`")
 }
 
 /// The roles that the options give, each column once.

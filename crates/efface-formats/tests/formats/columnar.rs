@@ -145,7 +145,7 @@ fn many_batches() {
     options.limits.memory_bytes = 1 << 18;
     let message = refused(Format::Parquet, &bytes, &options);
     assert!(message.contains("needs more than 256KiB of memory, the limit"), "{message}");
-    assert!(message.ends_with("for example `--max-decoded 1MiB`"), "{message}");
+    assert!(message.ends_with("for example `§max-decoded 1MiB`"), "{message}");
     let mut options = plain();
     options.limits.memory_bytes = 10;
     let message = refused(Format::Parquet, &bytes, &options);
@@ -233,7 +233,7 @@ fn types_that_are_not_read() {
     let message = refused(Format::Parquet, &bytes, &unlabelled());
     assert_eq!(
         message,
-        "data.parquet, column `l`: columns of type List are not supported; leave this one out with `--ignore l`, or store it as numbers, booleans or text"
+        "data.parquet, column `l`: columns of type List are not supported; leave this one out with `§ignore l`, or store it as numbers, booleans or text"
     );
     let options = ReadOptions { ignore: vec!["l".into()], ..unlabelled() };
     assert!(refused(Format::Parquet, &bytes, &options).contains("type Date32"));

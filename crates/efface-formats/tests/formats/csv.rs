@@ -152,7 +152,7 @@ fn unnamed_column() {
 fn number_in_header() {
     let message = error("1.5,y\n2.5,n\n");
     assert!(message.starts_with("data.csv, line 1: column 1 of the header is the number `1.5`"));
-    assert!(message.ends_with("run `efface schema data.csv -o schema.toml`"), "{message}");
+    assert!(message.ends_with("run `§efface schema data.csv -o schema.toml`"), "{message}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn name_twice() {
 fn columns_without_a_name() {
     let message = error(",a,y\n0,1,yes\n1,2,no\n");
     assert!(message.contains("line 1: column 1 of the header has no name"), "{message}");
-    assert!(message.contains("`--ignore 'column 1'`, or say `--id 'column 1'`"), "{message}");
+    assert!(message.contains("`§ignore 'column 1'`, or say `§id 'column 1'`"), "{message}");
     let ignore = ReadOptions { ignore: vec!["column 1".into()], ..plain() };
     let rows = collect(Format::Csv, b",a,y\n0,1,yes\n1,2,no\n", &ignore).unwrap().0;
     assert_eq!(rows.rows, [[1.0], [2.0]]);
@@ -210,7 +210,7 @@ fn other_notations_are_named() {
         ("2024-01-31", "`2024-01-31` is a date"),
     ] {
         let message = error(&format!("a,y\n{value},yes\n"));
-        assert!(message.contains(says) && message.contains("`--ignore a`"), "{message}");
+        assert!(message.contains(says) && message.contains("`§ignore a`"), "{message}");
         assert!(!message.contains("--id"), "{message}");
     }
     let message = error("a,y\n1e400,yes\n");
@@ -229,12 +229,12 @@ fn headers_that_are_nearly_right() {
 fn absent_columns() {
     assert_eq!(
         error("a,b\n"),
-        "data.csv: column `y` (named with `--label`) is missing; the columns are `a`, `b`"
+        "data.csv: column `y` (named with `§label`) is missing; the columns are `a`, `b`"
     );
     let options = ReadOptions { id: Some("key".into()), ..plain() };
     assert_eq!(
         refused(Format::Csv, b"a,y\n", &options),
-        "data.csv: column `key` (named with `--id`) is missing; the columns are `a`, `y`"
+        "data.csv: column `key` (named with `§id`) is missing; the columns are `a`, `y`"
     );
 }
 
@@ -243,7 +243,7 @@ fn no_label_and_no_features() {
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Csv, b"a,b\n", &options),
-        "data.csv: no label column given; name one of `a`, `b` with `--label`"
+        "data.csv: no label column given; name one of `a`, `b` with `§label`"
     );
     assert_eq!(error("y\n1\n"), "data.csv: no feature columns are left");
 }
@@ -268,7 +268,7 @@ fn text_of_two_bytes_for_a_character() {
 fn word_without_schema() {
     assert_eq!(
         error("a,y\nblue,n\n"),
-        "data.csv, line 2, column `a`: `blue` is not a number; if the column identifies records or people, give `--id a` or `--subject a`; to leave it out, `--ignore a`; text as a feature needs a schema: run `efface schema data.csv -o schema.toml`"
+        "data.csv, line 2, column `a`: `blue` is not a number; if the column identifies records or people, give `§id a` or `§subject a`; to leave it out, `§ignore a`; text as a feature needs a schema: run `§efface schema data.csv -o schema.toml`"
     );
 }
 
@@ -291,7 +291,7 @@ fn infinite_and_too_large() {
     assert_eq!(
         error("a,y\ninf,n\n"),
         "data.csv, line 2, column `a`: numbers must be finite, got inf; if it stands for a missing \
-         value, a schema can say so: run `efface schema data.csv -o schema.toml`"
+         value, a schema can say so: run `§efface schema data.csv -o schema.toml`"
     );
     assert!(error("a,y\n1e39,n\n").ends_with("got 1e39"));
     assert!(error("a,y\n1e400,n\n").contains("must be finite, got inf; "));

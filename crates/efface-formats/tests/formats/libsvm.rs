@@ -43,7 +43,7 @@ fn width_from_the_data_is_marked() {
     assert_eq!(collect(Format::Libsvm, b"1 7:1\n", &again).unwrap().1.width, 7);
     assert_eq!(
         refused(Format::Libsvm, b"1 8:1\n", &again),
-        "data.libsvm, line 1: index 8, but the largest is 7: the model, or `--width`, has 7 features"
+        "data.libsvm, line 1: index 8, but the largest is 7: the model, or `§width`, has 7 features"
     );
 
     fs::write(&path, "1\n2\n").unwrap();
@@ -60,13 +60,13 @@ fn indices_from_zero() {
     assert_eq!(read.rows, [[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]);
     let message = refused(Format::Libsvm, b"1 3:1\n", &zero);
     assert!(
-        message.ends_with("index 3, but the largest is 2: the model, or `--width`, has 3 features")
+        message.ends_with("index 3, but the largest is 2: the model, or `§width`, has 3 features")
     );
 
     // The model's columns are counted from 0; those of a later file may not be.
     let mut later = ReadOptions { schema: Some(summary.schema), width: None, ..options(3) };
     let message = refused(Format::Libsvm, b"1 1:1\n", &later);
-    assert!(message.contains("`--zero-based`, or `--zero-based=false`"), "{message}");
+    assert!(message.contains("`§zero-based`, or `§zero-based=false`"), "{message}");
     later.zero_based = Some(false);
     let (read, _) = collect(Format::Libsvm, b"1 1:1\n", &later).unwrap();
     assert_eq!(read.rows, [[1.0, 0.0, 0.0]]);
@@ -96,7 +96,7 @@ fn prediction_may_leave_labels_away() {
 fn stdin_needs_a_width() {
     let options = ReadOptions { width: None, ..options(1) };
     let message = refused(Format::Libsvm, b"1 1:1\n", &options);
-    assert!(message.starts_with("LIBSVM on standard input needs `--width`"), "{message}");
+    assert!(message.starts_with("LIBSVM on standard input needs `§width`"), "{message}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn malformed_lines() {
             "index 99999999999 is too large; the largest supported is 4294967295",
         ),
         ("1 :1\n", "`:1` is not `index:value`"),
-        ("1 0:1\n", "if those of this file start at 0, give `--zero-based`"),
+        ("1 0:1\n", "if those of this file start at 0, give `§zero-based`"),
         ("1 3:1 3:1\n", "indices must increase, got 3 after 3"),
         ("1 3:1 2:1\n", "indices must increase, got 2 after 3"),
         ("1 10:1\n", "index 10, but the largest is 9"),

@@ -134,16 +134,16 @@ fn rows_of_other_classes_are_left_out() {
 #[test]
 fn numbers_that_are_not_finite_are_refused() {
     let row = |value| refused(&dense(&[0.0, 1.0, 2.0, value], 2), &unlabelled());
-    assert_eq!(row(f64::NAN), "X, row:1, column `x1`: numbers must be finite, got NaN");
-    assert_eq!(row(f64::INFINITY), "X, row:1, column `x1`: numbers must be finite, got inf");
+    assert_eq!(row(f64::NAN), "X[1], column `x1`: numbers must be finite, got NaN");
+    assert_eq!(row(f64::INFINITY), "X[1], column `x1`: numbers must be finite, got inf");
     assert_eq!(
         row(1e300),
-        "X, row:1, column `x1`: numbers must be at most 3.4e38 in magnitude after encoding, got \
+        "X[1], column `x1`: numbers must be at most 3.4e38 in magnitude after encoding, got \
          1e300"
     );
     assert_eq!(
         refused(&sparse(&[0, 1], &[2], &[f64::NAN]), &unlabelled()),
-        "X, row:0, column `x2`: numbers must be finite, got NaN"
+        "X[0], column `x2`: numbers must be finite, got NaN"
     );
 }
 
@@ -152,13 +152,13 @@ fn labels_are_judged_as_those_of_files() {
     let table = |labels| MemoryTable { labels: Some(labels), ..dense(&[1.0, 2.0], 1) };
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, f64::NAN])), &labelled()),
-        "X, row:1, column `y`: the label must be finite, got NaN"
+        "y[1]: the label must be finite, got NaN"
     );
     let task = Task::Regression { range: Some((0.0, 1.0)) };
     let options = ReadOptions { task, ..labelled() };
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, 2.0])), &options),
-        "X, row:1, column `y`: the label must be in the declared range [0, 1], got 2"
+        "y[1]: the label must be in the declared range [0, 1], got 2"
     );
     assert_eq!(
         refused(&dense(&[1.0], 1), &labelled()),
@@ -185,7 +185,7 @@ fn parts_of_other_lengths_are_refused() {
     let empty = owned(&["", "b"]);
     assert_eq!(
         refused(&MemoryTable { ids: Some(Values::Texts(&empty)), ..two }, &unlabelled()),
-        "X, row:0: the id is empty"
+        "X[0]: the id is empty"
     );
 }
 
@@ -204,7 +204,7 @@ fn layouts_that_do_not_fit_are_refused() {
         assert_eq!(
             bad(&sparse(&[0, 2], &indices, &[1.0, 2.0])),
             format!(
-                "X, row:0: the column indices of a sparse row must increase and be below 3, \
+                "X[0]: the column indices of a sparse row must increase and be below 3, \
                  got {got}"
             )
         );
@@ -261,7 +261,7 @@ fn options_for_files_are_refused() {
 fn limits_hold() {
     let mut options = unlabelled();
     options.limits.rows = 1;
-    assert_eq!(refused(&dense(&[1.0, 2.0], 1), &options), "X, row:1: more than 1 rows, the limit");
+    assert_eq!(refused(&dense(&[1.0, 2.0], 1), &options), "X[1]: more than 1 rows, the limit");
     let mut options = unlabelled();
     options.limits.columns = 1;
     assert_eq!(refused(&dense(&[1.0, 2.0], 2), &options), "X: more than 1 features, the limit");
@@ -313,7 +313,7 @@ fn a_schema_encodes_numbers_from_memory_as_from_a_file() {
     assert_eq!(from_memory.rows, [[-0.5, 0.0, 1.0, 0.5, 0.0], [1.0, 1.0, 0.0, 0.0, 1.0]]);
     assert_eq!(
         refused(&dense(&[25.0, 3.0, 1.0], 3), &options),
-        "X, row:0, column `kind`: `3` is not one of the 2 declared categories, and `other` is \
+        "X[0], column `kind`: `3` is not one of the 2 declared categories, and `other` is \
          `refuse`"
     );
 }

@@ -43,7 +43,7 @@ fn rows_that_cost_nothing_in_the_file_are_counted() {
     assert!(place.starts_with("data.parquet, row:"), "{message}");
     assert_eq!(
         limit,
-        "the table needs more than 1MiB of memory, the limit; raise it with `--max-decoded`, for example `--max-decoded 4MiB`"
+        "the table needs more than 1MiB of memory, the limit; raise it with `§max-decoded`, for example `§max-decoded 4MiB`"
     );
 }
 

@@ -132,7 +132,7 @@ fn labels_are_needed_in_a_file() {
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
-        "npy files have no labels; give them in a file of their own, with `--labels`"
+        "npy files have no labels; give them in a file of their own, with `§labels`"
     );
 }
 

@@ -79,7 +79,7 @@ fn adult_through_a_drafted_schema() {
     let input = Input { format: Some(Format::Csv), ..Input::file(&path) };
     let without = ReadOptions { label: Some("c15".into()), ..plain() };
     let message = read(&input, &without, &mut Collected::default()).unwrap_err().to_string();
-    assert!(message.contains("run `efface schema "), "{message}");
+    assert!(message.contains("run `§efface schema "), "{message}");
 
     let schema = draft(&input, &without).unwrap().schema;
     assert_eq!(schema.csv().header, Some(Header::Absent));

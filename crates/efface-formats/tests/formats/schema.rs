@@ -319,7 +319,7 @@ fn drafts_of_arrays_are_matrices() {
     let message = draft_from("t.csv", b"a,y\n".as_slice(), None, &absent).unwrap_err().to_string();
     assert_eq!(
         message,
-        "t.csv: column `key` (named with `--id`) is missing; the columns are `a`, `y`"
+        "t.csv: column `key` (named with `§id`) is missing; the columns are `a`, `y`"
     );
 }
 

@@ -46,7 +46,7 @@ fn what_is_no_weight_is_refused_per_record() {
     let absent = refused(Format::Csv, table, &weighted("v"));
     assert_eq!(
         absent,
-        "data.csv: column `v` (named with `--weight`) is missing; the columns are `a`, `w`, `y`"
+        "data.csv: column `v` (named with `§weight`) is missing; the columns are `a`, `w`, `y`"
     );
     let twice = ReadOptions { subject: Some("w".into()), ..weighted("w") };
     let message = refused(Format::Csv, table, &twice);
@@ -98,7 +98,7 @@ fn tables_in_memory_have_some() {
     assert_eq!(read(Values::Integers(&[3, 0]), &options), Ok(vec![3.0, 0.0]));
     let rule = "the weight must be a finite number of at least 0, got";
     let nan = read(Values::Numbers(&[1.0, f64::NAN]), &options);
-    assert_eq!(nan, Err(format!("X, row:1: {rule} `NaN`")));
+    assert_eq!(nan, Err(format!("X[1]: {rule} `NaN`")));
     let short = read(Values::Numbers(&[1.0]), &options);
     assert_eq!(short, Err("weights: 1 rows, but the features have 2".to_owned()));
     // Predictions look at none.

@@ -126,11 +126,8 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                         ]));
                     }
                     Err(error) if error.kind() == efface::Kind::Interrupted => return Err(error),
-                    Err(error) => outcome.row(
-                        head.into_iter()
-                            .chain(vec![String::new(); 5])
-                            .chain([error.message().to_owned()]),
-                    ),
+                    Err(error) => outcome
+                        .row(head.into_iter().chain(vec![String::new(); 5]).chain([error.said()])),
                 }
             }
             if !points.is_empty() {

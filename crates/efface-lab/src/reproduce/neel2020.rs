@@ -88,7 +88,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 Ok(story) => story,
                 Err(error) if error.kind() == efface::Kind::Interrupted => return Err(error),
                 Err(error) => {
-                    let why = error.message();
+                    let why = error.said();
                     outcome.remarks.push(format!("{}, I = {iterations}: {why}.", method.name));
                     continue;
                 }

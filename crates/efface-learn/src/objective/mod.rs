@@ -186,7 +186,7 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
     let breaks = |weight: f64| declared.max_weight.map_or(weight != 1.0, |most| weight > most);
     if let Some(row) = data.sample_weights().iter().position(|&weight| breaks(weight)) {
         let rule = match declared.max_weight {
-            Some(most) => format!("at most `max-weight` = {most}"),
+            Some(most) => format!("at most `§max-weight` = {most}"),
             None => "1: this model's records have no weights".to_owned(),
         };
         return Err(ObjectiveError::Weight { row, rule, got: data.sample_weights()[row] });

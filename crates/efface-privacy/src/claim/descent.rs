@@ -86,7 +86,7 @@ impl Descent {
             }
             Question::Deletion { .. } => {
                 if !self.one_update_each() {
-                    let reason = "a request of more than `max-group` records reveals its size by \
+                    let reason = "a request of more than `§max-group` records reveals its size by \
                         its steps";
                     return Err(ClaimError::Unavailable { notion, reason });
                 }
@@ -114,7 +114,7 @@ impl Descent {
             return Err(ClaimError::Unavailable {
                 notion: Notion::of(question).name(),
                 reason: "the theorems of descent-to-delete give indistinguishability only; use \
-                         `--accountant gdp`",
+                         `§accountant gdp`",
             });
         };
         let epsilon: Epsilon = epsilon_descent(self, Delta::new(delta)?)?;

@@ -14,10 +14,10 @@ impl Plan {
     pub(crate) fn withdrawn(&self) -> Error {
         let error = Error::refused(
             "withdrawn",
-            "the model was withdrawn when records were erased (`--erase-only`): the vault publishes none",
+            "the model was withdrawn when records were erased (`§erase-only`): the vault publishes none",
         );
         if self.can_start_anew() {
-            error.hint("`efface refresh` trains a model on the remaining records")
+            error.hint("`§efface refresh` trains a model on the remaining records")
         } else {
             error.hint(self.no_way_on())
         }

@@ -14,9 +14,9 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
         match error {
             _ if error.is_cancelled() => Error::interrupted(),
             E::Releases { .. } => Error::refused("releases-exhausted", text)
-                .hint("run `efface refresh` to start a new count"),
+                .hint("run `§efface refresh` to start a new count"),
             E::Kept(_) | E::Memory(_) => Error::storage("damaged", text)
-                .hint("`efface refresh` continues without what is kept"),
+                .hint("`§efface refresh` continues without what is kept"),
             E::Sums(_) | E::Foreign(_) | E::Records { .. } => {
                 Error::storage("damaged", text).hint("restore the vault from a backup")
             }
@@ -28,10 +28,10 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
                     "no distance to the optimum can be certified in float64 for data sets this \
                      large",
                 )
-                .hint("lower `--capacity` or `--row-norm`, or raise `--lambda`")
+                .hint("lower `§capacity` or `§row-norm`, or raise `§lambda`")
             }
             E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.name(), text)
-                .hint("raise `--noise`, `--excess-risk` or `--lambda`"),
+                .hint("raise `§noise`, `§excess-risk` or `§lambda`"),
             _ => Error::refused(name.name(), text),
         }
     }

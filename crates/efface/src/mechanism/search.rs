@@ -88,7 +88,7 @@ pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result
          grid of 2^-{COARSEST} of it"
     );
     Err(Error::refused("noise", text)
-        .hint("raise `--lambda`, `--noise` or `--excess-risk`, or lower `--row-norm`"))
+        .hint("raise `§lambda`, `§noise` or `§excess-risk`, or lower `§row-norm`"))
 }
 
 /// The grid for a noise and weights up to `reach`; where float64 holds them on none, the coarsest,

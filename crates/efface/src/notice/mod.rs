@@ -16,7 +16,7 @@ pub(crate) use of_rows::{Clipped, left_out, of_clipped};
 pub struct Notice {
     /// What it is about, the same for ever.
     pub code: NoticeCode,
-    /// In words, names as the command line has them.
+    /// In words; settings are marked as in [`Error::message`](crate::Error::message).
     pub message: String,
 }
 

@@ -40,8 +40,8 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
     }
     let message = format!(
         "the noise outweighs the data: its predicted excess risk is {}, and a model that ignores \
-         its input loses at most {}; more records, a larger `--lambda` or `--epsilon`, or a notion \
-         that needs less noise help (`efface plan` compares)",
+         its input loses at most {}; more records, a larger `§lambda` or `§epsilon`, or a notion \
+         that needs less noise help (`§efface plan` compares)",
         near(cost, 3),
         near(trivial, 3)
     );
@@ -80,8 +80,8 @@ fn delta(plan: &Plan, records: u64) -> Option<Notice> {
         return None;
     }
     let message = format!(
-        "`--delta` {delta} is above 1/{n}, one over the number of records: even publishing some \
-         records in full would satisfy it; give a much smaller `--delta`"
+        "`§delta` {delta} is above 1/{n}, one over the number of records: even publishing some \
+         records in full would satisfy it; give a much smaller `§delta`"
     );
     Some(Notice::new(NoticeCode::LargeDelta, message))
 }
@@ -100,11 +100,11 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
         return None;
     }
     let way = if ratio > 1.0 {
-        "each record counts for less against `--lambda` than it could"
+        "each record counts for less against `§lambda` than it could"
     } else {
         "each record moves the model further than necessary, which costs noise or steps"
     };
-    let message = format!("`--public-n` {n} is far from the {what} of these data: {way}");
+    let message = format!("`§public-n` {n} is far from the {what} of these data: {way}");
     Some(Notice::new(NoticeCode::PublicNFarOff, message))
 }
 
@@ -114,7 +114,7 @@ fn no_request_covered(plan: &Plan) -> Option<Notice> {
     if plan.releases > 1 || plan.target.notion != Notion::DifferentialPrivacy {
         return None;
     }
-    let message = "`--releases` is 1, and training used it: every later request will be refused; \
+    let message = "`§releases` is 1, and training used it: every later request will be refused; \
         give the number of expected requests plus 1";
     Some(Notice::new(NoticeCode::NoRequestCovered, message))
 }

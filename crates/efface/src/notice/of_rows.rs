@@ -50,7 +50,7 @@ pub(crate) fn of_clipped(plan: &Plan, clipped: &Clipped) -> Option<Notice> {
         )
     });
     let message =
-        format!("{share} exceeded `--row-norm` {bound} and were scaled down to it{better}");
+        format!("{share} exceeded `§row-norm` {bound} and were scaled down to it{better}");
     Some(Notice::new(NoticeCode::RowsClipped, message))
 }
 

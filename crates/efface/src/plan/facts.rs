@@ -66,7 +66,7 @@ impl SampleWeights {
                 self.sum
             ),
         )
-        .hint("multiply all weights by a public factor, or give N with `--public-n`"))
+        .hint("multiply all weights by a public factor, or give N with `§public-n`"))
     }
 }
 

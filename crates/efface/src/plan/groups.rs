@@ -13,10 +13,10 @@ impl Plan {
         if largest > limit {
             return Err(Error::refused(
                 "max-group",
-                format!("a subject has {largest} records, but `max-group` is {limit}"),
+                format!("a subject has {largest} records, but `§max-group` is {limit}"),
             )
             .hint(
-                "give a larger `--max-group` as public knowledge, or keep fewer rows per person",
+                "give a larger `§max-group` as public knowledge, or keep fewer rows per person",
             ));
         }
         Ok(())

@@ -52,12 +52,12 @@ pub struct Machine<'a> {
 pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Settings> {
     if settings.seed.is_some() {
         return Err(Error::input("seed", "a plan cannot have a seed")
-            .hint("give `--seed` when training, for tests only"));
+            .hint("give `§seed` when training, for tests only"));
     }
     let described = settings.start_public || settings.start_privacy.is_some();
     if settings.start.is_some() || described {
         return Err(Error::input("start", "a plan cannot have a start")
-            .hint("plan without it, then give `--start` and the chosen settings to `train`"));
+            .hint("plan without it, then give `§start` and the chosen settings to `train`"));
     }
     let alone = Settings { mechanism: settings.mechanism.clone(), ..Settings::default() };
     match Choices::new(alone) {
@@ -138,7 +138,7 @@ impl Sizes {
                 "public-n",
                 "the sizes do not include the sum of the weights",
             )
-            .hint("give it with `--public-n`"));
+            .hint("give it with `§public-n`"));
         }
         Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
     }
@@ -149,21 +149,21 @@ impl Sizes {
             if (1..=most).contains(&got) {
                 Ok(())
             } else {
-                Err(Error::input("range", format!("`{name}` must be in 1..={most}, got {got}")))
+                Err(Error::input("range", format!("`§{name}` must be from 1 to {most}, got {got}")))
             }
         };
         range("n", 1 << 48, self.records)?;
         range("d", 1 << 32, self.features)?;
         let regression = settings.is_regression();
         if regression && self.classes != 0 {
-            return Err(Error::input("classes", "`--loss squared` has no classes")
-                .hint("leave out `--classes`"));
+            return Err(Error::input("classes", "`§loss squared` has no classes")
+                .hint("leave out `§classes`"));
         }
         if !regression && !(2..=65536).contains(&self.classes) {
             let got = self.classes;
             return Err(Error::input(
                 "classes",
-                format!("`classes` must be in 2..=65536, got {got}"),
+                format!("`§classes` must be in 2..=65536, got {got}"),
             ));
         }
         if let Some(entries) = self.entries
@@ -172,7 +172,7 @@ impl Sizes {
             return Err(Error::input(
                 "range",
                 format!(
-                    "`entries` must be above 0 and at most `d` = {}, got {entries}",
+                    "`§entries` must be above 0 and at most `d` = {}, got {entries}",
                     self.features
                 ),
             ));

@@ -122,7 +122,7 @@ pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> 
     let list: Vec<_> = CANDIDATES.iter().filter(wanted).collect();
     if list.is_empty() {
         return Err(Error::refused("mechanism", "no mechanism has the settings asked for")
-            .hint("leave out `--mechanism` or `--state`"));
+            .hint("leave out `§mechanism` or `§state`"));
     }
     Ok(list)
 }

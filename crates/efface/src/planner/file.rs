@@ -36,7 +36,7 @@ pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
             "choice",
             format!("the plan has no choice `{wanted}`; its choices are {held}"),
         )
-        .hint("choose by name or rank, see `efface plan`"));
+        .hint("choose by name or rank, see `§efface plan`"));
     };
     Ok(Chosen { sizes: advice.sizes, choice: found.clone() })
 }
@@ -56,7 +56,7 @@ impl Advice {
                 "plan",
                 format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
             )
-            .hint("make the plan with `efface plan ... -o FILE`"));
+            .hint("make the plan with `§efface plan ... -o FILE`"));
         }
         serde_json::from_value(value)
             .map_err(|error| Error::input("plan", format!("the plan is malformed: {error}")))
@@ -91,7 +91,7 @@ impl Chosen {
                     "plan",
                     format!("the plan is for {planned} {what}, but the data have {got}"),
                 )
-                .hint("make a plan for these data: `efface plan DATA ... -o FILE`"));
+                .hint("make a plan for these data: `§efface plan DATA ... -o FILE`"));
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Chosen {
             )
             .hint(
                 "the plan was changed by hand, or the data do not declare what it assumes to be \
-                 public (`--classes`, `--schema`); make a plan for these data with `efface plan`",
+                 public (`§classes`, `§schema`); make a plan for these data with `§efface plan`",
             )),
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn choice(
     let cost = of(plan.mechanism).cost(&plan, &plan.constants()?, inputs)?;
     if !cost.excess_risk.is_finite() {
         return Err(Error::refused("excess-risk", "nothing bounds its excess risk")
-            .hint("give a smaller `--eta`, or a `--lambda` above 0"));
+            .hint("give a smaller `§eta`, or a `§lambda` above 0"));
     }
     let allowed = candidate::allowed(inputs.settings);
     let says = match settings.radius {

@@ -28,7 +28,7 @@ pub use crate::mechanism::cost::{Count, Lasts, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::settings::Settings;
+use crate::settings::{Settings, Words, in_words};
 use candidate::{Inputs, NEVER_CERTIFIED};
 
 /// The format of a written plan.
@@ -148,6 +148,16 @@ impl Refusal {
 }
 
 impl Advice {
+    /// The same advice with what its refusals name in the words of a face.
+    #[must_use]
+    pub fn in_words(mut self, words: &Words) -> Self {
+        for refusal in &mut self.refused {
+            refusal.reason = in_words(&refusal.reason, words);
+            refusal.hint = refusal.hint.as_ref().map(|hint| in_words(hint, words));
+        }
+        self
+    }
+
     /// The advice as JSON, to be kept and followed by a training.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ impl Choices {
                 "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
                  ball the weights are unbounded",
             )
-            .hint("give `--mechanism noisy-gd --radius R`, or a `--lambda` above 0"));
+            .hint("give `§mechanism noisy-gd` and `§radius R`, or a `§lambda` above 0"));
         }
         let choices = Self {
             mechanism,
@@ -102,9 +102,9 @@ impl Choices {
             {
                 let quoted: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
                 return clash(
-                    &format!("`--{}`", row.flag),
+                    &format!("`§{}`", row.flag),
                     &format!("is a setting of {} only", listed(&quoted)),
-                    &format!("leave it out, or choose that {setting} with `--{setting}`"),
+                    &format!("leave it out, or choose that {setting} with `§{setting}`"),
                 );
             }
         }
@@ -121,7 +121,7 @@ impl Choices {
                 self.mechanism.name()
             );
             return Err(Error::input("range", message)
-                .hint("leave `--clip` out, or use `solve`, `retrain` or `ridge`"));
+                .hint("leave `§clip` out, or use `solve`, `retrain` or `ridge`"));
         }
         if s.target_range_from_data && s.target_range.is_none() {
             return Err(Error::input("target-range", "a range read off the data must be given"));
@@ -144,9 +144,9 @@ impl Choices {
         if s.start.is_none() {
             if vouched {
                 return clash(
-                    "`--start-public` and `--start-privacy`",
+                    "`§start-public` and `§start-privacy`",
                     "describe a start, but none is given",
-                    "give the start: `--start FILE`",
+                    "give the start: `§start FILE`",
                 );
             }
             return Ok(());
@@ -159,7 +159,7 @@ impl Choices {
         let s = &self.settings;
         of(self.mechanism).check(self)?;
         if s.noise.is_some() && s.excess_risk.is_some() {
-            return clash("`--noise` and `--excess-risk`", "exclude each other", "give one");
+            return clash("`§noise` and `§excess-risk`", "exclude each other", "give one");
         }
         Ok(())
     }
@@ -168,24 +168,24 @@ impl Choices {
     fn of_promise(&self) -> Result<()> {
         if self.notion == Notion::ExactRemoval && !self.mechanism.is_exact() {
             return clash(
-                "`--notion exact-removal`",
+                "`§notion exact-removal`",
                 "is possible with `ridge` only: other mechanisms release something random",
-                "use `--mechanism ridge --loss squared`, or leave out `--notion`",
+                "use `§mechanism ridge` and `§loss squared`, or leave out `§notion`",
             );
         }
         if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
             return clash(
-                "`deletion-privacy` with `--state secret`",
+                "`deletion-privacy` with `§state secret`",
                 "is impossible: the kept state depends on the deleted records",
-                "use `--state perfect`",
+                "use `§state perfect`",
             );
         }
         let counted = of(self.mechanism).limits_releases();
         if self.state == State::Secret && self.releases < 2 && counted {
             return clash(
-                "`--state secret` with 1 release",
+                "`§state secret` with 1 release",
                 "leaves no release for requests: the training is one",
-                "give `--releases` of at least 2: the number of requests between refreshes plus 1",
+                "give `§releases` of at least 2: the number of requests between refreshes plus 1",
             );
         }
         if self.releases > 1
@@ -193,8 +193,8 @@ impl Choices {
             && self.notion != Notion::DifferentialPrivacy
         {
             return clash(
-                "`--releases` above 1",
-                "is for `--state secret` or `--notion differential-privacy`: in `perfect` state \
+                "`§releases` above 1",
+                "is for `§state secret` or `§notion differential-privacy`: in `perfect` state \
                  every release is accounted for by itself",
                 "leave it out",
             );
@@ -207,7 +207,7 @@ impl Choices {
         if self.loss.task() == Task::Regression && self.settings.target_range.is_none() {
             let message = format!("`{}` needs a declared range of y", self.loss.name());
             return Err(Error::input("target-range", message)
-                .hint("give it as public knowledge: `--target-range LOW,HIGH`"));
+                .hint("give it as public knowledge: `§target-range LOW,HIGH`"));
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ const MOST_LINES: (usize, usize) = (64, 200);
 pub(super) fn not_covered(lines: &[String]) -> Result<()> {
     let (most, longest) = MOST_LINES;
     if lines.len() > most {
-        let message = format!("`not-covered` must be at most {most} lines, got {}", lines.len());
+        let message = format!("`§not-covered` must be at most {most} lines, got {}", lines.len());
         return Err(Error::input("range", message));
     }
     let bad = |line: &&String| {
@@ -246,7 +246,7 @@ pub(super) fn not_covered(lines: &[String]) -> Result<()> {
         Some(line) => {
             let shown: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
             let message = format!(
-                "a line of `not-covered` must have 1 to {longest} characters, none of them a \
+                "a line of `§not-covered` must have 1 to {longest} characters, none of them a \
                  control character, got `{shown}`"
             );
             Err(Error::input("range", message))
@@ -263,10 +263,10 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         (Some(_), Some(_)) => {
             return Err(Error::refused(
                 "settings",
-                "`--extractor-privacy` and `--start-privacy` are two releases about the same \
+                "`§extractor-privacy` and `§start-privacy` are two releases about the same \
                  records, and only one can be composed",
             )
-            .hint("add their epsilons and deltas, and give the sums with `--extractor-privacy`"));
+            .hint("add their epsilons and deltas, and give the sums with `§extractor-privacy`"));
         }
     };
     let name = match what {
@@ -274,7 +274,7 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         What::Start => "start-privacy",
     };
     let wrong = |rule: &str, got: String| {
-        Err(Error::input("range", format!("`{name}` must have {rule}, got {got}")))
+        Err(Error::input("range", format!("`§{name}` must have {rule}, got {got}")))
     };
     for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
         if !(x >= 0.0 && x.is_finite()) {
@@ -320,6 +320,6 @@ fn count(name: &'static str, x: u64) -> Result<u64> {
     if (1..=MOST_COUNT).contains(&x) {
         Ok(x)
     } else {
-        Err(Error::input("range", format!("`{name}` must be from 1 to 2^52, got {x}")))
+        Err(Error::input("range", format!("`§{name}` must be from 1 to 2^52, got {x}")))
     }
 }

@@ -42,7 +42,7 @@ impl Plan {
         let count = Count::of(choices, facts, weighing.is_some());
         if count.records == 0 {
             return Err(Error::refused("empty", "the data have no records")
-                .hint("give data with at least one record, or `--public-n`"));
+                .hint("give data with at least one record, or `§public-n`"));
         }
         let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
         let weight_origin = weighing.map_or(Origin::Default, |weighing| weighing.most_origin);
@@ -160,7 +160,7 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
                 counted(facts)
             ),
         )
-        .hint("give data with both classes, or list them: `--classes A,B`"));
+        .hint("give data with both classes, or list them: `§classes A,B`"));
     }
     if binary && count > 2 {
         let refusal = Error::refused(
@@ -169,12 +169,13 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
         );
         if looks_numeric(&facts.classes) {
             return Err(refusal.hint(
-                "for a number as target, use `--loss squared --target-range LOW,HIGH`; for classes, \
-                 `--loss softmax`",
+                "for a number as target, use `§loss squared` and `§target-range LOW,HIGH`; for classes, \
+                 `§loss softmax`",
             ));
         }
-        return Err(refusal
-            .hint("use `--loss softmax`, or pick two: `--classes A,B` (the last is positive)"));
+        return Err(
+            refusal.hint("use `§loss softmax`, or pick two: `§classes A,B` (the last is positive)")
+        );
     }
     Ok(Task::Classes(facts.classes.clone()))
 }
@@ -295,7 +296,7 @@ fn normalizer(
             "capacity",
             format!("the data have {} records, but `capacity` is {capacity}", facts.records),
         )
-        .hint("give a larger `--capacity`, as public knowledge"));
+        .hint("give a larger `§capacity`, as public knowledge"));
     }
     Ok((normalizer, size_origin))
 }

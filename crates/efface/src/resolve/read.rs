@@ -20,7 +20,7 @@ impl Plan {
     pub(crate) fn read(json: &str) -> Result<Self> {
         let damaged = |what: &dyn std::fmt::Display| {
             Error::storage("damaged", format!("the vault's plan is invalid: {what}"))
-                .hint("`efface restore` puts a backup in the vault's place")
+                .hint("`§efface restore` puts a backup in the vault's place")
         };
         let plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;
         plan.examine().map_err(|fault| damaged(&fault))?;

@@ -4,6 +4,7 @@ use efface_privacy::certificate::{Constant, read_off};
 
 use crate::error::{Error, Result};
 use crate::plan::{Choices, Facts, Plan, private_notion};
+use crate::settings::SETTINGS;
 
 impl Plan {
     /// Constants that one record could have moved: where there is one, nothing is claimed that
@@ -16,11 +17,11 @@ impl Plan {
 /// The option that declares a constant from public knowledge.
 pub(crate) fn declaring(name: &str) -> &'static str {
     match name {
-        "classes" => "`--classes A,B`",
-        "target-range" => "`--target-range LOW,HIGH`",
-        "max-weight" => "`--max-weight`",
-        "n" => "`--public-n` for the sum of the weights",
-        "schema" => "`--schema FILE`, or `--width` for a LIBSVM file",
+        "classes" => "`§classes A,B`",
+        "target-range" => "`§target-range LOW,HIGH`",
+        "max-weight" => "`§max-weight`",
+        "n" => "`§public-n` for the sum of the weights",
+        "schema" => "`§schema FILE`, or `§width` for a LIBSVM file",
         _ => "an option of that name",
     }
 }
@@ -40,7 +41,8 @@ pub(super) fn check<'a>(
     }
     let (what, pronoun) =
         if let [_] = names[..] { ("was", "it depends on") } else { ("were", "they depend on") };
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let mark = |name: &str| if SETTINGS.iter().any(|row| row.flag == name) { "§" } else { "" };
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}{name}`", mark(name))).collect();
     let options: Vec<&str> = names.iter().map(|name| declaring(name)).collect();
     let schema = if names.contains(&"schema") && !facts.schema_from_data.is_empty() {
         format!(" ({})", facts.schema_from_data.join("; "))

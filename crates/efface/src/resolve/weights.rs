@@ -23,9 +23,9 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
         return match s.max_weight {
             None => Ok(None),
             Some(_) => clash(
-                "`--max-weight`",
+                "`§max-weight`",
                 "is about weights, but the records have none",
-                "name the weight column with `--weight`, or leave it out",
+                "name the weight column with `§weight`, or leave it out",
             )
             .map(|()| None),
         };
@@ -35,7 +35,7 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
         return clash(
             &format!("`{name}` with weights"),
             "is not offered: its guarantee assumes that all records have the same weight",
-            "leave out `--weight`, or choose another mechanism, such as `solve`",
+            "leave out `§weight`, or choose another mechanism, such as `solve`",
         )
         .map(|()| None);
     }
@@ -43,9 +43,9 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
     if weights.largest > most {
         return Err(Error::refused(
             "max-weight",
-            format!("a record has weight {}, but `max-weight` is {most}", weights.largest),
+            format!("a record has weight {}, but `§max-weight` is {most}", weights.largest),
         )
-        .hint("give a larger `--max-weight`, as public knowledge, or lower the weight"));
+        .hint("give a larger `§max-weight`, as public knowledge, or lower the weight"));
     }
     if most == 0.0 {
         return Err(Error::refused("weights", "all weights are 0, so there is nothing to learn")

@@ -155,7 +155,7 @@ pub(crate) fn store(
 fn notices(plan: &Plan, effect: &Effect) -> Vec<Notice> {
     let mut notices = effect.notices.clone();
     if plan.not_for_release {
-        let seeded = "NOT FOR RELEASE: made with `--seed`; its certificates never verify";
+        let seeded = "NOT FOR RELEASE: made with `§seed`; its certificates never verify";
         notices.insert(0, Notice::new(NoticeCode::NotForRelease, seeded));
     }
     notices

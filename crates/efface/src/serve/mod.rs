@@ -112,7 +112,7 @@ pub(crate) fn check_releases(
                 plan.releases
             ),
         )
-        .hint("train a new model, with more `--releases`"));
+        .hint("train a new model, with more `§releases`"));
     }
     if let (Notion::DeletionPrivacy, Some(seen)) = (plan.target.notion, plan.target.interactions)
         && current.releases() > seen
@@ -121,11 +121,11 @@ pub(crate) fn check_releases(
             "releases-exhausted",
             format!(
                 "{} releases were made, but deletion-privacy holds only for requesters who saw at \
-                 most {seen} (`--interactions`)",
+                 most {seen} (`§interactions`)",
                 current.releases()
             ),
         )
-        .hint("train a new model with more `--interactions`"));
+        .hint("train a new model with more `§interactions`"));
     }
     if let (false, Some(made)) = (refresh, kept)
         && plan.limits_releases()
@@ -139,7 +139,7 @@ pub(crate) fn check_releases(
                 plan.releases
             ),
         )
-        .hint("run `efface refresh` to start a new count"));
+        .hint("run `§efface refresh` to start a new count"));
     }
     Ok(())
 }
@@ -171,7 +171,7 @@ pub(crate) fn serve(
             "capacity",
             format!("the model would have {remaining} records, but `capacity` is {capacity}"),
         )
-        .hint("delete records first, or train a new model with a larger `--capacity`"));
+        .hint("delete records first, or train a new model with a larger `§capacity`"));
     }
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
     let steps =

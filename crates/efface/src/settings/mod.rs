@@ -14,7 +14,7 @@ pub use mechanism::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
 pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};
-pub use words::{Words, in_words};
+pub use words::{MARK, Words, in_words, value_in_words};
 
 impl Settings {
     /// Whether the loss named here learns a number; false where the name is unknown, which the plan
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(settings.steps, Some(7));
         assert!(row("steps").is_given(&settings));
         let wrong = row("steps").put(&mut settings, Value::Number(7.0)).unwrap_err();
-        assert_eq!(wrong.message(), "`steps` takes values of another form");
+        assert_eq!(wrong.message(), "`§steps` takes values of another form");
     }
 
     #[test]
@@ -153,28 +153,28 @@ mod tests {
         for (settings, message) in [
             (
                 Settings { steps: Some(0), ..none() },
-                "`steps` must be from 1 to 100000000 passes over the data, got 0",
+                "`§steps` must be from 1 to 100000000 passes over the data, got 0",
             ),
             (
                 Settings { capacity: Some(u64::MAX), ..none() },
-                "`capacity` must be from 1 to 2^52 records, got 18446744073709551615",
+                "`§capacity` must be from 1 to 2^52 records, got 18446744073709551615",
             ),
             (
                 Settings { lambda: Some(f64::NAN), ..none() },
-                "`lambda` must be finite and at least 0, got NaN",
+                "`§lambda` must be finite and at least 0, got NaN",
             ),
             (
                 Settings { delta: Some(1.5), ..none() },
-                "`delta` must be above 0 and below 1, got 1.5",
+                "`§delta` must be above 0 and below 1, got 1.5",
             ),
-            (Settings { clip: Some(0.0), ..none() }, "`clip` must be above 0, got 0"),
+            (Settings { clip: Some(0.0), ..none() }, "`§clip` must be above 0, got 0"),
             (
                 Settings { row_map: Some("cut".into()), ..none() },
-                "`row-map` must be one of clip, unit, refuse, got `cut`",
+                "`§row-map` must be one of clip, unit, refuse, got `cut`",
             ),
             (
                 Settings { target_range: Some((2.0, 1.0)), ..none() },
-                "`target-range` must be two finite numbers, low then high, got 2,1",
+                "`§target-range` must be two finite numbers, low then high, got 2,1",
             ),
         ] {
             assert_eq!(refused(settings), message);

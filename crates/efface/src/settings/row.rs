@@ -276,7 +276,7 @@ impl Row {
         if (self.field_mut)(settings).put(value) {
             return Ok(());
         }
-        let message = format!("`{}` takes values of another form", self.flag);
+        let message = format!("`§{}` takes values of another form", self.flag);
         Err(Error::input("settings", message))
     }
 
@@ -288,7 +288,7 @@ impl Row {
     pub(super) fn check(&self, settings: &Settings) -> Result<()> {
         let field = (self.field)(settings);
         let range = |rule: &str, got: String| {
-            let message = format!("`{}` must be {rule}, got {got}", self.flag);
+            let message = format!("`§{}` must be {rule}, got {got}", self.flag);
             Err(Error::input("range", message))
         };
         match self.form {
@@ -296,7 +296,7 @@ impl Row {
                 Some(got) if !names().contains(&got) => {
                     let shown: String = got.chars().take(60).collect();
                     let (name, names) = (self.flag, names().join(", "));
-                    let message = format!("`{name}` must be one of {names}, got `{shown}`");
+                    let message = format!("`§{name}` must be one of {names}, got `{shown}`");
                     Err(Error::input(self.flag, message))
                 }
                 _ => Ok(()),
@@ -320,7 +320,7 @@ impl Row {
                 Some((low, high)) if !(low < high && low.is_finite() && high.is_finite()) => {
                     let name = self.flag;
                     let message = format!(
-                        "`{name}` must be two finite numbers, low then high, got {low},{high}"
+                        "`§{name}` must be two finite numbers, low then high, got {low},{high}"
                     );
                     Err(Error::input("target-range", message))
                 }

@@ -2,59 +2,145 @@
 
 use super::SETTINGS;
 
-/// How a face writes what texts name.
+/// How a face writes what texts of the engine name.
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
-    /// A setting, by its name with hyphens, and a value that it is given.
+    /// A setting or an input, by its name with hyphens, and the value that it is to have.
     pub setting: fn(&str, Option<&str>) -> String,
+    /// A command, as the command line has it after the name of the program.
+    pub command: fn(&str) -> String,
 }
 
-/// What marks a name, after a backtick or a space.
-const MARK: char = '§';
+/// What marks a name, behind a backtick.
+pub const MARK: char = '§';
 
-/// A text of the engine in the words of a face: `` `§max-group` `` and `` `§loss squared` `` name
-/// settings. Marks of anything else stay as they are.
+/// Inputs beside the settings that texts name.
+const INPUTS: [&str; 26] = [
+    "classes",
+    "d",
+    "deletions-per-month",
+    "entries",
+    "erase-only",
+    "features",
+    "format",
+    "group",
+    "id",
+    "ids",
+    "ignore",
+    "key",
+    "label",
+    "labels",
+    "max-decoded",
+    "n",
+    "pass-ms",
+    "record",
+    "schema",
+    "subject",
+    "vault",
+    "wait",
+    "weight",
+    "column",
+    "width",
+    "zero-based",
+];
+
+/// A text of the engine in the words of a face. `` `§max-group` `` and `` `§loss squared` `` name
+/// settings and inputs, `` `§efface refresh` `` names a command; the mark of anything else stays.
 #[must_use]
 pub fn in_words(text: &str, words: &Words) -> String {
     let mut parts = text.split(MARK);
     let mut written = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let end = part.find('`').unwrap_or(part.len());
-        let (named, rest) = part.split_at(end);
-        let (name, value) = match named.split_once(' ') {
-            Some((name, value)) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
-            None => (named, None),
-        };
-        if SETTINGS.iter().any(|row| row.flag == name) {
-            written.push_str(&(words.setting)(name, value));
-            let space = named.len() > named.trim_end().len();
-            written.push_str(if space { " " } else { "" });
-            written.push_str(rest);
-        } else {
-            written.push(MARK);
-            written.push_str(part);
+        let (named, rest) = part.split_at(part.find('`').unwrap_or(part.len()));
+        // A line may have ended inside a name.
+        let named = named.split_whitespace().collect::<Vec<_>>().join(" ");
+        match named_in(&named, words) {
+            Some(name) if written.ends_with('`') => written.extend([&name, rest]),
+            _ => written.extend([&MARK.to_string(), part]),
         }
     }
     written
+}
+
+fn named_in(named: &str, words: &Words) -> Option<String> {
+    if let Some(command) = named.strip_prefix("efface ") {
+        return Some((words.command)(command));
+    }
+    let (name, value) = match named.split_once([' ', '=']) {
+        Some((name, value)) => (name, Some(value)),
+        None => (named, None),
+    };
+    let known = SETTINGS.iter().any(|row| row.flag == name) || INPUTS.contains(&name);
+    known.then(|| (words.setting)(name, value))
+}
+
+/// Every text inside a JSON value in the words of a face.
+pub fn value_in_words(value: &mut serde_json::Value, words: &Words) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) if text.contains(MARK) => *text = in_words(text, words),
+        Value::Array(values) => values.iter_mut().for_each(|value| value_in_words(value, words)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|value| value_in_words(value, words));
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NONE: Words =
+        Words { setting: |name, _| name.to_owned(), command: |line| line.to_owned() };
+
     #[test]
     fn marked_names_are_written_in_the_words_of_a_face() {
         let setting = |name: &str, value: Option<&str>| format!("<{name}={value:?}>");
-        let words = Words { setting };
+        let words = Words { setting, command: |line| format!("({line})") };
         for (text, written) in [
             ("raise `§epsilon`, or leave it", "raise `<epsilon=None>`, or leave it"),
             ("give `§loss squared`", "give `<loss=Some(\"squared\")>`"),
-            ("`§loss squared §clip inf`", "`<loss=Some(\"squared\")> <clip=Some(\"inf\")>`"),
+            ("`§zero-based=false`", "`<zero-based=Some(\"false\")>`"),
+            ("name it with `§id column 1`", "name it with `<id=Some(\"column 1\")>`"),
+            ("run `§efface refresh`, then", "run `(refresh)`, then"),
             ("the record `§someone`", "the record `§someone`"),
+            ("paragraph §id", "paragraph §id"),
             ("§", "§"),
             ("nothing", "nothing"),
         ] {
             assert_eq!(in_words(text, &words), written);
         }
+        let mut value = serde_json::json!({ "a": ["`§noise`", 3], "b": { "c": "`§delta`" } });
+        value_in_words(&mut value, &NONE);
+        assert_eq!(value, serde_json::json!({ "a": ["`noise`", 3], "b": { "c": "`delta`" } }));
+    }
+
+    #[test]
+    fn every_name_is_known_where_texts_mark_it() {
+        let engine = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut folders =
+            ["efface", "efface-formats", "efface-learn", "efface-privacy", "efface-vault"]
+                .map(|name| engine.join("..").join(name).join("src"))
+                .to_vec();
+        let mut seen = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if !path.ends_with("settings/words.rs") {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    for part in text.split("`§").skip(1) {
+                        let name = part.split(['`', '\n', '\\']).next().unwrap().trim_end();
+                        if name.starts_with(|first: char| first.is_ascii_lowercase()) {
+                            assert!(named_in(name, &NONE).is_some(), "{}: {name}", path.display());
+                            seen += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
     }
 }

@@ -73,12 +73,12 @@ fn a_spent_budget_trains_anew() {
 fn settings_it_was_not_published_for_are_refused() {
     let refused = |settings: Settings| World::new().trained(settings).unwrap_err().to_string();
     for (settings, told) in [
-        (Settings { state: Some("perfect".into()), ..settings() }, "`--state perfect`"),
+        (Settings { state: Some("perfect".into()), ..settings() }, "`state perfect`"),
         (Settings { loss: Some("huber-hinge".into()), ..settings() }, "`logistic`"),
         (Settings { notion: Some("differential-privacy".into()), ..settings() }, "notion"),
         (Settings { accountant: Some("gdp".into()), ..settings() }, "accountant"),
         (Settings { epsilon: Some(2.0), ..settings() }, "epsilon above 1"),
-        (Settings { releases: Some(3), ..settings() }, "`--releases`"),
+        (Settings { releases: Some(3), ..settings() }, "`releases`"),
         (Settings { noise: Some(1e-9), ..settings() }, "distance"),
     ] {
         let text = refused(settings);

@@ -20,7 +20,7 @@ fn cases() -> [Case; 4] {
     [
         Case {
             constant: "classes",
-            option: "--classes",
+            option: "§classes",
             source: |world, declared| Source {
                 classes: declared.then(|| vec!["no".to_owned(), "yes".to_owned()]),
                 ..world.table("t.csv", 0, 90, 2)
@@ -29,7 +29,7 @@ fn cases() -> [Case; 4] {
         },
         Case {
             constant: "target-range",
-            option: "--target-range",
+            option: "§target-range",
             source: |world, _| world.table("t.csv", 0, 90, 0),
             settings: |declared| Settings {
                 loss: Some("squared".to_owned()),
@@ -40,13 +40,13 @@ fn cases() -> [Case; 4] {
         },
         Case {
             constant: "schema",
-            option: "--schema",
+            option: "§schema",
             source: words,
             settings: |_| Settings::default(),
         },
         Case {
             constant: "schema",
-            option: "--width",
+            option: "§width",
             source: sparse,
             settings: |_| Settings::default(),
         },
@@ -147,10 +147,7 @@ fn what_one_record_could_have_moved_costs_the_notions_that_protect_one() {
             let table = source(&world, false);
             let vault = world.path("m.efface");
             let error = world.run(|s| train(&table, settings, &vault, s)).unwrap_err();
-            assert!(
-                error.message().contains(&format!("`{constant}` was computed from")),
-                "{error}"
-            );
+            assert!(error.said().contains(&format!("`{constant}` was computed from")), "{error}");
             assert!(error.what_to_do().unwrap().contains(option), "{error}");
         }
     }

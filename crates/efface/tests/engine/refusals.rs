@@ -73,7 +73,7 @@ fn tiny_noise_is_refused_as_unattainable() {
     let error = refused(Settings { noise: Some(1e-14), ..Settings::default() });
     assert_eq!(error.code(), "solve");
     let hint = error.what_to_do().unwrap();
-    assert!(hint.contains("`--lambda`") && hint.contains("`--noise` to "), "{error}");
+    assert!(hint.contains("`§lambda`") && hint.contains("`§noise` to "), "{error}");
 }
 
 #[test]

@@ -264,12 +264,12 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let good = Rows::new(0, 90, turns);
     let cases: Vec<(Error, &str, &str)> = vec![
         (refused(&Rows::new(0, 90, |_| -1.0), plain()), "data", "at least 0, got `-1`"),
-        (refused(&Rows::new(0, 90, |_| f64::NAN), plain()), "data", "X, row:0: the weight must"),
+        (refused(&Rows::new(0, 90, |_| f64::NAN), plain()), "data", "X[0]: the weight must"),
         (refused(&Rows::new(0, 90, |_| f64::INFINITY), plain()), "data", "got `inf`"),
         (refused(&Rows::new(0, 90, |_| 0.0), plain()), "weights", "all weights are 0"),
         (refused(&Rows::new(0, 90, |_| 1e15), plain()), "weights", "sum to 90000000000000000"),
         (refused(&good, Settings { max_weight: Some(2.0), ..plain() }), "max-weight", "weight 3"),
-        (refused(&good, Settings { max_weight: Some(0.0), ..plain() }), "range", "`max-weight`"),
+        (refused(&good, Settings { max_weight: Some(0.0), ..plain() }), "range", "`§max-weight`"),
         (
             refused(
                 &good,
@@ -302,7 +302,7 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let before = std::fs::read(&vault).unwrap();
     let heavy = Rows::new(300, 3, |row| if row == 301 { 3.5 } else { 1.0 });
     let error = world.run(|s| add(&vault, &later(heavy.source()), None, s)).unwrap_err();
-    assert_eq!(error.message(), "a record has weight 3.5, but `max-weight` is 3");
+    assert_eq!(error.message(), "a record has weight 3.5, but `§max-weight` is 3");
     let error = world.run(|s| add(&vault, &later(heavy.unweighted()), None, s)).unwrap_err();
     assert_eq!(
         error.message(),

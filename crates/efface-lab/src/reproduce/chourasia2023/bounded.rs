@@ -40,7 +40,7 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         let answer = match account::ask("deletion-rdp-bounded", &grid.asked(n, grid.epsilon_dd)) {
             Ok(answer) => answer,
             Err(error) => {
-                outcome.remarks.push(format!("n = {n} is refused: {}.", error.message()));
+                outcome.remarks.push(format!("n = {n} is refused: {}.", error.said()));
                 outcome.row(
                     [n.to_string(), "refused".into()].into_iter().chain(vec![String::new(); 5]),
                 );

@@ -160,7 +160,7 @@ impl CheckedDescent {
         if rounding <= radius {
             Ok(rounding)
         } else {
-            let (name, rule) = ("rounding", "at most D/2; lower `capacity` or `row-norm`");
+            let (name, rule) = ("rounding", "at most D/2; lower `§capacity` or `§row-norm`");
             Err(MechanismError::Range { name, rule, got: rounding })
         }
     }

@@ -28,22 +28,22 @@ impl Workload {
         let rate = self.deletions_per_month;
         if !(rate > 0.0 && rate <= 1e9) {
             return bad(format!(
-                "`deletions-per-month` must be above 0 and at most 1e9, got {rate}"
+                "`§deletions-per-month` must be above 0 and at most 1e9, got {rate}"
             ));
         }
         if self.groups.is_empty() || self.groups.len() > 1000 {
             return bad(format!(
-                "`group` must name between 1 and 1000 sizes, got {}",
+                "`§group` must name between 1 and 1000 sizes, got {}",
                 self.groups.len()
             ));
         }
         if let Some(size) = self.groups.iter().find(|size| !(1..=MOST_GROUP).contains(*size)) {
-            return bad(format!("`group` must be between 1 and {MOST_GROUP}, got {size}"));
+            return bad(format!("`§group` must be between 1 and {MOST_GROUP}, got {size}"));
         }
         if let Some(ms) = self.pass_ms
             && !(ms > 0.0 && ms <= 1e12)
         {
-            return bad(format!("`pass-ms` must be above 0 and at most 1e12, got {ms}"));
+            return bad(format!("`§pass-ms` must be above 0 and at most 1e12, got {ms}"));
         }
         Ok(self)
     }

@@ -118,7 +118,7 @@ impl Mechanism for DescentToDelete {
             }
             Start::Given(_) => {
                 let text = "`descent-to-delete` starts from zeros";
-                return Err(Error::refused("start", text).hint("leave out `--start`"));
+                return Err(Error::refused("start", text).hint("leave out `§start`"));
             }
         }
         .map_err(refused(NAME))
@@ -179,8 +179,8 @@ fn check(choices: &Choices) -> Result<()> {
     if choices.state != choices.variant.state() {
         let kept = if choices.variant.state() == State::Secret { "secret" } else { "perfect" };
         return refuse(
-            format!("`--variant {name}` keeps `{kept}` state, and `--state` says otherwise"),
-            "leave out `--state`",
+            format!("`§variant {name}` keeps `{kept}` state, and `§state` says otherwise"),
+            "leave out `§state`",
         );
     }
     if choices.variant == Variant::Weak {
@@ -196,7 +196,7 @@ fn check(choices: &Choices) -> Result<()> {
     } else if s.xi.is_some() {
         return refuse(
             format!(
-                "`--xi` makes the steps of `descent-to-delete --variant weak` grow, and `{name}` \
+                "`§xi` makes the steps of `§variant weak` grow, and `{name}` \
                  has no growing steps"
             ),
             "leave it out",
@@ -204,8 +204,8 @@ fn check(choices: &Choices) -> Result<()> {
     }
     if choices.variant.chooses_lambda() && s.diameter.is_none() {
         return refuse(
-            format!("`--variant {name}` chooses lambda from the diameter of the ball"),
-            "give `--diameter`, twice the largest norm that useful weights may have",
+            format!("`§variant {name}` chooses lambda from the diameter of the ball"),
+            "give `§diameter`, twice the largest norm that useful weights may have",
         );
     }
     if !matches!(choices.accountant, Accountant::Gdp | Accountant::Descent) {

@@ -61,7 +61,7 @@ pub(super) fn lambda(
         return Ok(Some(lambda));
     }
     Err(Error::refused("lambda", format!("the theorem would need lambda {lambda}"))
-        .hint("give `--lambda`, or another `--diameter`"))
+        .hint("give `§lambda`, or another `§diameter`"))
 }
 
 /// Everything about the mechanism that is fixed for the life of the model.
@@ -121,7 +121,7 @@ pub(super) fn schedule(
         least_steps(|iterations| ok(sigma, iterations))?.ok_or_else(|| {
             public
                 .infeasible(&format!("with noise {sigma}"))
-                .hint("raise `--noise` or `--epsilon`, or leave `--noise` to the engine")
+                .hint("raise `§noise` or `§epsilon`, or leave `§noise` to the engine")
         })
     };
     // Iterations that something other than the noise settles.
@@ -133,7 +133,7 @@ pub(super) fn schedule(
     };
     if let (Some(iterations), Some(_)) = (settled, s.excess_risk) {
         let what = format!(
-            "`--excess-risk` and `--iterations` ({iterations}) exclude each other: \
+            "`§excess-risk` and `§iterations` ({iterations}) exclude each other: \
             either determines the noise"
         );
         return Err(Error::refused("settings", what).hint("leave out one of the two"));
@@ -143,7 +143,9 @@ pub(super) fn schedule(
         (Some(sigma), Some(iterations)) => {
             return Err(public
                 .infeasible(&format!("with noise {sigma} and {iterations} iterations"))
-                .hint("raise `--noise`, `--iterations` or `--epsilon`, or leave `--noise` to the engine"));
+                .hint(
+                    "raise `§noise`, `§iterations` or `§epsilon`, or leave `§noise` to the engine",
+                ));
         }
         (Some(sigma), None) => (sigma, fewest(sigma)?),
         (None, None) => {
@@ -164,7 +166,7 @@ pub(super) fn schedule(
             .ok_or_else(|| {
                 public
                     .infeasible("with any noise")
-                    .hint("raise `--iterations`, `--epsilon` or `--lambda`")
+                    .hint("raise `§iterations`, `§epsilon` or `§lambda`")
             })?;
             (sigma, iterations)
         }

@@ -178,25 +178,25 @@ fn check(choices: &Choices) -> Result<()> {
         ));
     }
     if choices.state == State::Perfect {
-        let what = "`distributed-descent` with `--state perfect` is not offered: it keeps its \
+        let what = "`distributed-descent` with `§state perfect` is not offered: it keeps its \
             sample and parts between requests";
-        return refuse(what, "leave out `--state`");
+        return refuse(what, "leave out `§state`");
     }
     if !choices.mean {
-        let what = "`distributed-descent` with `--normalizer fixed` is not offered: each part \
+        let what = "`distributed-descent` with `§normalizer fixed` is not offered: each part \
                     averages over its own positions";
-        return refuse(what, "leave out `--normalizer`");
+        return refuse(what, "leave out `§normalizer`");
     }
     if s.iterations.is_some() && !counted {
-        let what = "`--iterations` of `distributed-descent` is the I of Theorem 4.5, used by the \
+        let what = "`§iterations` of `distributed-descent` is the I of Theorem 4.5, used by the \
             published accountant `descent` only: otherwise every part is solved to a measured \
             distance";
-        return refuse(what, "leave it out, or use `--accountant descent`");
+        return refuse(what, "leave it out, or use `§accountant descent`");
     }
     if counted && (s.noise.is_some() || s.solver.is_some()) {
-        let what = "`--noise` and `--solver` with `--accountant descent` are not offered: the \
+        let what = "`§noise` and `§solver` with `§accountant descent` are not offered: the \
                     theorem fixes the noise, and counts steps of gradient descent";
-        return refuse(what, "give `--iterations` or `--excess-risk`, or leave out `--accountant`");
+        return refuse(what, "give `§iterations` or `§excess-risk`, or leave out `§accountant`");
     }
     Ok(())
 }

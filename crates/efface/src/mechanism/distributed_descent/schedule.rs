@@ -139,9 +139,9 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
                 n.div_ceil(2)
             ),
         )
-        .hint("give that as `--minimum`, or leave it out")),
+        .hint("give that as `§minimum`, or leave it out")),
         Normalizer::Fixed { .. } => {
-            Err(Error::refused("normalizer", "`distributed-descent` needs `--normalizer mean`"))
+            Err(Error::refused("normalizer", "`distributed-descent` needs `§normalizer mean`"))
         }
     }
 }

@@ -69,16 +69,16 @@ impl Mechanism for NoisyGd {
         let s = &choices.settings;
         if choices.state == State::Secret {
             return clash(
-                "`noisy-gd` with `--state secret`",
+                "`noisy-gd` with `§state secret`",
                 "is not offered: it publishes its last iterate, so it has no secret state",
-                "leave out `--state`",
+                "leave out `§state`",
             );
         }
         if s.excess_risk.is_some() {
             return clash(
-                "`--excess-risk`",
+                "`§excess-risk`",
                 "is not a setting of `noisy-gd`",
-                "give `--noise`, or leave it to the engine",
+                "give `§noise`, or leave it to the engine",
             );
         }
         Ok(())
@@ -88,15 +88,15 @@ impl Mechanism for NoisyGd {
         let s = &choices.settings;
         match (s.start_public, s.start_privacy.is_some()) {
             (true, true) => clash(
-                "`--start-public` and `--start-privacy`",
+                "`§start-public` and `§start-privacy`",
                 "exclude each other",
                 "keep the one that applies",
             ),
             (false, false) => clash(
-                "`--start` with `noisy-gd`",
+                "`§start` with `noisy-gd`",
                 "is part of the release, so claims depend on how it was made",
-                "give `--start-public` if it was made without the private data, or \
-                 `--start-privacy EPSILON,DELTA,GROUP` if it was made privately",
+                "give `§start-public` if it was made without the private data, or \
+                 `§start-privacy EPSILON,DELTA,GROUP` if it was made privately",
             ),
             _ => Ok(()),
         }

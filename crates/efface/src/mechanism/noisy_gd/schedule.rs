@@ -109,7 +109,7 @@ pub(super) fn schedule(
             let refuse = || {
                 public
                     .infeasible(&format!("with noise {sigma}"))
-                    .hint("raise `--noise`, `--removal-steps` or `--epsilon`, or leave `--noise` to the engine")
+                    .hint("raise `§noise`, `§removal-steps` or `§epsilon`, or leave `§noise` to the engine")
             };
             match s.removal_steps {
                 Some(steps) => {
@@ -175,7 +175,7 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
             "steps",
             format!("descent in a ball of radius {radius} would take {steps:e} steps"),
         )
-        .hint("give `--steps`, a smaller `--radius`, or a `--lambda` above 0"));
+        .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
     }
     Ok(steps as u64)
 }

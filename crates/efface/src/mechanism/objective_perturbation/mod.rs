@@ -125,27 +125,27 @@ fn check(choices: &Choices) -> Result<()> {
     let rules = [
         (
             choices.state == State::Secret,
-            "`--state perfect`",
+            "`§state perfect`",
             "leave it out: its perturbation is kept in secret state",
         ),
         (
             choices.loss == LossName::Logistic,
             "another loss than `logistic`",
-            "use `--loss logistic`",
+            "use `§loss logistic`",
         ),
         (
             choices.notion == Notion::IndistinguishableFromRetraining,
             "another notion than `indistinguishable-from-retraining`",
-            "leave out `--notion`; its claims are never valid anyway",
+            "leave out `§notion`; its claims are never valid anyway",
         ),
         (
             choices.accountant == Accountant::Objective,
             "another accountant than `objective`",
-            "leave out `--accountant`",
+            "leave out `§accountant`",
         ),
         (choices.epsilon <= 1.0, "an epsilon above 1", "its theorem is stated for epsilon up to 1"),
-        (s.releases.is_none(), "`--releases`", "leave it out: the residual is what it counts"),
-        (choices.given.is_none(), "an extractor", "use `--mechanism solve`"),
+        (s.releases.is_none(), "`§releases`", "leave it out: the residual is what it counts"),
+        (choices.given.is_none(), "an extractor", "use `§mechanism solve`"),
     ];
     match rules.into_iter().find(|(holds, ..)| !holds) {
         None => Ok(()),

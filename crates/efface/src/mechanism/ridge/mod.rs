@@ -142,21 +142,21 @@ fn check(choices: &Choices) -> Result<()> {
         return clash(
             &format!("`ridge` with the loss `{}`", choices.loss.name()),
             "is not offered: only the squared loss can be solved from sums",
-            "give `--loss squared` and `--target-range`",
+            "give `§loss squared` and `§target-range`",
         );
     }
     if !exact || choices.accountant != Accountant::Exact {
         return clash(
             "`ridge`",
             "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
-            "leave out `--notion` and `--accountant`, or use `--mechanism solve`",
+            "leave out `§notion` and `§accountant`, or use `§mechanism solve`",
         );
     }
     if choices.state == State::Secret {
         return clash(
-            "`ridge` with `--state secret`",
+            "`ridge` with `§state secret`",
             "is not offered: what it keeps depends on the remaining records only",
-            "leave out `--state`",
+            "leave out `§state`",
         );
     }
     let without_use = [
@@ -189,5 +189,5 @@ fn check(choices: &Choices) -> Result<()> {
 /// The refusal of a setting that `ridge` has no use for.
 fn pointless(name: &str, reason: &str) -> Result<()> {
     let rule = format!("has no meaning with `ridge`: {reason}");
-    clash(&format!("`--{name}`"), &rule, "leave it out")
+    clash(&format!("`§{name}`"), &rule, "leave it out")
 }

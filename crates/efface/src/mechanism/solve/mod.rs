@@ -53,9 +53,9 @@ impl Mechanism for Optimum {
     fn check(&self, choices: &Choices) -> Result<()> {
         if self.0 == Procedure::Retrain && choices.state == State::Secret {
             return clash(
-                "`retrain` with `--state secret`",
+                "`retrain` with `§state secret`",
                 "is not offered: it retrains from scratch and keeps no state",
-                "leave out `--state`, or use `--mechanism solve`",
+                "leave out `§state`, or use `§mechanism solve`",
             );
         }
         Ok(())
@@ -65,7 +65,7 @@ impl Mechanism for Optimum {
         let s = &choices.settings;
         if s.start_public || s.start_privacy.is_some() {
             return clash(
-                "`--start-public` and `--start-privacy` with `solve`",
+                "`§start-public` and `§start-privacy` with `solve`",
                 "have no effect: it reaches the same optimum, with the same claims, from any start",
                 "leave them out",
             );
@@ -85,8 +85,8 @@ impl Mechanism for Optimum {
             return Ok(());
         }
         check_newton(constants).map_err(|error| {
-            Error::refused("settings", format!("`--solver newton` in `secret` state: {error}"))
-                .hint("leave out `--solver`: requests then pass over all rows")
+            Error::refused("settings", format!("`§solver newton` in `secret` state: {error}"))
+                .hint("leave out `§solver`: requests then pass over all rows")
         })
     }
 

@@ -51,7 +51,7 @@ fn remembered(
                     "damaged",
                     format!("the kept memory is of {known} records, but the vault has {count}"),
                 )
-                .hint("`efface refresh` continues without it"));
+                .hint("`§efface refresh` continues without it"));
             }
             if pending.needs_pass(checked) {
                 pending
@@ -85,18 +85,18 @@ pub(super) fn checked(
 fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
     let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
     let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {
-        Some(noise) => format!("`--noise` to {}", bound(1.01 * noise * times)),
-        None => format!("`--excess-risk` to {} times its value", bound(1.01 * times * times)),
+        Some(noise) => format!("`§noise` to {}", bound(1.01 * noise * times)),
+        None => format!("`§excess-risk` to {} times its value", bound(1.01 * times * times)),
     };
     Error::refused(
         "solve",
         format!(
-            "with `--lambda` {} and `--row-norm` {} the optimum of {records} records would have \
+            "with `§lambda` {} and `§row-norm` {} the optimum of {records} records would have \
              to be found {} times closer than float64 can certify",
             plan.setting.strong_convexity,
             plan.rows.norm,
             bound(times)
         ),
     )
-    .hint(format!("raise `--lambda`, or {instead}, or lower `--row-norm`"))
+    .hint(format!("raise `§lambda`, or {instead}, or lower `§row-norm`"))
 }

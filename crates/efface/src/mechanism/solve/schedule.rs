@@ -55,7 +55,7 @@ pub(super) fn schedule(
     let tau = farthest(sigma)?.ok_or_else(|| {
         public
             .infeasible(&format!("with noise {sigma}"))
-            .hint("raise `--noise`, raise `--epsilon`, or leave `--noise` to the engine")
+            .hint("raise `§noise`, raise `§epsilon`, or leave `§noise` to the engine")
     })?;
     let noise_origin = origin(noise_given, &[public.size_origin]);
     list.add("distance", Decimal(tau), origin(false, &[noise_origin, public.size_origin]));
@@ -83,8 +83,8 @@ fn sensitivity(public: &Public<'_>) -> Result<f64> {
         Normalizer::Mean { minimum } => (2.0, minimum),
     };
     if n == 0 {
-        return Err(Error::refused("minimum", "under `--normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
-            .hint("give `--minimum`, or use `--normalizer fixed`"));
+        return Err(Error::refused("minimum", "under `§normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
+            .hint("give `§minimum`, or use `§normalizer fixed`"));
     }
     Ok(per * g * public.setting.group as f64 / (m * n as f64))
 }

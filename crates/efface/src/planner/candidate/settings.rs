@@ -131,7 +131,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
                  ({plain:e} for the engine's choice)"
             ),
         )
-        .hint("raise `--excess-risk`, or give `--iterations`")),
+        .hint("raise `§excess-risk`, or give `§iterations`")),
     }
 }
 
@@ -167,7 +167,7 @@ fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> 
             "steps",
             format!("learning in a ball of radius {radius} would take {enough:e} steps"),
         )
-        .hint("give `--steps`, a smaller `--radius`, or a `--lambda` above 0"));
+        .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
     }
     let steps = settings.steps.unwrap_or(enough as u64);
     // P s^2/eta (1 + ln T), s^2 = 2 eta sigma^2.
@@ -204,7 +204,7 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
                 "excess-risk",
                 format!("the predicted excess risk is {least:e} with any noise, above {goal:e}"),
             )
-            .hint("raise `--excess-risk`, or give more `--steps`"));
+            .hint("raise `§excess-risk`, or give more `§steps`"));
         }
     }
     let mut high = 2.0 * low;

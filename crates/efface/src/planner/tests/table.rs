@@ -273,7 +273,7 @@ fn what_no_mechanism_could_take_is_an_error_and_no_table() {
     let fails = |sizes: Sizes, settings: Settings, rate: f64, groups: &[u64], part: &str| {
         let error = planned(&About::Sizes(sizes), settings, rate, groups).unwrap_err();
         assert_eq!(error.kind(), Kind::Input, "{error}");
-        assert!(error.message().contains(part), "{error}");
+        assert!(error.said().contains(part), "{error}");
     };
     let none = Settings::default;
     fails(sizes(0, 10, 2), none(), 1.0, &[1], "`n` must be");
