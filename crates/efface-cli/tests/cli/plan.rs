@@ -138,7 +138,7 @@ fn wrong_plans_are_usage_or_input_errors() {
     ] {
         w.efface(&format!("plan --n 20000 --d 30 --pass-ms 4 {more}")).fails(2, &[part]);
     }
-    w.efface("plan --n 200 --d 3 --pass-ms 0").fails(2, &["`pass-ms`"]);
+    w.efface("plan --n 200 --d 3 --pass-ms 0").fails(2, &["`--pass-ms`"]);
     let secret = "plan --n 200 --d 3 --pass-ms 1 --mechanism noisy-gd --state secret";
     w.efface(secret).fails(1, &["no mechanism", "hint: "]);
 }
