@@ -39,6 +39,18 @@ fn numbers_out_of_range_are_told_in_plain_words() {
 }
 
 #[test]
+fn warnings_name_settings_as_they_are_typed_on_every_page() {
+    let w = with_table();
+    let told = w.efface(&format!("{TRAIN} --public-n 600")).done().stderr;
+    assert!(told.contains("`--public-n` 600 is far from"), "{told}");
+    let page = w.efface("report m.efface").done().stdout;
+    assert!(page.contains("<code>--public-n</code> 600 is far from"), "{page}");
+    for line in ["report m.efface", "status m.efface", "status m.efface --json"] {
+        assert!(!w.efface(line).done().stdout.contains('\u{a7}'), "{line}");
+    }
+}
+
+#[test]
 fn one_record_is_one_record_and_one_number_one_number() {
     let w = with_table();
     let seeded = format!("{TRAIN} --seed 1 --classes 0,1 --mechanism noisy-gd --lambda 0.1");

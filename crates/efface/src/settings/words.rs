@@ -11,8 +11,11 @@ pub struct Words {
     pub command: fn(&str) -> String,
 }
 
-/// What marks a name, behind a backtick.
+/// What marks a name, at the beginning of code.
 pub const MARK: char = '§';
+
+/// How code begins, in plain texts and in pages for a browser.
+const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
 const INPUTS: [&str; 26] = [
@@ -45,17 +48,20 @@ const INPUTS: [&str; 26] = [
 ];
 
 /// A text of the engine in the words of a face. `` `§max-group` `` and `` `§loss squared` `` name
-/// settings and inputs, `` `§efface refresh` `` names a command; the mark of anything else stays.
+/// settings and inputs, `` `§efface refresh` `` names a command; the mark of anything else stays. In a
+/// page for a browser `<code>` stands for the backticks.
 #[must_use]
 pub fn in_words(text: &str, words: &Words) -> String {
     let mut parts = text.split(MARK);
     let mut written = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (named, rest) = part.split_at(part.find('`').unwrap_or(part.len()));
+        let (named, rest) = part.split_at(part.find(['`', '<']).unwrap_or(part.len()));
         // A line may have ended inside a name.
         let named = named.split_whitespace().collect::<Vec<_>>().join(" ");
         match named_in(&named, words) {
-            Some(name) if written.ends_with('`') => written.extend([&name, rest]),
+            Some(name) if CODE.iter().any(|begin| written.ends_with(begin)) => {
+                written.extend([&name, rest])
+            }
             _ => written.extend([&MARK.to_string(), part]),
         }
     }
@@ -104,6 +110,7 @@ mod tests {
             ("`§zero-based=false`", "`<zero-based=Some(\"false\")>`"),
             ("name it with `§id column 1`", "name it with `<id=Some(\"column 1\")>`"),
             ("run `§efface refresh`, then", "run `(refresh)`, then"),
+            ("<code>§epsilon</code>", "<code><epsilon=None></code>"),
             ("the record `§someone`", "the record `§someone`"),
             ("paragraph §id", "paragraph §id"),
             ("§", "§"),
