@@ -228,7 +228,7 @@ fn weights_that_break_a_rule_are_refused() {
         let refused = Dataset::weighted(Matrix::dense(2), Vec::new(), vec![bad]);
         assert!(matches!(refused, Err(DatasetError::Weights { weights: 1, rows: 0 })));
         let declared = Declared { max_weight: Some(bad), ..plain.declared().clone() };
-        assert!(declared.check().unwrap_err().to_string().contains("`§max-weight` must be"));
+        assert!(declared.check().unwrap_err().to_string().contains("`max-weight` must be"));
     }
     assert_eq!((data.rows(), data.sample_weights()), (1, &[1.0][..]));
     data.push_weighted(Row::Dense(&[1.0, 0.0]), 1.0, 2.0).unwrap();
