@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import efface
+from efface import _errors
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -70,6 +71,8 @@ NOT_RUN = """
 This build did not run the notebook: `EFFACE_DATA`, the folder of its public data set, was not set.
 :::
 """
+# Where the table of error codes goes.
+CODES = "<!-- codes -->"
 # What a browser would fetch by itself when a page is opened.
 _FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)[^>]+src\s*=\s*["'](?:https?:)?//"""
@@ -87,6 +90,15 @@ def _say_what_was_not_run(_: Sphinx, page: str, source: list[str]) -> None:
         if title is None:
             raise ValueError(f"the notebook {page} has no title")
         source[0] = source[0][: title.end()] + "\n" + NOT_RUN + source[0][title.end() :]
+
+
+def _list_codes(_: Sphinx, page: str, source: list[str]) -> None:
+    """Write the table of error codes where its page has a place for it."""
+    if page == "api/errors":
+        rows = "\n".join(f"| `{code}` | {means} |" for code, means in _errors.codes().items())
+        if source[0].count(CODES) != 1:
+            raise ValueError(f"{page} needs one line `{CODES}`")
+        source[0] = source[0].replace(CODES, f"| code | meaning |\n|---|---|\n{rows}")
 
 
 def _refuse_what_is_fetched(app: Sphinx, failure: Exception | None) -> None:
@@ -112,4 +124,5 @@ def setup(app: Sphinx) -> None:
     """Connect what this site checks and does beside Sphinx."""
     app.connect("autodoc-process-docstring", _escape_bars, priority=100)  # before numpydoc
     app.connect("source-read", _say_what_was_not_run)
+    app.connect("source-read", _list_codes)
     app.connect("build-finished", _refuse_what_is_fetched)

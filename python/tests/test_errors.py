@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import pickle
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import efface
-from efface import _errors
+from efface import _engine, _errors
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,27 @@ def test_kinds_and_codes(kind: str, code: str, expected: type[efface.Error]) -> 
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is expected
     assert (again.code, again.hint, str(again)) == (error.code, error.hint, str(error))
+
+
+def test_codes_are_those_that_the_engine_knows_or_that_are_listed_beside() -> None:
+    engine = json.loads(_engine.codes())
+    assert set(_errors._BY_CODE) <= set(engine)
+    assert not set(_errors._OWN) & set(engine)
+    assert list(_errors.codes()) == sorted({*engine, *_errors._OWN})
+    used = set()
+    for path in Path(efface.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "code":
+                value = node.value
+                ends = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+                used |= {end.value for end in ends if isinstance(end, ast.Constant)}
+            if isinstance(node, ast.FunctionDef):
+                named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                given = [value for arg, value in named if arg.arg == "code"]
+                used |= {value.value for value in given if isinstance(value, ast.Constant)}
+    assert {"usage", "error", "unknown-subject"} <= used
+    assert used <= set(_errors.codes())
+    assert set(_errors._OWN) <= used
 
 
 def test_errors_survive_pickles_with_all_they_say() -> None:

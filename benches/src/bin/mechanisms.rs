@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use efface::{EventBound, Notion, Settings, Source, Which};
+use efface::{Code, EventBound, Notion, Settings, Source, Which};
 use efface_bench::Failure;
 use efface_bench::bench::{mean, median, run, say};
 use efface_bench::data;
@@ -236,7 +236,7 @@ fn serve(
 
 /// Whether a request was refused only because the jointly covered releases are made.
 fn exhausted(error: &Failure) -> bool {
-    error.downcast_ref::<efface::Error>().is_some_and(|e| e.code() == "releases-exhausted")
+    error.downcast_ref::<efface::Error>().is_some_and(|e| e.code() == Code::ReleasesExhausted)
 }
 
 /// Passes, seconds of the mechanism, seconds in all.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use efface::Code;
 
 use crate::command::Cli;
 use crate::output::Output;
@@ -28,7 +29,7 @@ pub(crate) fn parse() -> Parsed {
     if json && !shown {
         let text = error.render().to_string();
         let (message, hint) = in_parts(&text);
-        Output::new(true).error("usage", &message, hint.as_deref(), &[]);
+        Output::new(true).error(Code::Usage, &message, hint.as_deref(), &[]);
     } else if error.print().is_err() {
         // Nobody reads it any more.
         return Parsed::Over(ExitCode::from(if shown { 0 } else { 2 }));

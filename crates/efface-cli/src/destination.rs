@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use efface::Error;
+use efface::{Code, Error};
 use tempfile::NamedTempFile;
 
 use crate::failure::Result;
@@ -45,10 +45,10 @@ impl Destination {
     /// Until [`Self::write`], a file already at `path` stays as it is.
     pub(crate) fn reserve(path: &Path, existing: Existing, others: &[&Path]) -> Result<Self> {
         let failed = |error: io::Error| {
-            Error::input("unwritable", format!("cannot write `{}`: {error}", path.display()))
+            Error::input(Code::Unwritable, format!("cannot write `{}`: {error}", path.display()))
         };
         if let Some(what) = irreplaceable(path, others) {
-            return Err(Error::input("unwritable", format!("`{}` {what}", path.display()))
+            return Err(Error::input(Code::Unwritable, format!("`{}` {what}", path.display()))
                 .hint("give another file name; this file is not overwritten even with `--force`")
                 .into());
         }
@@ -109,13 +109,13 @@ impl Destination {
 }
 
 fn exists(path: &Path) -> Error {
-    Error::input("exists", format!("`{}` exists", path.display()))
+    Error::input(Code::Exists, format!("`{}` exists", path.display()))
         .hint("give another file name, or `--force` to replace it")
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
     let reason = without_name(error);
-    Error::storage("unwritable", format!("cannot write `{}`: {reason}", path.display()))
+    Error::storage(Code::Unwritable, format!("cannot write `{}`: {reason}", path.display()))
 }
 
 /// What must never be written over, and why.

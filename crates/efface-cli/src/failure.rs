@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use efface::{Error, Kind};
+use efface::{Code, Error, Kind};
 
 /// How a command that ran to its end came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::BrokenPipe;
         }
-        Self::Error(Error::storage("output", format!("cannot write standard output: {error}")))
+        Self::Error(Error::storage(Code::Output, format!("cannot write standard output: {error}")))
     }
 
     /// The same failure of showing a result, when the request itself has been served.
@@ -67,5 +67,5 @@ impl Failure {
 
 /// A file could not be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Error::input("unreadable", format!("cannot read `{}`: {error}", path.display())).into()
+    Error::input(Code::Unreadable, format!("cannot read `{}`: {error}", path.display())).into()
 }

@@ -6,7 +6,7 @@
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use efface::Error;
+use efface::{Code, Error};
 
 use crate::failure::Result;
 
@@ -23,7 +23,7 @@ pub(crate) fn listen() -> Result<()> {
     match noted {
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(()),
         Err(error) => {
-            Err(Error::storage("signals", format!("cannot listen for Ctrl-C: {error}")).into())
+            Err(Error::storage(Code::Signals, format!("cannot listen for Ctrl-C: {error}")).into())
         }
     }
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{self, Path, PathBuf};
 
-use efface::{Error, Keyring};
+use efface::{Code, Error, Keyring};
 use zeroize::Zeroizing;
 
 use crate::context;
@@ -17,7 +17,7 @@ pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
     let place = match given {
         Some(path) => path.to_owned(),
         None => default_place(|name| env::var_os(name)).ok_or_else(|| {
-            Error::input("key", "there is no place for the key file: `$HOME` is not set")
+            Error::input(Code::Key, "there is no place for the key file: `$HOME` is not set")
                 .hint("give `--key FILE`, or set `$EFFACE_KEY`")
         })?,
     };
@@ -36,9 +36,12 @@ fn default_place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
 pub(crate) fn load(given: Option<&Path>) -> Result<Keyring> {
     let path = locate(given)?;
     if !path.exists() {
-        return Err(Error::input("key", format!("there is no key file at `{}`", path.display()))
-            .hint("give the key the vault was made with: `--key FILE` or `$EFFACE_KEY`")
-            .into());
+        return Err(Error::input(
+            Code::Key,
+            format!("there is no key file at `{}`", path.display()),
+        )
+        .hint("give the key the vault was made with: `--key FILE` or `$EFFACE_KEY`")
+        .into());
     }
     read(&path)
 }
@@ -74,18 +77,18 @@ pub(crate) fn create(path: &Path) -> Result<Keyring> {
     for bytes in [&mut seed, &mut secret] {
         context::random(&mut bytes[..]).map_err(|error| {
             Error::storage(
-                "randomness",
+                Code::Randomness,
                 format!("the operating system gave no randomness: {error}"),
             )
         })?;
     }
     Keyring::create(path, &seed, &secret)
-        .map_err(|error| Error::storage("key", error.to_string()).into())
+        .map_err(|error| Error::storage(Code::Key, error.to_string()).into())
 }
 
 /// Reads a key file.
 pub(crate) fn read(path: &Path) -> Result<Keyring> {
-    Keyring::load(path).map_err(|error| Error::input("key", error.to_string()).into())
+    Keyring::load(path).map_err(|error| Error::input(Code::Key, error.to_string()).into())
 }
 
 /// The public key in hexadecimal digits.

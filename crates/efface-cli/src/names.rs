@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface::Error;
+use efface::{Code, Error};
 use serde_json::Value;
 
 use crate::failure::Result;
@@ -18,7 +18,7 @@ pub(crate) fn read(path: &Path, column: Option<&str>) -> Result<Vec<String>> {
         }
         None if is_table(path) => {
             let message = format!("`{}` is a table", path.display());
-            let error = Error::input("column", message);
+            let error = Error::input(Code::Column, message);
             return Err(error.hint("name the id column with `--column`").into());
         }
         None if has_ending(path, "json") => array(path, &input::text(path)?)?,
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path, column: Option<&str>) -> Result<Vec<String>> {
     };
     if names.is_empty() {
         let message = format!("`{}` has no names to delete", path.display());
-        return Err(Error::input("empty", message).into());
+        return Err(Error::input(Code::Empty, message).into());
     }
     Ok(names)
 }
@@ -47,7 +47,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn array(path: &Path, text: &str) -> Result<Vec<String>> {
-    let refused = |why: String| Error::input("ids", format!("`{}`: {why}", path.display()));
+    let refused = |why: String| Error::input(Code::Ids, format!("`{}`: {why}", path.display()));
     let values: Vec<Value> = serde_json::from_str(text).map_err(|error| {
         refused(format!("an array of strings or whole numbers is needed: {error}"))
     })?;

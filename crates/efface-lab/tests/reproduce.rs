@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use efface::Code;
 use efface_lab::reproduce::{Done, Options, experiments, run};
 
 fn root(path: &str) -> PathBuf {
@@ -85,7 +86,7 @@ fn pages_of_others_are_not_overwritten() {
     let options = Options { names: vec!["chien2024-table1".into()], ..options(folder.path()) };
     ran(&options).unwrap();
     let refused = ran(&options).unwrap_err();
-    assert_eq!((refused.code(), refused.kind()), ("exists", efface::Kind::Input), "{refused}");
+    assert_eq!((refused.code(), refused.kind()), (Code::Exists, efface::Kind::Input), "{refused}");
     let options = Options { replace: true, ..options };
     ran(&options).unwrap();
     fs::write(&page, "<html>my own</html>").unwrap();

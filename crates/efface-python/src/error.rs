@@ -1,7 +1,8 @@
 //! The engine's error as an exception of `efface._errors`.
 
-use efface::{Error, Kind, MARK, in_words, value_in_words};
+use efface::{Code, Error, Kind, MARK, in_words, value_in_words};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use crate::settings::PARAMETERS;
 
@@ -19,14 +20,21 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     };
     let message = in_words(error.message(), &PARAMETERS);
     let hint = error.what_to_do().map(|hint| in_words(hint, &PARAMETERS));
-    let parts = (kind, error.code(), message, hint, error.names().to_vec());
+    let parts = (kind, error.code().as_str(), message, hint, error.names().to_vec());
     let exception = py.import("efface._errors")?.call_method1("of_engine", parts)?;
     Ok(PyErr::from_value(exception))
 }
 
+/// Every code of the engine's errors as a JSON object: the words, and what each means.
+#[pyfunction]
+pub(crate) fn codes() -> String {
+    let told = |code: &Code| (code.as_str(), code.sentence());
+    Value::from_iter(Code::ALL.iter().map(told)).to_string()
+}
+
 /// A value as JSON, what it names in Python's words.
 pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    let broken = |error: serde_json::Error| raised(&Error::storage("json", error.to_string()));
+    let broken = |error: serde_json::Error| raised(&Error::storage(Code::Json, error.to_string()));
     let text = serde_json::to_string(value).map_err(broken)?;
     if !text.contains(MARK) {
         return Ok(text);
@@ -39,5 +47,5 @@ pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
 /// A value from JSON; `what` names it in messages.
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text)
-        .map_err(|error| raised(&Error::input("usage", format!("{what}: {error}"))))
+        .map_err(|error| raised(&Error::input(Code::Usage, format!("{what}: {error}"))))
 }

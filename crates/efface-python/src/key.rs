@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::{Error, Keyring};
+use efface::{Code, Error, Keyring};
 use pyo3::prelude::*;
 use zeroize::Zeroizing;
 
@@ -16,12 +16,12 @@ pub(crate) fn create_key(path: PathBuf) -> PyResult<String> {
     for bytes in [&mut seed, &mut secret] {
         random(&mut bytes[..]).map_err(|error| {
             let message = format!("the operating system gave no randomness: {error}");
-            raised(&Error::storage("randomness", message))
+            raised(&Error::storage(Code::Randomness, message))
         })?;
     }
     Keyring::create(&path, &seed, &secret)
         .map(|keyring| digits(&keyring))
-        .map_err(|error| raised(&Error::storage("key", error.to_string())))
+        .map_err(|error| raised(&Error::storage(Code::Key, error.to_string())))
 }
 
 /// The public key of a key file, 64 hexadecimal digits.
@@ -32,7 +32,7 @@ pub(crate) fn public_key(path: PathBuf) -> PyResult<String> {
 
 /// Reads a key file.
 pub(crate) fn read(path: &Path) -> PyResult<Keyring> {
-    Keyring::load(path).map_err(|error| raised(&Error::input("key", error.to_string())))
+    Keyring::load(path).map_err(|error| raised(&Error::input(Code::Key, error.to_string())))
 }
 
 /// Randomness of the operating system.

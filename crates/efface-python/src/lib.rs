@@ -30,6 +30,8 @@ mod _engine {
     #[pymodule_export]
     use super::copies::{backup, relocate};
     #[pymodule_export]
+    use super::error::codes;
+    #[pymodule_export]
     use super::key::{create_key, public_key};
     #[pymodule_export]
     use super::losses::losses;

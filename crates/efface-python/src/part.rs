@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -195,5 +195,5 @@ impl Target {
 
 fn positions(given: &[i64]) -> PyResult<Vec<u64>> {
     let all: std::result::Result<_, _> = given.iter().map(|&at| u64::try_from(at)).collect();
-    all.map_err(|_| raised(&Error::input("data", "positions must not be negative")))
+    all.map_err(|_| raised(&Error::input(Code::Data, "positions must not be negative")))
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use efface::planner::{About, Advice, Machine, Sizes, Workload};
-use efface::{Error, Settings};
+use efface::{Code, Error, Settings};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -52,6 +52,6 @@ pub(crate) fn plan(
     match (table, sizes) {
         (Some(table), None) => table.lend(py, |source| ask(&About::Table(source))),
         (None, Some(sizes)) => ask(&About::Sizes(parsed::<Sizes>("sizes", sizes)?)),
-        _ => Err(raised(&Error::input("usage", "give either `table` or `sizes`"))),
+        _ => Err(raised(&Error::input(Code::Usage, "give either `table` or `sizes`"))),
     }
 }

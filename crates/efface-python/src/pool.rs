@@ -5,7 +5,7 @@
 use std::process;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The process whose threads the default pool has.
@@ -30,7 +30,7 @@ fn forked(here: u32) -> Result<Arc<ThreadPool>> {
         _ => {
             let pool = ThreadPoolBuilder::new()
                 .build()
-                .map_err(|error| Error::storage("threads", error.to_string()))?;
+                .map_err(|error| Error::storage(Code::Threads, error.to_string()))?;
             let pool = Arc::new(pool);
             // A pool from before another fork has no threads to end.
             std::mem::forget(held.replace((here, pool.clone())));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use efface::{Error, Linear, Verdict};
+use efface::{Code, Error, Linear, Verdict};
 use efface_page::{Decimal, words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -168,5 +168,5 @@ fn trusted(digits: &str) -> PyResult<[u8; 32]> {
         return Ok(key);
     }
     let message = "a public key must be 64 hexadecimal digits";
-    Err(raised(&Error::input("key", message)))
+    Err(raised(&Error::input(Code::Key, message)))
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use efface::planner::chosen;
-use efface::{Delete, Error, ExportFormat, Served, Settings, Source, Which};
+use efface::{Code, Delete, Error, ExportFormat, Served, Settings, Source, Which};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -123,7 +123,7 @@ fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Wh
     match (ids, subjects) {
         (Some(ids), None) => Ok(Which::Ids(ids)),
         (None, Some(subjects)) => Ok(Which::Subjects(subjects)),
-        _ => Err(raised(&Error::input("usage", "give either `ids` or `subjects`"))),
+        _ => Err(raised(&Error::input(Code::Usage, "give either `ids` or `subjects`"))),
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn export<'py>(
     let format = ExportFormat::from_name(format).ok_or_else(|| {
         let names = ExportFormat::NAMES.join(", ");
         let message = format!("`format` must be one of {names}, got `{format}`");
-        raised(&Error::input("format", message))
+        raised(&Error::input(Code::Format, message))
     })?;
     let bytes = serve(py, &key, &None, None, |around| efface::export(&vault, format, around))?;
     Ok(PyBytes::new(py, &bytes))

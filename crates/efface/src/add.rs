@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::encode::encode;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
@@ -70,7 +70,7 @@ fn serve_rows(
     let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.data.rows() as u64;
     if rows == 0 {
-        return Err(Error::input("data", "the table has no records of the model's classes"));
+        return Err(Error::input(Code::Data, "the table has no records of the model's classes"));
     }
     check_ids(&table)?;
     check_subjects(plan, &table)?;
@@ -131,7 +131,7 @@ fn serve_rows(
         let largest = transaction.largest_subject()?;
         if largest > limit {
             return Err(Error::refused(
-                "max-group",
+                Code::MaxGroup,
                 format!("a subject would have {largest} records, but `§max-group` is {limit}"),
             )
             .hint("add fewer rows per person"));
@@ -163,7 +163,7 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
             ("have no", "the table names some")
         };
         return Err(Error::refused(
-            "subjects",
+            Code::Subjects,
             format!("this model's records {has} subjects, but {lacks}"),
         )
         .hint("name the subject column with `§subject` exactly when the first table had one"));
@@ -175,16 +175,16 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
 fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
     match (kind, named) {
         (RequestKind::Update, false) => {
-            Err(Error::input("ids", "an update needs the ids of the records it replaces")
+            Err(Error::input(Code::Ids, "an update needs the ids of the records it replaces")
                 .hint("name the id column with `§id`"))
         }
         (RequestKind::Add, true) if plan.ids == Ids::Position => Err(Error::refused(
-            "ids",
+            Code::Ids,
             "this model was trained without an id column, so additions cannot have one",
         )
         .hint("leave out `§id`")),
         (RequestKind::Add, false) if plan.ids == Ids::Column => {
-            Err(Error::input("ids", "this model's records have ids, so additions need them")
+            Err(Error::input(Code::Ids, "this model's records have ids, so additions need them")
                 .hint("name the id column with `§id`"))
         }
         _ => Ok(()),
@@ -222,7 +222,7 @@ fn withdraw(
     let lookup = rows.find_ids(&names)?;
     if let Some(id) = lookup.missing.first() {
         return Err(Error::refused(
-            "unknown-record",
+            Code::UnknownRecord,
             format!(
                 "{} of {} ids are unknown, such as `{id}`; nothing was changed",
                 lookup.missing.len(),
@@ -252,7 +252,7 @@ fn refuse_known(
     let lookup = rows.find_ids(&names)?;
     if !lookup.found.is_empty() {
         return Err(Error::refused(
-            "duplicate-id",
+            Code::DuplicateId,
             format!(
                 "{} of {} ids are in the model already; nothing was added",
                 lookup.found.len(),
@@ -264,7 +264,7 @@ fn refuse_known(
     for id in &lookup.missing {
         if vault.tombstone(&hmac(id))?.is_some() {
             return Err(Error::refused(
-                "duplicate-id",
+                Code::DuplicateId,
                 format!("`{id}` was deleted before, and ids are never reused; nothing was added"),
             )
             .hint("give the record a new id"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use efface_learn::Dataset;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::naming::check_convention;
 use crate::plan::Plan;
 use crate::rows::{InVault, Keyed, Rows};
@@ -48,7 +48,7 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
             lookup.missing.len(),
             shown.join(", ")
         );
-        return Err(Error::refused("unknown-record", message)
+        return Err(Error::refused(Code::UnknownRecord, message)
             .hint("only records in the vault can be audited")
             .about(lookup.missing));
     }

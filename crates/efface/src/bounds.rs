@@ -7,7 +7,7 @@ use efface_privacy::event::{Adjacency, Event};
 use efface_privacy::quantity::{Decimal, Delta};
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::private_notion;
 
 /// One accountant's answer to one question about an event.
@@ -42,15 +42,15 @@ const ORDER: f64 = 2.0;
 /// When the text is no certificate, or no delta in (0, 1) is given or listed.
 pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
     let certificate =
-        Certificate::parse(text).map_err(|e| Error::input("certificate", e.to_string()))?;
+        Certificate::parse(text).map_err(|e| Error::input(Code::Certificate, e.to_string()))?;
     let listed = |name: &str| {
         let found = certificate.constants.iter().find(|c| c.name == name)?;
         found.value.parse::<Decimal>().ok().map(|value| value.0)
     };
     let delta = delta.or_else(|| listed("delta")).ok_or_else(|| {
-        Error::input("delta", "the certificate lists no `delta`").hint("give `§delta`")
+        Error::input(Code::Delta, "the certificate lists no `delta`").hint("give `§delta`")
     })?;
-    Delta::new(delta).map_err(|error| Error::input("range", error.to_string()))?;
+    Delta::new(delta).map_err(|error| Error::input(Code::Range, error.to_string()))?;
     let order = listed("order").unwrap_or(ORDER);
     let stated = certificate.claims.iter().find_map(|claim| claim.adjacency);
     let adjacency = stated.unwrap_or(Adjacency::Replace);

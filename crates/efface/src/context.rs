@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use efface_vault::Keyring;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::rows::RowStore;
 
 /// Clock, randomness, keys, row store and watcher of one operation.
@@ -65,7 +65,7 @@ impl Context<'_> {
         let mut bytes = [0u8; N];
         (self.entropy)(&mut bytes).map_err(|error| {
             Error::storage(
-                "randomness",
+                Code::Randomness,
                 format!("the operating system gave no randomness: {error}"),
             )
         })?;

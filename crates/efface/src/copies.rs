@@ -8,7 +8,7 @@ use efface_vault::{Copied, Existing, Vault};
 use serde::Serialize;
 
 use crate::context::{Progress, Watch};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::head::Head;
 use crate::store::{Current, open_for_reading, wait_for};
 use crate::verify_ledger::verify_open;
@@ -77,7 +77,7 @@ pub fn restore(
             copy = Some(from.copy_to(destination, existing, &mut || false)?);
             Ok(())
         })?;
-        copy.ok_or_else(|| Error::storage("vault", "nothing was copied"))?
+        copy.ok_or_else(|| Error::storage(Code::Vault, "nothing was copied"))?
     };
     // What is checked is the copy itself: nothing comes between the check and the use.
     let mut told = check(copied.path(), head, watch)?;
@@ -127,7 +127,7 @@ fn check(path: &Path, head: Option<Head>, watch: &mut Watch<'_>) -> Result<Backu
     }
     let mut vault = open_for_reading(path)?;
     if let Some(complaint) = vault.complaints()?.into_iter().next() {
-        return Err(Error::storage("damaged", format!("the backup is damaged: {complaint}")));
+        return Err(Error::storage(Code::Damaged, format!("the backup is damaged: {complaint}")));
     }
     let told = summary(&vault)?;
     let key = vault.genesis()?.public_key;
@@ -135,7 +135,7 @@ fn check(path: &Path, head: Option<Head>, watch: &mut Watch<'_>) -> Result<Backu
     match verdict.checks.iter().find(|check| check.outcome == CheckOutcome::Fails) {
         None => Ok(told),
         Some(check) => Err(Error::refused(
-            "backup",
+            Code::Backup,
             format!("the backup was not restored: {}: {}", check.name, check.reason),
         )
         .hint("take another backup")),

@@ -10,7 +10,7 @@ use efface_vault::{Identity, Keyring, RecordId, Vault};
 
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
@@ -40,10 +40,10 @@ impl Which {
     }
 
     /// The code of the error that says that one of the names is unknown.
-    pub(crate) fn unknown(&self) -> &'static str {
+    pub(crate) fn unknown(&self) -> Code {
         match self {
-            Self::Ids(_) => "unknown-record",
-            Self::Subjects(_) => "unknown-subject",
+            Self::Ids(_) => Code::UnknownRecord,
+            Self::Subjects(_) => Code::UnknownSubject,
         }
     }
 
@@ -211,7 +211,7 @@ fn again(
 ) -> Result<Served> {
     let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
     let Some(&newest) = indices.last() else {
-        return Err(Error::input("ids", "nothing to delete was named"));
+        return Err(Error::input(Code::Ids, "nothing to delete was named"));
     };
     let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     let mut transaction = vault.begin()?;
@@ -326,11 +326,11 @@ pub(crate) fn subject_marks(
 
 fn check_names(which: &Which) -> Result<()> {
     if which.names().is_empty() {
-        return Err(Error::input("ids", "nothing to delete was named")
+        return Err(Error::input(Code::Ids, "nothing to delete was named")
             .hint("name records with `§record`, or people with `§subject`"));
     }
     if which.names().iter().any(String::is_empty) {
-        return Err(Error::input("ids", "an id or subject must not be empty"));
+        return Err(Error::input(Code::Ids, "an id or subject must not be empty"));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use efface_learn::Dataset;
 use efface_matrix::Row;
 
-use crate::error::{Error, Result, Stopped};
+use crate::error::{Code, Error, Result, Stopped};
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
@@ -62,7 +62,7 @@ pub(crate) fn decode(
 }
 
 pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::storage("damaged", format!("the vault holds a row that cannot be read: {error}"))
+    Error::storage(Code::Damaged, format!("the vault holds a row that cannot be read: {error}"))
 }
 
 /// Weights as little-endian f64.
@@ -75,7 +75,7 @@ pub(crate) fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (words, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() || words.len() != plan.parameters() {
         return Err(Error::storage(
-            "damaged",
+            Code::Damaged,
             format!("the vault's model must have {} weights", plan.parameters()),
         ));
     }
@@ -83,6 +83,6 @@ pub(crate) fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     if weights.iter().all(|w| w.is_finite()) {
         Ok(weights)
     } else {
-        Err(Error::storage("damaged", "the vault's model has a weight that is not finite"))
+        Err(Error::storage(Code::Damaged, "the vault's model has a weight that is not finite"))
     }
 }

@@ -9,7 +9,7 @@ use efface_privacy::certificate::{
 use efface_vault::Transaction;
 
 use crate::context::{Context, Progress};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::{ERASURE, append};
 use crate::outcome::{ERASE, Served};
 use crate::rows::Access;
@@ -70,7 +70,7 @@ pub(crate) fn withdraw(
         },
     };
     let document = serde_json::to_value(&erasure)
-        .map_err(|error| Error::storage("erasure", error.to_string()))?;
+        .map_err(|error| Error::storage(Code::Erasure, error.to_string()))?;
     let (text, hash) = sealed(document, context.keyring)?;
     context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?.check()?;
     transaction.withdraw_model()?;

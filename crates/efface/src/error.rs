@@ -1,7 +1,11 @@
 //! The one error of the engine: a stable code, a message, a hint.
 
+mod code;
+
 use std::fmt;
 use std::path::Path;
+
+pub use code::Code;
 
 /// What kind of failure it is; the command line's exit code follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
-    code: &'static str,
+    code: Code,
     message: String,
     hint: Option<String>,
     names: Vec<String>,
@@ -31,26 +35,26 @@ pub struct Error {
 impl Error {
     /// A refusal: the request was understood and will not be served.
     #[must_use]
-    pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn refused(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Refused, code, message.into())
     }
 
     /// Wrong usage or input.
     #[must_use]
-    pub fn input(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn input(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Input, code, message.into())
     }
 
     /// A failure of disk or vault.
     #[must_use]
-    pub fn storage(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn storage(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Storage, code, message.into())
     }
 
     /// Another program has the vault.
     #[must_use]
     pub fn busy(message: impl Into<String>) -> Self {
-        Self::of(Kind::Busy, "in-use", message.into())
+        Self::of(Kind::Busy, Code::InUse, message.into())
             .hint("try again later, or wait for it with `§wait SECONDS`")
     }
 
@@ -58,10 +62,10 @@ impl Error {
     #[must_use]
     pub fn interrupted() -> Self {
         let message = "interrupted; nothing was changed".into();
-        Self::of(Kind::Interrupted, "interrupted", message)
+        Self::of(Kind::Interrupted, Code::Interrupted, message)
     }
 
-    fn of(kind: Kind, code: &'static str, message: String) -> Self {
+    fn of(kind: Kind, code: Code, message: String) -> Self {
         Self { kind, code, message, hint: None, names: Vec::new() }
     }
 
@@ -83,7 +87,7 @@ impl Error {
     /// where it has them not yet.
     #[must_use]
     pub(crate) fn of_vault(mut self, path: &Path) -> Self {
-        if self.code != "damaged" {
+        if self.code != Code::Damaged {
             return self;
         }
         let name = path.display().to_string();
@@ -100,9 +104,9 @@ impl Error {
         self.kind
     }
 
-    /// A stable word for programs.
+    /// What it is about, for programs.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         self.code
     }
 
@@ -169,15 +173,15 @@ impl From<efface_vault::OpenError> for Error {
             error => error,
         };
         let code = match &error {
-            E::NotFound { .. } | E::Unfinished { .. } => "not-found",
-            E::Lock(_) => "lock",
-            E::NotAVault { .. } | E::NotAFile { .. } => "not-a-vault",
-            E::Newer { .. } => "newer",
-            E::Older { .. } => "older",
-            E::ForeignJournal { .. } => "foreign-journal",
-            E::WithoutJournal { .. } => "journal-missing",
-            E::SeveralNames { .. } => "several-names",
-            _ => "vault",
+            E::NotFound { .. } | E::Unfinished { .. } => Code::NotFound,
+            E::Lock(_) => Code::Lock,
+            E::NotAVault { .. } | E::NotAFile { .. } => Code::NotAVault,
+            E::Newer { .. } => Code::Newer,
+            E::Older { .. } => Code::Older,
+            E::ForeignJournal { .. } => Code::ForeignJournal,
+            E::WithoutJournal { .. } => Code::JournalMissing,
+            E::SeveralNames { .. } => Code::SeveralNames,
+            _ => Code::Vault,
         };
         let older = matches!(error, E::Older { .. });
         let error = Self::storage(code, error.to_string());
@@ -190,7 +194,7 @@ impl From<efface_vault::UnlockError> for Error {
         use efface_vault::UnlockError as E;
         match error {
             E::Read(error) => error.into(),
-            other => Self::refused("key", other.to_string())
+            other => Self::refused(Code::Key, other.to_string())
                 .hint("give the right one with `§key`, or put the key file back from your copy"),
         }
     }
@@ -200,7 +204,7 @@ impl From<efface_vault::ReadError> for Error {
     fn from(error: efface_vault::ReadError) -> Self {
         match error {
             efface_vault::ReadError::Store(fault) => fault.into(),
-            other => Self::storage("vault", other.to_string()),
+            other => Self::storage(Code::Vault, other.to_string()),
         }
     }
 }
@@ -210,9 +214,9 @@ impl From<efface_vault::StoreFault> for Error {
         use efface_vault::StoreFault as F;
         match fault {
             F::Busy => Self::busy(fault.to_string()),
-            F::Rows(fault) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
-            F::Damaged(_) => Self::storage("damaged", fault.to_string()).hint(CHANGED),
-            other => Self::storage("vault", other.to_string()),
+            F::Rows(fault) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
+            F::Damaged(_) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
+            other => Self::storage(Code::Vault, other.to_string()),
         }
     }
 }
@@ -222,13 +226,12 @@ impl From<efface_vault::WriteError> for Error {
         use efface_vault::WriteError as E;
         let text = error.to_string();
         match error {
-            E::DuplicateId { .. } => Self::refused("duplicate-id", text),
-            E::RequestConflict { .. } => {
-                Self::input("request-conflict", text).hint("use a new request id for a new request")
-            }
+            E::DuplicateId { .. } => Self::refused(Code::DuplicateId, text),
+            E::RequestConflict { .. } => Self::input(Code::RequestConflict, text)
+                .hint("use a new request id for a new request"),
             E::Stopped => Self::interrupted(),
             E::Store(fault) => fault.into(),
-            _ => Self::storage("vault", text),
+            _ => Self::storage(Code::Vault, text),
         }
     }
 }
@@ -239,12 +242,12 @@ impl From<efface_vault::CreateError> for Error {
         let text = error.to_string();
         match error {
             E::AlreadyExists { .. } => {
-                Self::storage("exists", text).hint("give another name, or remove it yourself")
+                Self::storage(Code::Exists, text).hint("give another name, or remove it yourself")
             }
             E::Lock(LockError::InUse { .. }) => Self::busy(text),
             E::Write(error) => error.into(),
             E::Open(error) => error.into(),
-            _ => Self::storage("vault", text),
+            _ => Self::storage(Code::Vault, text),
         }
     }
 }

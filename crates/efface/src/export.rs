@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA, append};
 use crate::seal::sealed;
 use crate::serve::in_line;
@@ -91,7 +91,7 @@ struct Document<'a> {
 }
 
 fn rendered(model: &Weights, format: ExportFormat) -> Result<Vec<u8>> {
-    let failed = |error: &dyn std::fmt::Display| Error::storage("export", error.to_string());
+    let failed = |error: &dyn std::fmt::Display| Error::storage(Code::Export, error.to_string());
     match format {
         ExportFormat::Json => {
             let width = model.coef.len() / (model.outputs.max(1) as usize);

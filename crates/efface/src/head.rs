@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use efface_privacy::certificate::{CheckOutcome, Verdict, document_hash};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::seal::hash_bytes;
 
 /// Index and hash of an entry, or its hash alone.
@@ -76,7 +76,7 @@ const WHY: &str = ": the vault was replaced by an older copy, it is a different 
 fn malformed(text: &str) -> Error {
     let shown: String = text.chars().take(80).collect();
     Error::input(
-        "head",
+        Code::Head,
         format!("`head` must be an entry's index and hash, or its hash alone, got `{shown}`"),
     )
     .hint("a hash has 64 hexadecimal digits; `§efface status` shows the head as `INDEX HASH`")

@@ -12,7 +12,7 @@ use efface_vault::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::outcome::{ERASE, ExportNote, Exports};
 use crate::seal::{hash_bytes, sealed};
 
@@ -181,7 +181,7 @@ impl Tally {
     /// The newest certificate, its hash and signature checked.
     pub(crate) fn newest(&self, vault: &Vault, genesis: &Genesis) -> Result<Certificate> {
         let Some(Place { index, hash }) = &self.certificate else {
-            return Err(Error::storage("damaged", "the vault's ledger has no certificate"));
+            return Err(Error::storage(Code::Damaged, "the vault's ledger has no certificate"));
         };
         let (text, _) = signed(vault, *index, &genesis.public_key)?;
         let certificate = Certificate::parse(&text).map_err(|error| unread(*index, &error))?;
@@ -265,14 +265,14 @@ const CHANGED: &str = "it was changed after it was signed";
 /// The error for an entry that should be a certificate and cannot be read as one.
 fn unread(index: u64, error: &ParseError) -> Error {
     match error {
-        ParseError::Earlier(_) => Error::storage("earlier", error.to_string())
+        ParseError::Earlier(_) => Error::storage(Code::Older, error.to_string())
             .hint("train the model again with this version"),
         _ => damaged(index, error),
     }
 }
 
 fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
-    Error::storage("damaged", format!("entry {index} of the ledger: {what}")).hint(
+    Error::storage(Code::Damaged, format!("entry {index} of the ledger: {what}")).hint(
         "run `§efface ledger verify --all` for details; `§efface restore` puts a backup in \
             the vault's place",
     )

@@ -74,7 +74,7 @@ pub use efface_privacy::certificate::{Check, CheckOutcome, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
 pub use efface_vault::{Keyring, KeyringError};
-pub use error::{Error, Kind, Result};
+pub use error::{Code, Error, Kind, Result};
 pub use examine::doctor;
 pub use export::{ExportFormat, export};
 pub use notice::{Notice, NoticeCode};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use efface_formats::{Features, Layout, ReadOptions, Record, RowMap, Sink, SinkError};
 
 use crate::context::Progress;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::source::{Source, row_map};
 
 /// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
@@ -42,7 +42,7 @@ pub fn margins(
             "`coef` must have one row for each of the {outputs} numbers of `intercept`, got {} numbers",
             linear.coef.len()
         );
-        return Err(Error::input("weights", message));
+        return Err(Error::input(Code::Weights, message));
     }
     let row_map: RowMap = row_map(linear.row_map, linear.row_norm)?;
     let options = ReadOptions { label_required: false, row_map, ..source.options()? };
@@ -69,7 +69,7 @@ impl Sink for Margins<'_> {
         }
         let (expected, got) = (self.width, layout.width);
         let message = format!("rows must have {expected} features like the model, got {got}");
-        Err(SinkError::new(Error::refused("data", message)))
+        Err(SinkError::new(Error::refused(Code::Data, message)))
     }
 
     fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {

@@ -5,7 +5,7 @@
 //! 0, is the record `row:K`; rows of later tables are numbered on, and no number is used twice. A
 //! whole number by itself is never taken for a position.
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Ids, Plan};
 
 const PREFIX: &str = "row:";
@@ -34,7 +34,7 @@ pub(crate) fn check_convention<'a>(
     let Some(id) = ids.into_iter().find(|id| row_position(id).is_none()) else { return Ok(()) };
     let shown: String = id.chars().take(60).collect();
     let error = Error::refused(
-        "row-id",
+        Code::RowId,
         format!(
             "`{shown}` names no record: this model was trained without ids, so its records are \
              named by position: `row:K`, K counted from 0"

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use efface_learn::{Model, Scores, Task as LearnTask};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::outcome::{Evaluation, Prediction};
 use crate::plan::{Plan, Task};
 use crate::source::{Source, unmap_target};
@@ -137,7 +137,7 @@ pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
     let current = Current::of(&vault)?;
     let weights = current.published()?.weights.clone();
     let model = Model::new(current.plan.loss()?, current.plan.columns(), weights)
-        .map_err(|error| Error::storage("damaged", error.to_string()))?;
+        .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
     Ok((current.plan, model))
 }
 
@@ -150,7 +150,7 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     let table = read_table(source, &options, plan.rows.intercept.0, range, &mut |_| Ok(()))?;
     if table.features != plan.rows.features {
         return Err(Error::refused(
-            "data",
+            Code::Data,
             format!(
                 "rows must have {} features like the model, got {}",
                 plan.rows.features, table.features
@@ -161,5 +161,5 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("predict", error.to_string())
+    Error::refused(Code::Predict, error.to_string())
 }

@@ -6,7 +6,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::State;
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::outcome::Served;
 use crate::serve::{Effect, name_request, serve, served_before};
 use crate::store::open_to_serve;
@@ -38,7 +38,7 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
         current.plan.check_can_start_anew()?;
     } else if current.plan.state == State::Perfect {
         return Err(Error::refused(
-            "nothing-to-refresh",
+            Code::NothingToRefresh,
             "a model in `perfect` state has no kept state for a refresh to drop",
         )
         .hint("the published model is already the latest release; export it again"));

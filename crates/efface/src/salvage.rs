@@ -14,7 +14,7 @@ use efface_vault::{Identity, RecordId, Survey, Vault};
 use crate::context::{Context, Progress};
 use crate::delete::{Delete, Then, Which, body, deleted, subject_marks, unknown_names};
 use crate::erase::withdraw;
-use crate::error::{Error, Result, Stopped};
+use crate::error::{Code, Error, Result, Stopped};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
 use crate::rows::{CHUNK, RowStore};
@@ -45,7 +45,7 @@ pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result
 /// Whether an erasure may have failed because the vault is damaged: it says so, or a name is unknown
 /// that a damaged row may have had.
 fn may_be_damage(error: &Error) -> bool {
-    matches!(error.code(), "damaged" | "unknown-record" | "unknown-subject")
+    matches!(error.code(), Code::Damaged | Code::UnknownRecord | Code::UnknownSubject)
 }
 
 /// Serves an erasure that was `refused`, if the vault is damaged; else it stays refused.
@@ -55,7 +55,7 @@ fn erase_damaged(
     refused: Error,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    let damaged = refused.code() == "damaged";
+    let damaged = refused.code() == Code::Damaged;
     let opened = open_damaged(path, context);
     let served =
         opened.and_then(|(vault, current)| erased(vault, &current, request, &refused, context));
@@ -64,7 +64,7 @@ fn erase_damaged(
 
 /// An error, and, where the vault is damaged beyond what an erasure can mend, what is left to do.
 fn beyond(error: Error, damaged: bool) -> Error {
-    if !damaged || error.code() != "damaged" {
+    if !damaged || error.code() != Code::Damaged {
         return error;
     }
     error.hint(
@@ -171,7 +171,10 @@ fn erased(
     let unknown = found.unknown(&vault, current, what, context)?;
     let sound = found.survey.as_left && found.put_back.is_empty();
     // A name that a row has, and the index did not lead to, is damage of the index.
-    if sound && refused.code() != "damaged" && refused.names().iter().all(|n| unknown.contains(n)) {
+    if sound
+        && refused.code() != Code::Damaged
+        && refused.names().iter().all(|n| unknown.contains(n))
+    {
         return Err(refused.clone());
     }
     let left = current.tally.records.or(found.survey.certified);

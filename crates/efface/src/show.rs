@@ -5,7 +5,7 @@ use efface_privacy::certificate::{
     Certificate, Chain, Erasure, Signature, document_hash, key_id, signature_holds,
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// The page of a certificate or of an erasure's entry; it says first where the text is not what was
 /// signed.
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// # Errors
 /// When the text is no certificate.
 pub fn show(text: &str) -> Result<Page> {
-    let refused = |error: String| Error::input("certificate", error);
+    let refused = |error: String| Error::input(Code::Certificate, error);
     if Erasure::is_one(text) {
         let e = Erasure::parse(text).map_err(|error| refused(error.to_string()))?;
         return Ok(certificate::erasure(&e, invalid(text, &e.chain, &e.signature)));

@@ -9,7 +9,7 @@ use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{Request, Start, claims, of, run, stated};
 use crate::naming::row_id;
 use crate::plan::Plan;
@@ -58,7 +58,7 @@ impl<'a> Simulation<'a> {
                 "a simulated deletion must name at least one record, in ascending order and below \
                  {rows}, got {count}"
             );
-            return Err(Error::input("positions", message));
+            return Err(Error::input(Code::Positions, message));
         }
         let names = Names::by_position(data.rows());
         let all = || -> Result<InMemory<'a>> {
@@ -185,7 +185,7 @@ impl<'a> Simulation<'a> {
                      reference: at most `§max-group` = {} can",
                     self.plan.setting.group
                 );
-                return Err(Error::refused("simulation", message));
+                return Err(Error::refused(Code::Simulation, message));
             }
             _ => 0,
         };

@@ -8,7 +8,7 @@ use efface_formats::{
 };
 use efface_matrix::Row;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Plan, Task};
 use crate::shape::Shape;
 
@@ -59,7 +59,7 @@ impl Source<'_> {
             Some(name) => Some(Format::from_name(name).ok_or_else(|| {
                 let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
                 Error::input(
-                    "format",
+                    Code::Format,
                     format!("`format` must be one of {}, got `{name}`", names.join(", ")),
                 )
             })?),
@@ -89,7 +89,7 @@ impl Source<'_> {
         ] {
             if given {
                 let message = format!("`{name}` does not apply to a table in memory");
-                return Err(Error::input("data", message));
+                return Err(Error::input(Code::Data, message));
             }
         }
         efface_formats::read_memory(table, options, sink).map_err(unreadable)
@@ -134,7 +134,7 @@ impl Source<'_> {
     pub(crate) fn options_for(&self, plan: &Plan, labels: bool) -> Result<ReadOptions> {
         if self.schema.is_some() {
             return Err(Error::refused(
-                "schema",
+                Code::Schema,
                 "the model has its own schema, fixed when it was trained",
             )
             .hint("leave out `§schema`"));
@@ -171,18 +171,18 @@ pub fn schema(source: &Source<'_>, regression: bool) -> Result<Draft> {
     };
     let options = ReadOptions { task, ..source.options()? };
     if source.memory.is_some() {
-        return Err(Error::input("data", "a schema is drafted from a file, not from memory"));
+        return Err(Error::input(Code::Data, "a schema is drafted from a file, not from memory"));
     }
     efface_formats::draft(&source.input()?, &options).map_err(unreadable)
 }
 
 pub(crate) fn schema_of(text: &str) -> Result<Schema> {
-    Schema::from_toml(text).map_err(|error| Error::input("schema", error.to_string()))
+    Schema::from_toml(text).map_err(|error| Error::input(Code::Schema, error.to_string()))
 }
 
 pub(crate) fn row_map(name: &str, norm: f64) -> Result<RowMap> {
     let mode = RowMapMode::from_name(name).ok_or_else(|| {
-        Error::input("row-map", format!("`§row-map` must be clip, unit or refuse, got `{name}`"))
+        Error::input(Code::RowMap, format!("`§row-map` must be clip, unit or refuse, got `{name}`"))
     })?;
     Ok(RowMap { mode, norm })
 }
@@ -194,10 +194,10 @@ pub(crate) fn unreadable(error: ReadError) -> Error {
             Ok(error) => *error,
             Err(source) => {
                 let source = efface_formats::SinkError::new(source);
-                Error::input("data", ReadError::Sink { position, source }.to_string())
+                Error::input(Code::Data, ReadError::Sink { position, source }.to_string())
             }
         },
-        other => Error::input("data", other.to_string()),
+        other => Error::input(Code::Data, other.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use npyz::npz::NpzArchive;
 use npyz::{DType, NpyFile};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 /// The first bytes of a zip archive, which an NPZ file is.
@@ -88,6 +88,6 @@ fn unreadable(error: &std::io::Error) -> Error {
 }
 
 fn wrong(reason: String) -> Error {
-    Error::input("start", format!("the start cannot be used: {reason}"))
+    Error::input(Code::Start, format!("the start cannot be used: {reason}"))
         .hint("give an NPZ file as written by `§efface export --to npz`, or an NPY file")
 }

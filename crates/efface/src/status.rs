@@ -11,7 +11,7 @@ use efface_privacy::event::State;
 use efface_vault::Vault;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::mechanism::remembers;
 use crate::notice::{Sizes, of_plan};
@@ -77,7 +77,7 @@ fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
     let Schedule::Perturbed(perturbed) = &plan.schedule else { return Ok(None) };
     let Some(kept) = kept(vault, plan)? else { return Ok(None) };
     let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
-        .map_err(|error| Error::storage("damaged", error.to_string()))?;
+        .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
     Ok(Some(Residual { bound: memory.residual, budget: perturbed.budget, step: None }))
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn entries_of(vault: &Vault) -> Result<Vec<Entry>> {
     let mut latest = String::new();
     vault.scan_ledger(0, |entry| -> Result<()> {
         let document: Value = serde_json::from_str(entry.json).map_err(|error| {
-            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+            Error::storage(Code::Damaged, format!("ledger entry {}: {error}", entry.index))
         })?;
         let text = |at: &str| document.pointer(at).and_then(Value::as_str).map(str::to_owned);
         let number = |at: &str| document.pointer(at).and_then(Value::as_u64);
@@ -234,7 +234,7 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
     };
     text.ok_or_else(|| {
         let shown: String = which.chars().take(60).collect();
-        Error::refused("unknown-certificate", format!("there is no certificate `{shown}`"))
+        Error::refused(Code::UnknownCertificate, format!("there is no certificate `{shown}`"))
             .hint("`§efface certificate list` shows what there is")
     })
 }

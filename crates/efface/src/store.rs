@@ -12,7 +12,7 @@ use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault}
 use crate::context::{Context, Progress, Watch};
 use crate::digest::certifies;
 use crate::encode::weights_of;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
 
@@ -163,13 +163,13 @@ impl Current {
 }
 
 fn missing(what: &str) -> Error {
-    Error::storage("damaged", format!("the vault has no {what}"))
+    Error::storage(Code::Damaged, format!("the vault has no {what}"))
         .hint("`§efface doctor` says more; `§efface restore` puts a backup in its place")
 }
 
 fn uncertified(what: &str) -> Error {
     let message = format!("the vault's {what} not what its latest certificate states");
-    Error::storage("damaged", message).hint(
+    Error::storage(Code::Damaged, message).hint(
         "run `§efface ledger verify` for details; `§efface restore` puts a backup in the vault's \
          place",
     )
@@ -193,6 +193,6 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     let Some(bytes) = bytes else { return Ok(None) };
     Kept::from_bytes(&bytes).map(Some).map_err(|error| {
         let what = format!("the vault's kept state cannot be read: {error}");
-        Error::storage("damaged", what).hint(hint)
+        Error::storage(Code::Damaged, what).hint(hint)
     })
 }

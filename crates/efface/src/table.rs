@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use zeroize::Zeroize;
 
 use crate::context::Progress;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights, Task};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
@@ -65,7 +65,7 @@ pub(crate) fn read_table(
     };
     if f64::from(sink.intercept) != intercept {
         return Err(Error::input(
-            "intercept",
+            Code::Intercept,
             format!(
                 "`intercept` must be a 32-bit float such as 1 or 0.5, got {}",
                 Decimal(intercept)
@@ -95,10 +95,10 @@ pub(crate) fn read_table(
         }
     }
     let rows = y.len();
-    let x = x.ok_or_else(|| Error::input("data", "the table has no header and no rows"))?;
+    let x = x.ok_or_else(|| Error::input(Code::Data, "the table has no header and no rows"))?;
     let weighted = weights.len() == rows && rows > 0;
     let data = if weighted { Dataset::weighted(x, y, weights) } else { Dataset::new(x, y) };
-    let data = data.map_err(|error| Error::input("data", error.to_string()))?;
+    let data = data.map_err(|error| Error::input(Code::Data, error.to_string()))?;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
     Ok(Table {
         data,
@@ -143,7 +143,7 @@ impl Sink for Collector<'_> {
         let columns = layout.width as usize + usize::from(self.intercept != 0.0);
         if columns == 0 {
             return Err(SinkError::new(
-                Error::input("data", "the table has no feature columns")
+                Error::input(Code::Data, "the table has no feature columns")
                     .hint("check `§label`, `§id`, `§subject`, `§weight` and `§ignore`"),
             ));
         }
@@ -203,7 +203,7 @@ pub(crate) fn read_as_planned(
             format!("{features} {} features", if sparse { "sparse" } else { "dense" })
         };
         return Err(Error::refused(
-            "data",
+            Code::Data,
             format!(
                 "rows must have {} like the model, got {}",
                 shape(plan.rows.features, plan.rows.sparse),
@@ -221,19 +221,19 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
     match (plan.max_weight, table.weighted) {
         (Some(_), false) if weights.is_empty() => Ok(()),
         (Some(_), false) => Err(Error::refused(
-            "weights",
+            Code::Weights,
             "this model's records have weights, but the table has no weight column",
         )
         .hint("name the weight column with `§weight`")),
         (None, true) => Err(Error::refused(
-            "weights",
+            Code::Weights,
             "this model's records have no weights, but the table has a weight column",
         )
         .hint("leave out `§weight`, or train a new model with weights")),
         (Some(most), true) => match SampleWeights::of(weights).largest {
             fits if fits <= most.0 => Ok(()),
             got => Err(Error::refused(
-                "max-weight",
+                Code::MaxWeight,
                 format!("a record has weight {got}, but `§max-weight` is {most}"),
             )
             .hint("lower the weight; a larger `§max-weight` needs a new model")),
@@ -272,7 +272,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
 pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> {
     if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
         let got = shape.parts;
-        return Err(Error::input("data", format!("there must be 1 to 2^32 parts, got {got}")));
+        return Err(Error::input(Code::Data, format!("there must be 1 to 2^32 parts, got {got}")));
     }
     let rows = MemoryRows::Dense { numbers: Numbers::Single(&[]), width: shape.features };
     let names = shape.names.as_deref();
@@ -313,7 +313,7 @@ pub(crate) fn check_ids(table: &Table) -> Result<()> {
             _ => String::new(),
         };
         let message = format!("duplicate id `{}`{places}; ids must be unique", ids[pair[0]]);
-        return Err(Error::refused("duplicate-id", message).hint(
+        return Err(Error::refused(Code::DuplicateId, message).hint(
             "name the column that identifies records with `§id`, and the one that identifies \
              people with `§subject`",
         ));

@@ -7,7 +7,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
@@ -77,7 +77,8 @@ fn trained(
         (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, context),
         (Some(_), _) | (None, RowStore::Parts(_)) => {
             let message = "records in parts need their sizes and what holds them";
-            Err(Error::input("data", message).hint("give both `Source::parts` and `Context::rows`"))
+            Err(Error::input(Code::Data, message)
+                .hint("give both `Source::parts` and `Context::rows`"))
         }
         (None, _) => first.of_table(source, context),
     }
@@ -102,7 +103,7 @@ impl First<'_> {
         })?;
         if !table.weighted && table.schema.names_weights() {
             return Err(Error::refused(
-                "weights",
+                Code::Weights,
                 "the schema has a weight column, but the table does not",
             )
             .hint("add the column, or make a schema without it: `§efface schema DATA`"));
@@ -208,20 +209,23 @@ impl First<'_> {
 
 /// The plan as the vault keeps it.
 fn written(plan: &Plan) -> Result<String> {
-    serde_json::to_string(plan).map_err(|error| Error::storage("plan", error.to_string()))
+    serde_json::to_string(plan).map_err(|error| Error::storage(Code::Plan, error.to_string()))
 }
 
 /// Refuses early what could not be created at the end.
 fn free_name(output: &Path) -> Result<()> {
     if std::fs::symlink_metadata(output).is_ok() {
-        return Err(Error::storage("exists", format!("{} already exists", output.display()))
+        return Err(Error::storage(Code::Exists, format!("{} already exists", output.display()))
             .hint("give another name, or remove it yourself"));
     }
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
         && !folder.is_dir()
     {
-        return Err(Error::storage("no-folder", format!("{} is not a folder", folder.display())));
+        return Err(Error::storage(
+            Code::NoFolder,
+            format!("{} is not a folder", folder.display()),
+        ));
     }
     Ok(())
 }
@@ -238,5 +242,5 @@ fn insert_first(
     if stored.insert(&rows.batch(), FIRST)? == rows.keys()? {
         return Ok(());
     }
-    Err(Error::storage("damaged", "a new vault does not number its records from 1"))
+    Err(Error::storage(Code::Damaged, "a new vault does not number its records from 1"))
 }

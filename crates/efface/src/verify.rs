@@ -9,7 +9,7 @@ use efface_vault::Vault;
 use serde_json::Value;
 
 use crate::digest::certifies;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::head::Head;
 use crate::ledger::Tally;
 use crate::store::open_for_reading;
@@ -82,7 +82,7 @@ fn verify_erasure(
 }
 
 fn not_a_certificate(error: impl std::fmt::Display) -> Error {
-    Error::input("certificate", error.to_string())
+    Error::input(Code::Certificate, error.to_string())
 }
 
 fn against_vault(

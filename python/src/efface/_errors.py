@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from . import _engine
 
 
 class Error(Exception):
@@ -193,12 +196,26 @@ _BY_CODE: dict[str, type[Error]] = {
     "withdrawn": ModelWithdrawn,
 }
 
+# What the engine knows nothing of.
+_OWN = {
+    "client": "There is no Dask client, or it is closed.",
+    "error": "Anything else.",
+    "no-model": "There is no fitted efface model in the object.",
+    "partly-forgotten": "Some models inside an object served the request, and others failed.",
+    "unlike-names": "The models inside an object name their records differently.",
+}
+
 _BY_KIND: dict[str, type[Error]] = {
     "input": InputError,
     "interrupted": Interrupted,
     "refused": Refused,
     "storage": StorageError,
 }
+
+
+def codes() -> dict[str, str]:
+    """Every code an error can have, and what it means, in the order of the alphabet."""
+    return dict(sorted({**json.loads(_engine.codes()), **_OWN}.items()))
 
 
 def of_engine(

@@ -66,7 +66,7 @@ class Folder:
         for _ in range(1000):
             with suppress(FileNotFoundError), _lock:  # who adopted the last one removed the rest
                 return cls(Path(tempfile.mkdtemp(prefix="vault-", dir=_own(place))))
-        raise StorageError(f"{place} does not keep new folders", code="folder")
+        raise StorageError(f"{place} does not keep new folders", code="unwritable")
 
     @classmethod
     def adopt(cls, path: Path) -> Folder:
@@ -132,7 +132,7 @@ def _place(size: int) -> Path:
         if not Path(own).is_dir():
             raise InputError(
                 f"`$EFFACE_SCRATCH` must be a folder (for unsaved vaults), got {own}",
-                code="folder",
+                code="no-folder",
                 hint="create it, or unset the variable",
             )
         return Path(own).absolute()

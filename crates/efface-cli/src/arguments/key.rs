@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use efface::{Error, Keyring};
+use efface::{Code, Error, Keyring};
 
 use crate::failure::{Result, unreadable};
 use crate::key_file;
@@ -67,7 +67,7 @@ pub(crate) fn trusted_key(given: &str) -> Result<[u8; 32]> {
 fn neither(given: &str) -> crate::failure::Failure {
     let shown: String = given.chars().take(80).collect();
     Error::input(
-        "key",
+        Code::Key,
         format!("`key` must be 64 hexadecimal digits or a file that holds them, got `{shown}`"),
     )
     .hint("the owner of the vault sees the public key with `efface key show`")

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use efface::Error;
+use efface::{Code, Error};
 
 use crate::destination::{Destination, Existing};
 use crate::failure::Result;
@@ -31,7 +31,7 @@ impl ForceArgument {
     ) -> Result<Option<Destination>> {
         let Some(path) = path else { return Ok(None) };
         if path == Path::new("-") {
-            return Err(Error::input("output", "a file name is needed here, got `-`")
+            return Err(Error::input(Code::Output, "a file name is needed here, got `-`")
                 .hint("standard output holds the result itself; `./-` is a file of that name")
                 .into());
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use efface::planner::{Chosen, Sizes, Workload, chosen};
-use efface::{Error, Settings};
+use efface::{Code, Error, Settings};
 
 use super::at_least_one;
 use crate::failure::{Result, unreadable};
@@ -59,7 +59,7 @@ impl WorkloadArguments {
     /// The sizes that were given; `classes` by number or by name, two if not at all.
     pub(crate) fn sizes(&self, classes: Option<&[String]>, regression: bool) -> Result<Sizes> {
         let (Some(records), Some(features)) = (self.n, self.d) else {
-            return Err(Error::input("usage", "a table, or `--n` and `--d`, is needed")
+            return Err(Error::input(Code::Usage, "a table, or `--n` and `--d`, is needed")
                 .hint("as in `efface plan --n 10000 --d 50`")
                 .into());
         };
@@ -68,7 +68,7 @@ impl WorkloadArguments {
             None => 2,
             Some([one]) => one.parse().map_err(|_| {
                 Error::input(
-                    "classes",
+                    Code::Classes,
                     format!(
                         "without a table `--classes` must be their number or a list, got \
                         `{one}`"
@@ -101,9 +101,12 @@ impl ChoiceArguments {
         let Some(path) = &self.plan else { return Ok(None) };
         let bare = Settings { seed: given.seed, ..Settings::default() };
         if *given != bare {
-            return Err(Error::input("plan", "`--plan` fixes the settings of model and promise")
-                .hint("leave out other settings, or make a plan with them")
-                .into());
+            return Err(Error::input(
+                Code::Plan,
+                "`--plan` fixes the settings of model and promise",
+            )
+            .hint("leave out other settings, or make a plan with them")
+            .into());
         }
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
         Ok(Some(chosen(&text, self.choice.as_deref())?))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use efface::{Error, Form, Privacy, Row, SETTINGS, Settings, Value, in_words};
+use efface::{Code, Error, Form, Privacy, Row, SETTINGS, Settings, Value, in_words};
 
 use super::count;
 use crate::failure::{Failure, Result, unreadable};
@@ -213,7 +213,7 @@ fn start(path: &Path) -> std::result::Result<Vec<u8>, Failure> {
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > MOST {
         let message = format!("`{}` must have at most {MOST} bytes, got more", path.display());
-        return Err(Error::input("start", message).into());
+        return Err(Error::input(Code::Start, message).into());
     }
     Ok(bytes)
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use efface::Error;
+use efface::{Code, Error};
 use serde_json::{Value, json};
 
 use crate::arguments::{ForceArgument, trusted_key};
@@ -167,7 +167,7 @@ impl Show {
         let text = self.of.text()?;
         let page = efface::show(&text)?;
         let certificate: Value = serde_json::from_str(&text)
-            .map_err(|error| Error::input("certificate", error.to_string()))?;
+            .map_err(|error| Error::input(Code::Certificate, error.to_string()))?;
         output.show(&json!({ "certificate": certificate, "page": page.text() }), || page)
     }
 }
@@ -185,7 +185,7 @@ impl Verify {
         if is_vault(&self.file) {
             let file = self.file.display();
             let message = format!("`{file}` is a vault, not a certificate");
-            return Err(Error::input("certificate", message)
+            return Err(Error::input(Code::Certificate, message)
                 .hint(format!(
                     "`efface ledger verify {file}` checks all of its certificates, `efface \
                      certificate export {file}` writes one"
@@ -218,7 +218,7 @@ fn read(path: &Path) -> Result<String> {
     let text = input::first(path, MOST + 1)?;
     if text.len() as u64 > MOST {
         let message = format!("`{}` must have at most {MOST} bytes, got more", path.display());
-        return Err(Error::input("certificate", message).into());
+        return Err(Error::input(Code::Certificate, message).into());
     }
     Ok(text)
 }

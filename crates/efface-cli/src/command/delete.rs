@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use efface::{Error, Which};
+use efface::{Code, Error, Which};
 use efface_page::number::{counted, listed};
 
 use crate::arguments::RequestArguments;
@@ -131,7 +131,7 @@ impl Delete {
 fn left(known: Option<Which>, unknown: &[String], output: &Output) -> Result<Which> {
     let Some(known) = known else {
         let message = format!("none of the {} is known", counted(unknown.len() as u64, "name"));
-        return Err(Error::refused("unknown-record", message).into());
+        return Err(Error::refused(Code::UnknownRecord, message).into());
     };
     if !unknown.is_empty() {
         let names = counted(unknown.len() as u64, "unknown name");

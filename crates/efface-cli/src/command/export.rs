@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use efface::{Error, ExportFormat};
+use efface::{Code, Error, ExportFormat};
 use serde_json::json;
 
 use crate::arguments::{ForceArgument, KeyArgument, WaitArgument};
@@ -70,7 +70,7 @@ impl Export {
         let binary = self.to != Format::Json;
         let destination = self.force.result(self.output, &[&self.vault])?;
         if destination.is_none() && binary && (output.is_json() || output.is_terminal()) {
-            return Err(Error::input("output", "binary weights need an output file")
+            return Err(Error::input(Code::Output, "binary weights need an output file")
                 .hint("give `--output FILE`")
                 .into());
         }
@@ -80,7 +80,7 @@ impl Export {
         })?;
         let noted = |failure| match failure {
             Failure::Error(error) => Error::storage(
-                "unwritable",
+                Code::Unwritable,
                 format!("the ledger records this export, but {}", error.message()),
             )
             .hint("export again: the ledger will record both")

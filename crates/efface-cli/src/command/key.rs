@@ -1,7 +1,7 @@
 //! `efface key`: the key that signs certificates.
 
 use clap::{Args, Subcommand};
-use efface::{Error, Keyring};
+use efface::{Code, Error, Keyring};
 use efface_page::{Page, Section};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ impl Key {
                 let path = show.key.path()?;
                 if !path.exists() {
                     let message = format!("there is no key yet: no file at `{}`", path.display());
-                    return Err(Error::input("key", message)
+                    return Err(Error::input(Code::Key, message)
                         .hint(
                             "`efface key create` creates one, and so does the first `efface \
                             train`",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::Error;
+use efface::{Code, Error};
 
 use crate::arguments::TableArguments;
 use crate::failure::{Failure, Outcome, Result};
@@ -45,7 +45,7 @@ impl Predict {
             }
             output.prediction(&prediction, first).map_err(|failure| {
                 unwritten = Some(failure);
-                Error::storage("output", "cannot write standard output")
+                Error::storage(Code::Output, "cannot write standard output")
             })?;
             first = false;
             Ok(())

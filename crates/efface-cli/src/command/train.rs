@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use efface::Error;
+use efface::{Code, Error};
 
 use crate::arguments::{
     ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, SettingArguments, TableArguments,
@@ -63,7 +63,7 @@ impl Train {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let vault = self.output;
         if vault == Path::new("-") {
-            return Err(Error::input("output", "a vault needs a file name, got `-`")
+            return Err(Error::input(Code::Output, "a vault needs a file name, got `-`")
                 .hint("give one such as `-o model.efface`")
                 .into());
         }

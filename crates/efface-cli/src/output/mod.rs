@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use efface::planner::Advice;
-use efface::{Claim, Ids, Notice, in_words, value_in_words};
+use efface::{Claim, Code, Ids, Notice, in_words, value_in_words};
 use efface_page::{Page, Section, Tone, words};
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ impl Output {
     }
 
     /// Shows an error on standard error; `names` are all ids or subjects that it is about.
-    pub(crate) fn error(&self, code: &str, message: &str, hint: Option<&str>, names: &[String]) {
+    pub(crate) fn error(&self, code: Code, message: &str, hint: Option<&str>, names: &[String]) {
         let message = &in_words(message, &FLAGS);
         let hint = hint.map(|hint| in_words(hint, &FLAGS));
         to_stderr(&if self.json {
@@ -213,7 +213,7 @@ fn noticed(section: Section, notices: &[Notice]) -> Section {
 /// Something of the engine as JSON; what it holds always can be.
 fn to_value(thing: &impl serde::Serialize) -> Result<Value> {
     serde_json::to_value(thing)
-        .map_err(|error| efface::Error::storage("json", error.to_string()).into())
+        .map_err(|error| efface::Error::storage(Code::Json, error.to_string()).into())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! commute, whose symmetric part has negative eigenvalues. For losses of one score, clipping only
 //! flattens the link, and nothing of the kind can happen.
 
-use efface::{Result, Settings, Source};
+use efface::{Code, Result, Settings, Source};
 use efface_learn::{Constants, Loss, Objective};
 use rand_chacha::ChaCha20Rng;
 
@@ -150,7 +150,8 @@ fn accepted_clips(setup: &Setup) -> Result<Outcome> {
         let vault = sandbox.path("model.efface");
         match sandbox.run(|s| efface::train(&source, settings, &vault, s)) {
             Ok(_) => accepted += 1,
-            Err(error) if error.code() == "settings" && error.to_string().contains("`clip`") => {}
+            Err(error)
+                if error.code() == Code::Settings && error.to_string().contains("`clip`") => {}
             Err(error) => return Err(error),
         }
     }

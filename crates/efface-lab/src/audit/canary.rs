@@ -1,6 +1,6 @@
 //! A planted record: the worst that the plan's row bound allows where the data say least.
 
-use efface::{Error, Plan, Result};
+use efface::{Code, Error, Plan, Result};
 use efface_learn::{Constants, Dataset, effective_row_bound};
 use efface_matrix::{Matrix, Row};
 
@@ -21,7 +21,7 @@ pub fn plant(
             "planting {count} records beside {rows} needs a capacity of {}, got {capacity}",
             rows + count
         );
-        return Err(Error::refused("capacity", message)
+        return Err(Error::refused(Code::Capacity, message)
             .hint("audit fewer rows with `--rows`, or an existing record"));
     }
     let features = plan.rows.features as usize;
@@ -58,7 +58,7 @@ pub fn plant(
             }
             data.push_weighted(Row::Dense(&row), target, weight)
         };
-        pushed.map_err(|error| Error::refused("audit", error.to_string()))?;
+        pushed.map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
     }
     Ok((data, (rows..rows + count).collect()))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_learn::loss::slope as link_slope;
 use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve};
@@ -37,7 +37,7 @@ pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Can
     if count == 0 || count >= data.rows() {
         let message =
             format!("deleting {count} of {} records leaves none to learn from", data.rows());
-        return Err(Error::refused("records", message));
+        return Err(Error::refused(Code::Records, message));
     }
     let Some(at) = optimum(constants, data, None)? else {
         let zeros = vec![0.0; constants.parameters()];
@@ -72,7 +72,7 @@ pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Can
         }
     }
     best.map(|(_, candidate)| candidate)
-        .ok_or_else(|| Error::refused("audit", "no record could be tried"))
+        .ok_or_else(|| Error::refused(Code::Audit, "no record could be tried"))
 }
 
 /// The optimum to nearly the least distance that float64 certifies; none where lambda is 0 or float64
@@ -181,5 +181,5 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("audit", error.to_string())
+    Error::refused(Code::Audit, error.to_string())
 }

@@ -1,7 +1,7 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
-use efface::{Error, Result, Schedule, Simulation};
+use efface::{Code, Error, Result, Schedule, Simulation};
 use efface_learn::loss::slope;
 use efface_learn::mechanism::descent::CheckedDescent;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
@@ -49,7 +49,7 @@ pub(super) fn batch(
             let plan = NoisyGdPlan { removal_steps: removal, ..plan.clone() };
             let checked = plan
                 .check(constants)
-                .map_err(|error| Error::refused("audit", error.to_string()))?;
+                .map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
             (Mechanism::Noisy(checked), vec![learning, removal], vec![learning + removal])
         }
         (Schedule::Descent(plan), Event::Descent(event)) => {
@@ -59,7 +59,7 @@ pub(super) fn batch(
             let checked = plan
                 .clone()
                 .check(constants)
-                .map_err(|error| Error::refused("audit", error.to_string()))?;
+                .map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
             (Mechanism::Descent(checked), steps(&event.phases), steps(&repeated.phases))
         }
         _ => return Ok(None),

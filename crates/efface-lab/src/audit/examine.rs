@@ -1,6 +1,6 @@
 //! Running both worlds and testing what tells them apart.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 
 use super::result::{Split, Test};
 use super::statistics::{ERROR, Errors, Goal, Shown, choose};
@@ -69,7 +69,7 @@ pub fn examine(
     if let Some(wrong) = directions.iter().find(|d| d.vector.len() != parameters) {
         let got = wrong.vector.len();
         let message = format!("a direction must have {parameters} numbers, got {got}");
-        return Err(Error::input("direction", message));
+        return Err(Error::input(Code::Direction, message));
     }
     let mut directions = directions;
     let mut begun = 0;

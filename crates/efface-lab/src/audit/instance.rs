@@ -6,7 +6,7 @@
 //! variance, whose means are apart by what shifted interpolation bounds (Bok, Su, Altschuler, ICML 2024):
 //! the certified mu is attained but for grid and rounding.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_learn::mechanism::noisy_gd::{CheckedNoisyGd, learning_event, next_event};
 use efface_learn::mechanism::{Change, NoisyGdPlan};
 use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
@@ -231,5 +231,5 @@ impl Instance {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("instance", error.to_string())
+    Error::refused(Code::Instance, error.to_string())
 }

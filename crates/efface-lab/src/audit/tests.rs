@@ -1,3 +1,4 @@
+use efface::Code;
 use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
 use efface_learn::mechanism::{Change, DescentPlan, NoisyGdPlan, descent};
 use efface_learn::solver::unwatched;
@@ -245,7 +246,7 @@ fn few_runs_decide_nothing() {
     assert_eq!(few.verdict, Verdict::Undecided);
     let stopped = Budget { stop: &|| true, ..budget(20) };
     let error = FAULTY.measure(None, Seeds::new([60; 32]), &stopped).unwrap_err();
-    assert_eq!(error.code(), "interrupted");
+    assert_eq!(error.code(), Code::Interrupted);
     let late = Budget { limit: Some(1.0), elapsed: &|| 2.0, ..budget(20_000) };
     let none = FAULTY.measure(None, Seeds::new([60; 32]), &late).unwrap();
     assert_eq!((none.verdict, none.counted), (Verdict::Undecided, 0));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface::{Claim, Error, Plan, Result, Simulation, World, audit_sample, entries};
+use efface::{Claim, Code, Error, Plan, Result, Simulation, World, audit_sample, entries};
 use efface_learn::mechanism::Released;
 use efface_learn::{Constants, Dataset};
 use efface_privacy::claim::Notion;
@@ -117,7 +117,7 @@ pub fn audit(
     let (mu_lower, epsilon_lower) = largest(&tests);
     if let Some(entry) = entries(path)?.iter().find(|e| e.outdates(sample.head.0)) {
         return Err(Error::refused(
-            "audit",
+            Code::Audit,
             format!(
                 "entry {} ({}) deleted records while the audit ran, so its numbers would remain \
                  after them",
@@ -159,10 +159,10 @@ pub fn audit(
 
 /// Refuses what this audit does not fit.
 fn check(plan: &Plan, options: &Options) -> Result<()> {
-    let refused = |text: &str| Err(Error::refused("audit", text));
+    let refused = |text: &str| Err(Error::refused(Code::Audit, text));
     if plan.mechanism.is_exact() {
         return Err(Error::refused(
-            "audit",
+            Code::Audit,
             "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
              statistics",
         )
@@ -197,7 +197,7 @@ fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset,
             "`rows` must leave at least one record beside the {} deleted, got {wanted}",
             named.len()
         );
-        return Err(Error::input("rows", message));
+        return Err(Error::input(Code::Rows, message));
     }
     let mut kept: Vec<usize> = named.to_vec();
     let spread = (0..wanted).map(|i| i * all / wanted).filter(|row| !named.contains(row));
@@ -205,7 +205,7 @@ fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset,
     kept.sort_unstable();
     let gone: Vec<usize> = (0..all).filter(|row| kept.binary_search(row).is_err()).collect();
     let mut data = data;
-    data.remove_rows(&gone).map_err(|error| Error::refused("audit", error.to_string()))?;
+    data.remove_rows(&gone).map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
     Ok((data, kept))
 }
 
@@ -214,7 +214,7 @@ fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>>
     let mut claims = simulation.closeness(deleted)?;
     if claims.is_empty() {
         return Err(Error::refused(
-            "audit",
+            Code::Audit,
             "a certificate of this deletion would claim no closeness to retraining, so there is no \
              reference to compare with",
         )

@@ -1,6 +1,6 @@
 //! Accounting by name, as `efface account` does it.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_privacy::case::compute;
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub(super) fn ask(kind: &str, inputs: &Value) -> Result<Map<String, Value>> {
     let none = Map::new();
     compute(kind, inputs.as_object().unwrap_or(&none))
-        .map_err(|problem| Error::refused("case", format!("`{kind}`: {problem}")))
+        .map_err(|problem| Error::refused(Code::Case, format!("`{kind}`: {problem}")))
 }
 
 /// One number of the answer.
@@ -21,7 +21,7 @@ pub(super) fn read(value: &Value) -> Result<f64> {
     value
         .as_str()
         .map_or_else(|| value.as_f64(), |text| text.parse().ok())
-        .ok_or_else(|| Error::input("case", format!("a case gives a number, got {value}")))
+        .ok_or_else(|| Error::input(Code::Case, format!("a case gives a number, got {value}")))
 }
 
 /// The least whole number from 1 on for which `enough` holds, which must hold from there on; none up

@@ -1,6 +1,6 @@
 //! An experiment as it is declared: one small file each, in `experiments/`.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -153,7 +153,7 @@ impl Claim {
     fn against(&self, experiment: &str, measured: &Measured) -> Result<Line> {
         let Some(&ours) = measured.get(self.measured.as_str()) else {
             let message = format!("`{experiment}` does not measure `{}`", self.measured);
-            return Err(Error::input("experiment", message));
+            return Err(Error::input(Code::Experiment, message));
         };
         let near = self.near.is_none_or(|near| (ours - near).abs() <= self.within.unwrap_or(0.0));
         let least = self.least.is_none_or(|least| ours >= least);
@@ -173,7 +173,7 @@ fn typed<T: DeserializeOwned>(name: &str, value: impl Into<Value>) -> Result<T> 
 }
 
 fn malformed(name: &str, error: &toml::de::Error) -> Error {
-    Error::input("experiment", format!("the declaration of `{name}` is malformed: {error}"))
+    Error::input(Code::Experiment, format!("the declaration of `{name}` is malformed: {error}"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use efface::{Error, Notion, Result, Served, Settings};
+use efface::{Code, Error, Notion, Result, Served, Settings};
 use efface_learn::Loss;
 use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
@@ -88,7 +88,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     for &set in bench.experiment.sets() {
         let split = bench.load(set, grid.rows)?;
         let base = grid.data.get(set.name()).ok_or_else(|| {
-            Error::input("experiment", format!("no settings for `{}`", set.name()))
+            Error::input(Code::Experiment, format!("no settings for `{}`", set.name()))
         })?;
         let measure = if set == DataSet::Parkinsons {
             "error (rmse): lower is better"

@@ -1,7 +1,7 @@
 //! Neel, Roth and Sharifi-Malvajerdi, "Descent-to-delete" (2020): the trade-offs of Table 1, measured
 //! with the published noise and numbers of steps.
 
-use efface::{Error, Result, Settings};
+use efface::{Code, Error, Result, Settings};
 use efface_learn::{Loss, Objective};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
@@ -176,7 +176,7 @@ fn serve(
     }
     let weights = vaults.weights("model")?;
     let lambda = Vaults::constant(&first, "lambda")
-        .ok_or_else(|| Error::refused("lambda", "the certificate states no lambda"))?;
+        .ok_or_else(|| Error::refused(Code::Lambda, "the certificate states no lambda"))?;
     let left: Vec<usize> = (0..split.train.len()).filter(|i| !gone.contains(i)).collect();
     let rest = split.train.at(&left);
     // What the loss is held against: the optimum of the problem itself.

@@ -1,6 +1,6 @@
 //! Which code runs an experiment.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use serde::de::DeserializeOwned;
 
 use super::bench::Bench;
@@ -39,7 +39,7 @@ impl Experiment {
             "frontier" => runner(frontier::run),
             unknown => {
                 let message = format!("`{}` names the unknown runner `{unknown}`", self.name);
-                return Err(Error::input("experiment", message));
+                return Err(Error::input(Code::Experiment, message));
             }
         })
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 
 use super::bench::Bench;
 use super::data::Shelf;
@@ -105,7 +105,7 @@ fn chosen(options: &Options) -> Result<Vec<Experiment>> {
         if !all.iter().any(|experiment| experiment.name == *name) {
             let names: Vec<&str> = all.iter().map(|e| e.name.as_str()).collect();
             let message = format!("experiments are called {}; got `{name}`", names.join(", "));
-            return Err(Error::input("experiment", message)
+            return Err(Error::input(Code::Experiment, message)
                 .hint("`efface reproduce --list` says what each is about"));
         }
     }
@@ -139,7 +139,7 @@ fn write(
 /// Refuses to write over a page that is another's.
 fn own(page: &Path) -> Result<()> {
     let refused = |what: String| {
-        Err(Error::input("unwritable", format!("`{}` {what}", page.display()))
+        Err(Error::input(Code::Unwritable, format!("`{}` {what}", page.display()))
             .hint("give another folder with `-o`, or move the file away"))
     };
     match fs::read(page) {
@@ -163,7 +163,7 @@ fn free(folder: &Path, chosen: &[Experiment]) -> Result<()> {
     };
     let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let Some(name) = names.find(|name| taken(name)) else { return Ok(()) };
-    Err(Error::input("exists", format!("`{}` exists", folder.join(name).display())).hint(
+    Err(Error::input(Code::Exists, format!("`{}` exists", folder.join(name).display())).hint(
         "give another folder with `-o`, or `--force` to replace what earlier runs left there",
     ))
 }
@@ -173,5 +173,5 @@ fn put(path: &Path, text: &str) -> Result<()> {
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
-    Error::storage("unwritable", format!("cannot write `{}`: {error}", path.display()))
+    Error::storage(Code::Unwritable, format!("cannot write `{}`: {error}", path.display()))
 }

@@ -14,7 +14,7 @@ pub(crate) use vaults::{Table, Vaults, passes};
 
 use std::ops::ControlFlow;
 
-use efface::Error;
+use efface::{Code, Error};
 use efface_learn::solver::Progress;
 
 /// Says whether the user asked to stop.
@@ -27,5 +27,5 @@ pub(crate) fn until(stop: Stop) -> impl FnMut(&Progress) -> ControlFlow<()> {
 
 /// A fault of the learner, in its words.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("experiment", error.to_string())
+    Error::refused(Code::Experiment, error.to_string())
 }

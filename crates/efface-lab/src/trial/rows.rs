@@ -1,6 +1,6 @@
 //! Rows in memory.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_formats::{
     Features, Input, LabelRef, Layout, ReadError, ReadOptions, Record, Sink, SinkError, read,
 };
@@ -95,7 +95,9 @@ impl Rows {
         let model = Model::new(loss, self.x.cols(), weights.to_vec()).map_err(broken)?;
         match model.evaluate(&self.x, &self.y).map_err(broken)? {
             Scores::Classification { accuracy, .. } => Ok(accuracy),
-            Scores::Regression { .. } => Err(Error::input("loss", "a regression has no accuracy")),
+            Scores::Regression { .. } => {
+                Err(Error::input(Code::Loss, "a regression has no accuracy"))
+            }
         }
     }
 }
@@ -135,7 +137,7 @@ impl Sink for Rows {
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {
-    Error::input("data", error.to_string())
+    Error::input(Code::Data, error.to_string())
 }
 
 #[cfg(test)]

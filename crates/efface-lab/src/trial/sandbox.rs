@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use efface::{Context, Error, Keyring, Result};
+use efface::{Code, Context, Error, Keyring, Result};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
@@ -21,15 +21,14 @@ impl Sandbox {
     /// An empty folder and a key of its own. What the engine takes for randomness of the operating
     /// system is this generator; work ends at the next pass when the user asks to stop.
     pub(crate) fn new(mut rng: ChaCha20Rng, stop: Stop) -> Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix("efface-lab-")
-            .tempdir()
-            .map_err(|error| Error::storage("folder", format!("no folder for vaults: {error}")))?;
+        let folder = tempfile::Builder::new().prefix("efface-lab-").tempdir().map_err(|error| {
+            Error::storage(Code::Unwritable, format!("no folder for vaults: {error}"))
+        })?;
         let mut secrets = [[0; 32]; 2];
         secrets.iter_mut().for_each(|secret| rng.fill_bytes(secret));
         let path = folder.path().join("keys").join("key.toml");
         let keyring = Keyring::create(&path, &secrets[0], &secrets[1])
-            .map_err(|error| Error::storage("key", error.to_string()))?;
+            .map_err(|error| Error::storage(Code::Key, error.to_string()))?;
         Ok(Self { folder, keyring, rng, stop })
     }
 
@@ -45,7 +44,7 @@ impl Sandbox {
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.path(name);
         std::fs::write(&path, text).map_err(|error| {
-            Error::storage("unwritable", format!("cannot write `{}`: {error}", path.display()))
+            Error::storage(Code::Unwritable, format!("cannot write `{}`: {error}", path.display()))
         })?;
         Ok(path)
     }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface::{
-    Delete, Error, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source, Values,
-    Which,
+    Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source,
+    Values, Which,
 };
 use efface_learn::solver::hessian_in_passes;
 use efface_matrix::Matrix;
@@ -132,7 +132,7 @@ impl Vaults {
 
     /// The published weights.
     pub(crate) fn weights(&self, name: &str) -> Result<Vec<f64>> {
-        let damaged = |error: String| Error::storage("vault", error);
+        let damaged = |error: String| Error::storage(Code::Vault, error);
         let vault =
             Vault::open_read_only(&self.path(name)).map_err(|error| damaged(error.to_string()))?;
         let model = vault.model().map_err(|error| damaged(error.to_string()))?;
@@ -143,7 +143,7 @@ impl Vaults {
     /// Root mean squared error on a table.
     pub(crate) fn rmse(&self, name: &str, source: &Source<'_>) -> Result<f64> {
         let evaluation = efface::evaluate(&self.path(name), source)?;
-        evaluation.rmse.ok_or_else(|| Error::input("loss", "a classifier has no rmse"))
+        evaluation.rmse.ok_or_else(|| Error::input(Code::Loss, "a classifier has no rmse"))
     }
 
     /// The noise of the model's plan.
@@ -164,7 +164,7 @@ impl Vaults {
     /// Takes the model away.
     pub(crate) fn discard(&self, name: &str) -> Result<()> {
         std::fs::remove_file(self.path(name))
-            .map_err(|error| Error::storage("vault", format!("cannot remove a vault: {error}")))
+            .map_err(|error| Error::storage(Code::Vault, format!("cannot remove a vault: {error}")))
     }
 }
 

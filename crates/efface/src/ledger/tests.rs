@@ -13,7 +13,7 @@ use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA};
 use crate::notice::NoticeCode;
 use crate::seal::{hash_bytes, sealed};
-use crate::{Context, Delete, Settings, Source, Which, verify_ledger, verify_whole_ledger};
+use crate::{Code, Context, Delete, Settings, Source, Which, verify_ledger, verify_whole_ledger};
 
 /// A folder with a small trained vault, a key and a clock that can be set.
 struct Shop {
@@ -365,9 +365,9 @@ fn heads_are_accepted_in_every_form_in_which_they_are_shown() {
     }
     for head in [&hash[..60], "abc", "x y", ""] {
         let error = verify_ledger(&shop.vault(), None, Some(head), None).unwrap_err();
-        assert_eq!((error.kind(), error.code()), (crate::Kind::Input, "head"), "{head}");
+        assert_eq!((error.kind(), error.code()), (crate::Kind::Input, Code::Head), "{head}");
         let error = crate::verify(&served.certificate, None, None, Some(head)).unwrap_err();
-        assert_eq!(error.code(), "head");
+        assert_eq!(error.code(), Code::Head);
     }
 }
 

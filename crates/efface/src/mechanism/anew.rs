@@ -1,7 +1,7 @@
 //! Whether a model that an erasure withdrew can be followed by another one.
 
 use super::of;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 impl Plan {
@@ -13,7 +13,7 @@ impl Plan {
     /// The refusal of whatever needs the model that an erasure withdrew.
     pub(crate) fn withdrawn(&self) -> Error {
         let error = Error::refused(
-            "withdrawn",
+            Code::Withdrawn,
             "the model was withdrawn when records were erased (`§erase-only`): the vault publishes none",
         );
         if self.can_start_anew() {
@@ -33,7 +33,7 @@ impl Plan {
              model, from which the next step would start, is gone",
             self.mechanism.name()
         );
-        Err(Error::refused("withdrawn", message).hint(self.no_way_on()))
+        Err(Error::refused(Code::Withdrawn, message).hint(self.no_way_on()))
     }
 
     fn no_way_on(&self) -> String {

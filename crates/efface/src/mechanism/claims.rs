@@ -6,7 +6,7 @@ use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
 use efface_privacy::event::{Event, State};
 
 use super::of;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, private_notion};
 
 /// Claims an event earns under a plan: the one asked for first, then what else holds.
@@ -61,7 +61,7 @@ pub(crate) fn claims(
             // The claim asked for must hold; the others are extra and left out where the event
             // does not carry them (DP under `mean` without a public minimum).
             Err(error) if asked => {
-                return Err(Error::refused("accounting", error.to_string()));
+                return Err(Error::refused(Code::Accounting, error.to_string()));
             }
             Err(_) => {}
         }
@@ -72,13 +72,13 @@ pub(crate) fn claims(
 /// The claim asked for must meet the plan's target.
 pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
     if claims.is_empty() {
-        return Err(Error::refused("accounting", "the release supports no claim"));
+        return Err(Error::refused(Code::Accounting, "the release supports no claim"));
     }
     let allowed = plan.target.epsilon.0;
     let wanted = claims.iter().find(|claim| claim.notion == plan.target.notion);
     let Some(first) = wanted.filter(|claim| claim.epsilon.0 > allowed) else { return Ok(()) };
     Err(Error::refused(
-        "budget-exhausted",
+        Code::BudgetExhausted,
         format!(
             "this request would end at epsilon {} for {}, but the model promises {allowed}",
             first.epsilon,

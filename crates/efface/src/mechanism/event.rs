@@ -4,7 +4,7 @@ use efface_learn::mechanism::Change;
 use efface_privacy::event::{Composed, Event};
 
 use super::of;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 /// The event the first training would have, before anything is learnt.
@@ -51,12 +51,12 @@ pub(crate) fn stated(
     let before = match previous {
         None => Some(0),
         Some(Event::Composed(previous)) => previous.removed,
-        Some(_) => return Err(Error::storage("damaged", "the vault's event is not composed")),
+        Some(_) => return Err(Error::storage(Code::Damaged, "the vault's event is not composed")),
     };
     let removed = match before {
         _ if plan.hides_counts() => None,
         Some(before) => Some(before.saturating_add(deleted)),
-        None => return Err(Error::storage("damaged", "the vault's event states no count")),
+        None => return Err(Error::storage(Code::Damaged, "the vault's event states no count")),
     };
     Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
 }

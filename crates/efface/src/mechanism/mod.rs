@@ -36,7 +36,7 @@ use efface_privacy::event::{Event, State, Variant};
 use rand_chacha::ChaCha20Rng;
 
 use crate::context::{Progress, Watch};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::rows::{Keyed, Rows};
 use crate::settings::{MOST_STEPS, Settings};
@@ -240,7 +240,7 @@ pub(crate) trait Mechanism: Sync {
 /// A plan whose schedule is not its mechanism's.
 pub(crate) fn foreign(plan: &Plan) -> Error {
     let name = plan.mechanism.name();
-    Error::storage("damaged", format!("its schedule is not one of `{name}`"))
+    Error::storage(Code::Damaged, format!("its schedule is not one of `{name}`"))
 }
 
 /// Refuses a schedule with more steps than a plan can have.
@@ -249,7 +249,7 @@ fn bounded(name: &str, steps: u64) -> Result<()> {
         return Ok(());
     }
     let rule = format!("`{name}` must be between 1 and {MOST_STEPS}, got {steps}");
-    Err(Error::storage("damaged", rule))
+    Err(Error::storage(Code::Damaged, rule))
 }
 
 /// Refuses a schedule with a number that is not finite and above 0.
@@ -258,7 +258,7 @@ fn positive<const N: usize>(numbers: [f64; N]) -> Result<()> {
         None => Ok(()),
         Some(x) => {
             let rule = format!("the numbers of its schedule must be finite and above 0, got {x}");
-            Err(Error::storage("damaged", rule))
+            Err(Error::storage(Code::Damaged, rule))
         }
     }
 }
@@ -268,7 +268,7 @@ fn agrees(plan: &Plan, group: u64, joint_releases: Option<u64>) -> Result<()> {
     if group == plan.setting.group && joint_releases.is_none_or(|r| r == plan.joint_releases()) {
         return Ok(());
     }
-    Err(Error::storage("damaged", "its schedule is for another group or number of releases"))
+    Err(Error::storage(Code::Damaged, "its schedule is for another group or number of releases"))
 }
 
 /// What one run of a mechanism works on.
@@ -295,7 +295,7 @@ fn objective<'a>(constants: &'a Constants, rows: &'a dyn Rows) -> Result<Objecti
         Some(parts) => Objective::over(constants, parts),
         None => Objective::new(constants, rows.data()?),
     }
-    .map_err(|error| Error::refused("data", error.to_string()))
+    .map_err(|error| Error::refused(Code::Data, error.to_string()))
 }
 
 /// Where the mechanism starts.

@@ -3,7 +3,7 @@
 use efface_learn::mechanism::MechanismError;
 use efface_learn::solver::SolveError;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::MechanismName;
 
 /// The engine's refusal for what a mechanism of the learner refuses.
@@ -13,31 +13,31 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
         let text = error.to_string();
         match error {
             _ if error.is_cancelled() => Error::interrupted(),
-            E::Releases { .. } => Error::refused("releases-exhausted", text)
+            E::Releases { .. } => Error::refused(Code::ReleasesExhausted, text)
                 .hint("run `§efface refresh` to start a new count"),
-            E::Kept(_) | E::Memory(_) => Error::storage("damaged", text)
+            E::Kept(_) | E::Memory(_) => Error::storage(Code::Damaged, text)
                 .hint("`§efface refresh` continues without what is kept"),
             E::Sums(_) | E::Foreign(_) | E::Records { .. } => {
-                Error::storage("damaged", text).hint("restore the vault from a backup")
+                Error::storage(Code::Damaged, text).hint("restore the vault from a backup")
             }
-            E::Rows(text) => Error::storage("damaged", text),
-            E::Keys { .. } => Error::storage("damaged", text),
+            E::Rows(text) => Error::storage(Code::Damaged, text),
+            E::Keys { .. } => Error::storage(Code::Damaged, text),
             E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
                 Error::refused(
-                    name.name(),
+                    name.code(),
                     "no distance to the optimum can be certified in float64 for data sets this \
                      large",
                 )
                 .hint("lower `§capacity` or `§row-norm`, or raise `§lambda`")
             }
-            E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.name(), text)
+            E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.code(), text)
                 .hint("raise `§noise`, `§excess-risk` or `§lambda`"),
-            _ => Error::refused(name.name(), text),
+            _ => Error::refused(name.code(), text),
         }
     }
 }
 
 /// A refusal of settings that exclude each other: what, the rule, what to do.
 pub(crate) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
-    Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+    Err(Error::refused(Code::Settings, format!("{what} {rule}")).hint(hint))
 }

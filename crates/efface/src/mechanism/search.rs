@@ -8,7 +8,7 @@ use efface_privacy::certificate::Origin;
 use efface_privacy::event::{Composed, Event, Given, Setting};
 use efface_privacy::sampler::{Grid, grid_for};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Target;
 use crate::settings::MOST_STEPS;
 pub(crate) use crate::settings::default::EXCESS_RISK;
@@ -61,7 +61,7 @@ impl Public<'_> {
     pub(super) fn infeasible(&self, what: &str) -> Error {
         let t = self.target;
         Error::refused(
-            "infeasible",
+            Code::Infeasible,
             format!("{} with epsilon {} cannot be met {what}", t.notion.name(), t.epsilon),
         )
     }
@@ -87,7 +87,7 @@ pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result
         "noise {noise:e} is too small relative to the weights: float64 cannot represent them on a \
          grid of 2^-{COARSEST} of it"
     );
-    Err(Error::refused("noise", text)
+    Err(Error::refused(Code::Noise, text)
         .hint("raise `§lambda`, `§noise` or `§excess-risk`, or lower `§row-norm`"))
 }
 
@@ -99,5 +99,5 @@ pub(super) fn grid(noise: f64, reach: f64) -> Result<Grid> {
 }
 
 fn with_bits(noise: f64, bits: u32) -> Result<Grid> {
-    grid_for(noise, bits).map_err(|error| Error::refused("noise", error.to_string()))
+    grid_for(noise, bits).map_err(|error| Error::refused(Code::Noise, error.to_string()))
 }

@@ -7,7 +7,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::Normalizer;
 
 use super::{Notice, NoticeCode};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
 use crate::plan::Plan;
 
@@ -61,9 +61,9 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
         (Some(_), Normalizer::Fixed { .. }) => None,
         (weight, _) => weight,
     };
-    Declared { normalizer, max_weight, ..declared }
-        .check_convex()
-        .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
+    Declared { normalizer, max_weight, ..declared }.check_convex().map_err(|error| {
+        Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
+    })
 }
 
 /// Where delta is so large that it may give away single records whole.

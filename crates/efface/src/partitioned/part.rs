@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 
 use crate::context::Progress;
 use crate::encode::encode;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 use crate::rows::{Keyed, Names};
 use crate::source::Source;
@@ -68,7 +68,7 @@ impl Part {
                 "{} rows have labels that are not among the model's classes",
                 table.left_out
             );
-            return Err(Error::input("classes", message));
+            return Err(Error::input(Code::Classes, message));
         }
         check_records(&constants, &table.data).map_err(refused)?;
         let made = table.data.rows();
@@ -149,7 +149,7 @@ impl Part {
         }
         match fingerprint {
             Some(expected) if expected != self.print => Err(Error::storage(
-                "parts",
+                Code::Parts,
                 "a recomputed partition has different rows than before: its source gives other \
                  rows, or another order, each time",
             )
@@ -165,7 +165,7 @@ impl Part {
             if !ascending || list.last().is_some_and(|last| *last >= self.made) {
                 let made = self.made;
                 let message = format!("positions must ascend and be below the {made} rows made");
-                return Err(Error::input("data", message));
+                return Err(Error::input(Code::Data, message));
             }
         }
         let is = |list: &[u64], key: i64| list.binary_search(&key.unsigned_abs()).is_ok();
@@ -189,7 +189,7 @@ impl Part {
         if whole {
             return Ok(());
         }
-        Err(Error::storage("parts", "a row that was erased is asked for again"))
+        Err(Error::storage(Code::Parts, "a row that was erased is asked for again"))
     }
 
     /// Puts all withdrawn rows back where they were.
@@ -260,5 +260,5 @@ impl Part {
 }
 
 fn refused(error: impl std::fmt::Display) -> Error {
-    Error::input("data", error.to_string())
+    Error::input(Code::Data, error.to_string())
 }

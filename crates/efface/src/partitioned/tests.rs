@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 
 use super::Part;
+use crate::error::Code;
 use crate::plan::{Choices, Plan, SampleWeights};
 use crate::rows::Place;
 use crate::settings::Settings;
@@ -87,7 +88,7 @@ fn erased_rows_do_not_come_back() {
         assert!(error.message().contains("erased"), "{}", error.message());
     }
     for wrong in [&[2, 2][..], &[4, 3], &[40]] {
-        assert_eq!(part.set_state(wrong, &[], None).unwrap_err().code(), "data");
+        assert_eq!(part.set_state(wrong, &[], None).unwrap_err().code(), Code::Data);
     }
 }
 

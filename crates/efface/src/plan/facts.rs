@@ -4,7 +4,7 @@ use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use super::Ids;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl SampleWeights {
             return Ok(nearest as u64);
         }
         Err(Error::refused(
-            "weights",
+            Code::Weights,
             format!(
                 "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
                  2^48",

@@ -1,7 +1,7 @@
 //! The rule on how many records one person may own.
 
 use super::Plan;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 impl Plan {
     /// Under notions that protect a person, no subject may own more records than the public group.
@@ -12,7 +12,7 @@ impl Plan {
         let largest = sorted.chunk_by(|a, b| a == b).map(<[&str]>::len).max().unwrap_or(0) as u64;
         if largest > limit {
             return Err(Error::refused(
-                "max-group",
+                Code::MaxGroup,
                 format!("a subject has {largest} records, but `§max-group` is {limit}"),
             )
             .hint(

@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use efface_learn::loss::{LossError, LossName, Parameter};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Everything fixed about a model when it is first trained. Stored in the vault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,7 +164,7 @@ impl Target {
     /// When the accountant refuses the event.
     pub(crate) fn is_met(&self, event: &Event) -> Result<bool> {
         let claim = evaluate(event, &self.question(), self.accountant)
-            .map_err(|error| Error::refused("accounting", error.to_string()))?;
+            .map_err(|error| Error::refused(Code::Accounting, error.to_string()))?;
         Ok(claim.epsilon.0 <= self.epsilon.0)
     }
 }
@@ -192,7 +192,7 @@ impl Plan {
     /// needless or out of range, a task that is not the loss's.
     pub fn loss(&self) -> Result<Loss> {
         self.examine_loss().map_err(|error| {
-            Error::storage("plan", format!("the vault's plan is damaged: {error}"))
+            Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
         })
     }
 
@@ -221,7 +221,7 @@ impl Plan {
     pub fn digest(&self) -> Result<String> {
         let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.clone() };
         let text = serde_json::to_string(&bare)
-            .map_err(|error| Error::storage("plan", error.to_string()))?;
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
         Ok(hex::encode(Sha256::digest(text.as_bytes())))
     }
 
@@ -258,7 +258,9 @@ impl Plan {
             Schedule::Steps { plan, .. } if plan.radius.is_some() => declared.check_convex(),
             _ => declared.check(),
         }
-        .map_err(|error| Error::storage("plan", format!("the vault's plan is damaged: {error}")))
+        .map_err(|error| {
+            Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate;
 use crate::context::Progress;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::plan::{Choices, Facts, Ids, SampleWeights};
 use crate::settings::Settings;
@@ -51,12 +51,12 @@ pub struct Machine<'a> {
 /// and differential privacy must cover the releases of a year.
 pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Settings> {
     if settings.seed.is_some() {
-        return Err(Error::input("seed", "a plan cannot have a seed")
+        return Err(Error::input(Code::Seed, "a plan cannot have a seed")
             .hint("give `§seed` when training, for tests only"));
     }
     let described = settings.start_public || settings.start_privacy.is_some();
     if settings.start.is_some() || described {
-        return Err(Error::input("start", "a plan cannot have a start")
+        return Err(Error::input(Code::Start, "a plan cannot have a start")
             .hint("plan without it, then give `§start` and the chosen settings to `train`"));
     }
     let alone = Settings { mechanism: settings.mechanism.clone(), ..Settings::default() };
@@ -135,7 +135,7 @@ impl Sizes {
         let mean = settings.normalizer.as_deref() == Some("mean");
         if settings.public_n.is_none() && !mean {
             return Err(Error::input(
-                "public-n",
+                Code::PublicN,
                 "the sizes do not include the sum of the weights",
             )
             .hint("give it with `§public-n`"));
@@ -149,20 +149,23 @@ impl Sizes {
             if (1..=most).contains(&got) {
                 Ok(())
             } else {
-                Err(Error::input("range", format!("`§{name}` must be from 1 to {most}, got {got}")))
+                Err(Error::input(
+                    Code::Range,
+                    format!("`§{name}` must be from 1 to {most}, got {got}"),
+                ))
             }
         };
         range("n", 1 << 48, self.records)?;
         range("d", 1 << 32, self.features)?;
         let regression = settings.is_regression();
         if regression && self.classes != 0 {
-            return Err(Error::input("classes", "`§loss squared` has no classes")
+            return Err(Error::input(Code::Classes, "`§loss squared` has no classes")
                 .hint("leave out `§classes`"));
         }
         if !regression && !(2..=65536).contains(&self.classes) {
             let got = self.classes;
             return Err(Error::input(
-                "classes",
+                Code::Classes,
                 format!("`§classes` must be in 2..=65536, got {got}"),
             ));
         }
@@ -170,7 +173,7 @@ impl Sizes {
             && !(entries > 0.0 && entries <= self.features as f64)
         {
             return Err(Error::input(
-                "range",
+                Code::Range,
                 format!(
                     "`§entries` must be above 0 and at most `d` = {}, got {entries}",
                     self.features

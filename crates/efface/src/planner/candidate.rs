@@ -6,7 +6,7 @@ pub(in crate::planner) use settings::{allowed, objective};
 
 use efface_privacy::event::State;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 pub(super) use crate::mechanism::cost::Inputs;
 use crate::settings::{MechanismName, Settings};
 
@@ -121,7 +121,7 @@ pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> 
     };
     let list: Vec<_> = CANDIDATES.iter().filter(wanted).collect();
     if list.is_empty() {
-        return Err(Error::refused("mechanism", "no mechanism has the settings asked for")
+        return Err(Error::refused(Code::Mechanism, "no mechanism has the settings asked for")
             .hint("leave out `§mechanism` or `§state`"));
     }
     Ok(list)

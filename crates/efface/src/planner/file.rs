@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::choice::{Choice, Fixed};
 use super::{Advice, SCHEMA, Sizes};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Facts, Plan};
 use crate::settings::Settings;
 
@@ -33,7 +33,7 @@ pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
     let Some(found) = found else {
         let wanted: String = choice.unwrap_or("the first").chars().take(60).collect();
         return Err(Error::refused(
-            "choice",
+            Code::Choice,
             format!("the plan has no choice `{wanted}`; its choices are {held}"),
         )
         .hint("choose by name or rank, see `§efface plan`"));
@@ -48,18 +48,18 @@ impl Advice {
     /// A text that is no plan of this version.
     pub fn read(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text)
-            .map_err(|error| Error::input("plan", format!("the plan is not JSON: {error}")))?;
+            .map_err(|error| Error::input(Code::Plan, format!("the plan is not JSON: {error}")))?;
         let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
             let shown: String = schema.chars().take(60).collect();
             return Err(Error::input(
-                "plan",
+                Code::Plan,
                 format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
             )
             .hint("make the plan with `§efface plan ... -o FILE`"));
         }
         serde_json::from_value(value)
-            .map_err(|error| Error::input("plan", format!("the plan is malformed: {error}")))
+            .map_err(|error| Error::input(Code::Plan, format!("the plan is malformed: {error}")))
     }
 }
 
@@ -88,7 +88,7 @@ impl Chosen {
         ] {
             if binds && planned != got {
                 return Err(Error::refused(
-                    "plan",
+                    Code::Plan,
                     format!("the plan is for {planned} {what}, but the data have {got}"),
                 )
                 .hint("make a plan for these data: `§efface plan DATA ... -o FILE`"));
@@ -99,13 +99,13 @@ impl Chosen {
 
     /// Refuses a training that would fix something else than the plan says.
     pub(crate) fn is_followed(&self, plan: &Plan) -> Result<()> {
-        let broken = |error: serde_json::Error| Error::storage("plan", error.to_string());
+        let broken = |error: serde_json::Error| Error::storage(Code::Plan, error.to_string());
         let planned = serde_json::to_value(&self.choice.fixed).map_err(broken)?;
         let now = serde_json::to_value(Fixed::from(plan)).map_err(broken)?;
         match difference("", &planned, &now) {
             None => Ok(()),
             Some((name, planned, now)) => Err(Error::refused(
-                "plan",
+                Code::Plan,
                 format!(
                     "the plan fixes `{name}` to {planned}, but its settings give {now} on these \
                      data"

@@ -2,7 +2,7 @@
 
 use super::candidate::{self, Candidate, Inputs};
 use super::choice::{Choice, Fixed};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::requests;
 use crate::mechanism::of;
 use crate::plan::{Choices, Facts, Plan};
@@ -17,7 +17,7 @@ pub(super) fn choice(
     let plan = Plan::resolve(&Choices::new(settings.clone())?, inputs.facts)?;
     let cost = of(plan.mechanism).cost(&plan, &plan.constants()?, inputs)?;
     if !cost.excess_risk.is_finite() {
-        return Err(Error::refused("excess-risk", "nothing bounds its excess risk")
+        return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
             .hint("give a smaller `§eta`, or a `§lambda` above 0"));
     }
     let allowed = candidate::allowed(inputs.settings);
@@ -54,5 +54,5 @@ pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
 /// sigma of the diffusion that the engine takes for these settings without noise.
 pub(super) fn least_noise(settings: &Settings, facts: &Facts) -> Result<f64> {
     let plan = Plan::resolve(&Choices::new(settings.clone())?, facts)?;
-    plan.schedule.noise().ok_or_else(|| Error::storage("plan", "the plan has no noise"))
+    plan.schedule.noise().ok_or_else(|| Error::storage(Code::Plan, "the plan has no noise"))
 }

@@ -27,7 +27,7 @@ pub use crate::mechanism::cost::{Count, Lasts, Workload};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Code, Error, Kind, Result};
 use crate::settings::{Settings, Words, in_words};
 use candidate::{Inputs, NEVER_CERTIFIED};
 
@@ -165,6 +165,6 @@ impl Advice {
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string_pretty(self)
             .map(|text| text + "\n")
-            .map_err(|error| Error::storage("plan", error.to_string()))
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))
     }
 }

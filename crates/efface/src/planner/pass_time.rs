@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ask::{Machine, Sizes};
 use super::candidate;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::Workload;
 use crate::plan::{Choices, Facts, Plan};
 use crate::settings::Settings;
@@ -77,7 +77,7 @@ pub(super) fn of(
     let plan = Plan::resolve(&Choices::new(any)?, &shape)?;
     let constants = plan.constants()?;
     let data = synthetic(&plan, rows, entries, facts.sparse)?;
-    let failed = |error: String| Error::refused("pass", error);
+    let failed = |error: String| Error::refused(Code::Pass, error);
     let objective = Objective::new(&constants, &data).map_err(|e| failed(e.to_string()))?;
     let weights = vec![0.01; constants.parameters()];
     let mut repeat = |count: u64| -> Result<f64> {
@@ -110,7 +110,7 @@ pub(super) fn of(
 /// Rows of the plan's shape and bound, with targets that its loss accepts.
 fn synthetic(plan: &Plan, rows: u64, entries: u64, sparse: bool) -> Result<Dataset> {
     let columns = plan.columns();
-    let failed = |error: String| Error::refused("pass", error);
+    let failed = |error: String| Error::refused(Code::Pass, error);
     let intercept = plan.rows.intercept.0 as f32;
     let features = plan.rows.features;
     let stored = if sparse { entries } else { features };

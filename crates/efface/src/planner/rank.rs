@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::{self, Inputs};
 use super::choice::Choice;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::Count;
 use crate::plan::{Choices, Plan};
 
@@ -45,7 +45,9 @@ pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
         let Some(radius) = inputs.settings.radius else {
             // The engine's own refusal of lambda 0.
             Choices::new(inputs.settings.clone())?;
-            return Err(Error::refused("radius", "lambda 0 needs a ball").hint("give `§radius`"));
+            return Err(
+                Error::refused(Code::Radius, "lambda 0 needs a ball").hint("give `§radius`")
+            );
         };
         // D^2 L/(2 T) at most, D = 2 R the farthest a start can be.
         let steps = 2.0 * radius * radius * constants.smoothness() / excess_risk;

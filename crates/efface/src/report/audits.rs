@@ -5,7 +5,7 @@ use efface_page::{Section, Table, Tone, words};
 use efface_privacy::quantity::Decimal;
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::outcome::Entry;
 
 /// The form of audits that this page can show.
@@ -68,7 +68,7 @@ enum Outcome {
 /// knows, and no record that has gone since. `which` says, for messages, which of several it is.
 pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Result<Audit> {
     let refused = |what: String| {
-        Error::input("audit", format!("{which}{what}"))
+        Error::input(Code::Audit, format!("{which}{what}"))
             .hint("make one with `efface audit VAULT -o audit.json`")
     };
     if text.len() as u64 > AUDIT_BYTES {
@@ -97,7 +97,7 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
     let gone = ledger.iter().find(|entry| entry.outdates(*index));
     if let Some(gone) = gone {
         return Err(Error::input(
-            "audit",
+            Code::Audit,
             format!(
                 "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
                  since: its numbers were computed from them too",

@@ -10,7 +10,7 @@ use std::path::Path;
 use efface_page::Page;
 use efface_privacy::certificate::{Certificate, Verdict};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, EXPORT, export_note};
 use crate::outcome::{ExportNote, Status};
 use crate::plan::Target;
@@ -37,7 +37,7 @@ struct Facts {
 
 impl Facts {
     fn latest(&self) -> Result<&Certificate> {
-        let none = || Error::storage("damaged", "the ledger has no certificate");
+        let none = || Error::storage(Code::Damaged, "the ledger has no certificate");
         self.certificates.last().ok_or_else(none)
     }
 }
@@ -87,7 +87,7 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     let (mut certificates, mut exports) = (Vec::new(), Vec::new());
     vault.scan_ledger(0, |entry| -> Result<()> {
         let damaged = |error: &dyn std::fmt::Display| {
-            Error::storage("damaged", format!("ledger entry {}: {error}", entry.index))
+            Error::storage(Code::Damaged, format!("ledger entry {}: {error}", entry.index))
         };
         match entry.kind {
             CERTIFICATE => {

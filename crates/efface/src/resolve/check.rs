@@ -6,7 +6,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant, What};
 use efface_privacy::quantity::Decimal;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
 use crate::plan::Choices;
 use crate::settings::{MOST_COUNT, MechanismName, ROW_MAPS, SETTINGS, Settings, default};
@@ -20,39 +20,39 @@ impl Choices {
         let s = &settings;
         s.check()?;
         let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
-        let mechanism = named("mechanism", name, MechanismName::ALL, MechanismName::name)?;
+        let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
         let name = s.loss.as_deref().unwrap_or(default::LOSS);
-        let loss = named("loss", name, LossName::ALL, LossName::name)?;
+        let loss = named(Code::Loss, name, LossName::ALL, LossName::name)?;
         let variant = match s.variant.as_deref() {
             None => Variant::Perfect,
-            Some(name) => named("variant", name, Variant::ALL, Variant::name)?,
+            Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
         };
         let engine = of(mechanism);
         let defaults = engine.defaults(s, variant);
         let notion = match s.notion.as_deref() {
             None => defaults.notion,
-            Some(name) => named("notion", name, Notion::ALL, Notion::name)?,
+            Some(name) => named(Code::Notion, name, Notion::ALL, Notion::name)?,
         };
         let accountant = match s.accountant.as_deref() {
             None => defaults.accountant,
-            Some(name) => named("accountant", name, Accountant::ALL, Accountant::name)?,
+            Some(name) => named(Code::Accountant, name, Accountant::ALL, Accountant::name)?,
         };
         let state = match s.state.as_deref() {
             None => defaults.state,
-            Some(name) => match known("state", name, &["perfect", "secret"])? {
+            Some(name) => match known(Code::State, name, &["perfect", "secret"])? {
                 "secret" => State::Secret,
                 _ => State::Perfect,
             },
         };
         let mean = match s.normalizer.as_deref() {
             None => defaults.mean,
-            Some(name) => known("normalizer", name, &["fixed", "mean"])? == "mean",
+            Some(name) => known(Code::Normalizer, name, &["fixed", "mean"])? == "mean",
         };
         let ball = engine.bounds_weights(s);
         let lambda = s.lambda.unwrap_or(default::LAMBDA);
         if lambda == 0.0 && !ball {
             return Err(Error::refused(
-                "lambda",
+                Code::Lambda,
                 "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
                  ball the weights are unbounded",
             )
@@ -68,7 +68,11 @@ impl Choices {
             mean,
             lambda,
             row_norm: s.row_norm.unwrap_or(default::ROW_NORM),
-            row_map: known("row-map", s.row_map.as_deref().unwrap_or(default::ROW_MAP), &ROW_MAPS)?,
+            row_map: known(
+                Code::RowMap,
+                s.row_map.as_deref().unwrap_or(default::ROW_MAP),
+                &ROW_MAPS,
+            )?,
             intercept: s.intercept.unwrap_or(default::INTERCEPT),
             epsilon: s.epsilon.unwrap_or(default::EPSILON),
             order: s.order.unwrap_or(default::ORDER),
@@ -120,16 +124,16 @@ impl Choices {
                  unbounded",
                 self.mechanism.name()
             );
-            return Err(Error::input("range", message)
+            return Err(Error::input(Code::Range, message)
                 .hint("leave `§clip` out, or use `solve`, `retrain` or `ridge`"));
         }
         if s.target_range_from_data && s.target_range.is_none() {
-            return Err(Error::input("target-range", "a range read off the data must be given"));
+            return Err(Error::input(Code::TargetRange, "a range read off the data must be given"));
         }
         not_covered(&s.not_covered)?;
         if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
             let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
-            return Err(Error::input("range", message));
+            return Err(Error::input(Code::Range, message));
         }
         Ok(())
     }
@@ -138,7 +142,7 @@ impl Choices {
     fn start(&self) -> Result<()> {
         let s = &self.settings;
         let clash = |what: &str, rule: &str, hint: &str| {
-            Err(Error::refused("settings", format!("{what} {rule}")).hint(hint))
+            Err(Error::refused(Code::Settings, format!("{what} {rule}")).hint(hint))
         };
         let vouched = s.start_public || s.start_privacy.is_some();
         if s.start.is_none() {
@@ -206,7 +210,7 @@ impl Choices {
     fn of_objective(&self) -> Result<()> {
         if self.loss.task() == Task::Regression && self.settings.target_range.is_none() {
             let message = format!("`{}` needs a declared range of y", self.loss.name());
-            return Err(Error::input("target-range", message)
+            return Err(Error::input(Code::TargetRange, message)
                 .hint("give it as public knowledge: `§target-range LOW,HIGH`"));
         }
         Ok(())
@@ -234,7 +238,7 @@ pub(super) fn not_covered(lines: &[String]) -> Result<()> {
     let (most, longest) = MOST_LINES;
     if lines.len() > most {
         let message = format!("`§not-covered` must be at most {most} lines, got {}", lines.len());
-        return Err(Error::input("range", message));
+        return Err(Error::input(Code::Range, message));
     }
     let bad = |line: &&String| {
         line.trim().is_empty()
@@ -249,7 +253,7 @@ pub(super) fn not_covered(lines: &[String]) -> Result<()> {
                 "a line of `§not-covered` must have 1 to {longest} characters, none of them a \
                  control character, got `{shown}`"
             );
-            Err(Error::input("range", message))
+            Err(Error::input(Code::Range, message))
         }
     }
 }
@@ -262,7 +266,7 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         (None, Some(privacy)) => (What::Start, privacy),
         (Some(_), Some(_)) => {
             return Err(Error::refused(
-                "settings",
+                Code::Settings,
                 "`§extractor-privacy` and `§start-privacy` are two releases about the same \
                  records, and only one can be composed",
             )
@@ -274,7 +278,7 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         What::Start => "start-privacy",
     };
     let wrong = |rule: &str, got: String| {
-        Err(Error::input("range", format!("`§{name}` must have {rule}, got {got}")))
+        Err(Error::input(Code::Range, format!("`§{name}` must have {rule}, got {got}")))
     };
     for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
         if !(x >= 0.0 && x.is_finite()) {
@@ -298,13 +302,13 @@ fn given(s: &Settings) -> Result<Option<Given>> {
     }))
 }
 
-fn unknown(what: &'static str, got: &str, names: &[&str]) -> Error {
+fn unknown(what: Code, got: &str, names: &[&str]) -> Error {
     let shown: String = got.chars().take(60).collect();
     Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
 }
 
 fn named<T: Copy, const N: usize>(
-    what: &'static str,
+    what: Code,
     got: &str,
     all: [T; N],
     name: fn(T) -> &'static str,
@@ -312,7 +316,7 @@ fn named<T: Copy, const N: usize>(
     all.into_iter().find(|one| name(*one) == got).ok_or_else(|| unknown(what, got, &all.map(name)))
 }
 
-fn known(what: &'static str, got: &str, names: &[&'static str]) -> Result<&'static str> {
+fn known(what: Code, got: &str, names: &[&'static str]) -> Result<&'static str> {
     names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
 }
 
@@ -320,6 +324,6 @@ fn count(name: &'static str, x: u64) -> Result<u64> {
     if (1..=MOST_COUNT).contains(&x) {
         Ok(x)
     } else {
-        Err(Error::input("range", format!("`§{name}` must be from 1 to 2^52, got {x}")))
+        Err(Error::input(Code::Range, format!("`§{name}` must be from 1 to 2^52, got {x}")))
     }
 }

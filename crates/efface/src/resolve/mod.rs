@@ -17,7 +17,7 @@ use efface_privacy::quantity::Decimal;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
     Choices, Facts, List as Constants, Plan, Rows, Target, Task, loss_with, origin, private_notion,
@@ -41,7 +41,7 @@ impl Plan {
         let weighing = weighing(choices, facts)?;
         let count = Count::of(choices, facts, weighing.is_some());
         if count.records == 0 {
-            return Err(Error::refused("empty", "the data have no records")
+            return Err(Error::refused(Code::Empty, "the data have no records")
                 .hint("give data with at least one record, or `§public-n`"));
         }
         let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
@@ -112,7 +112,7 @@ impl Plan {
         let value = plan.digest()?;
         plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
         plan.examine().map_err(|fault| {
-            Error::refused("plan", format!("these settings give no usable plan: {fault}"))
+            Error::refused(Code::Plan, format!("these settings give no usable plan: {fault}"))
                 .hint("set the named value directly, or change the settings it is computed from")
         })?;
         Ok(plan)
@@ -136,7 +136,7 @@ fn sums_alone(choices: &Choices) -> Result<()> {
     let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
     let name = choices.mechanism.name();
     Err(Error::refused(
-        "in-parts",
+        Code::InParts,
         format!("`{name}` {why}, but the rows are in partitions that return only sums"),
     )
     .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
@@ -149,11 +149,11 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     let count = facts.classes.len();
     let binary = choices.loss.task() == LossTask::Binary;
     if facts.records == 0 && count == 0 {
-        return Err(Error::refused("empty", "the table has column names, but no rows"));
+        return Err(Error::refused(Code::Empty, "the table has column names, but no rows"));
     }
     if count < 2 {
         return Err(Error::refused(
-            "classes",
+            Code::Classes,
             format!(
                 "`{}` needs at least 2 classes, the data have {}",
                 choices.loss.name(),
@@ -164,7 +164,7 @@ fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     }
     if binary && count > 2 {
         let refusal = Error::refused(
-            "classes",
+            Code::Classes,
             format!("`{}` needs 2 classes, the data have {}", choices.loss.name(), counted(facts)),
         );
         if looks_numeric(&facts.classes) {
@@ -293,7 +293,7 @@ fn normalizer(
         && facts.records > capacity
     {
         return Err(Error::refused(
-            "capacity",
+            Code::Capacity,
             format!("the data have {} records, but `capacity` is {capacity}", facts.records),
         )
         .hint("give a larger `§capacity`, as public knowledge"));
@@ -322,7 +322,7 @@ fn objective(
         max_weight,
     };
     let out_of_range =
-        |error: efface_learn::ConstantsError| Error::input("range", error.to_string());
+        |error: efface_learn::ConstantsError| Error::input(Code::Range, error.to_string());
     let mut constants = match s.radius {
         Some(_) => declared.clone().check_convex(),
         None => declared.clone().check(),
@@ -363,7 +363,7 @@ fn fit(choices: &Choices, task: &Task) -> Result<Fit> {
     };
     let listed = width.map(|(width, _)| width);
     let loss = loss_with(choices.loss, choices.mechanism, listed, task)
-        .map_err(|error| Error::input("range", error.to_string()))?;
+        .map_err(|error| Error::input(Code::Range, error.to_string()))?;
     let target_bound = match task {
         Task::Range(..) => 1.0,
         Task::Classes(_) => 0.0,

@@ -4,7 +4,7 @@ use efface_privacy::event::Normalizer;
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::check::not_covered;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
 use crate::plan::{Plan, Task};
 use crate::settings::{MOST_COUNT, ROW_MAPS};
@@ -19,7 +19,7 @@ impl Plan {
     /// JSON that is no plan, or numbers that no training can have fixed.
     pub(crate) fn read(json: &str) -> Result<Self> {
         let damaged = |what: &dyn std::fmt::Display| {
-            Error::storage("damaged", format!("the vault's plan is invalid: {what}"))
+            Error::storage(Code::Damaged, format!("the vault's plan is invalid: {what}"))
                 .hint("`§efface restore` puts a backup in the vault's place")
         };
         let plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;

@@ -2,7 +2,7 @@
 
 use efface_privacy::certificate::{Constant, read_off};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Facts, Plan, private_notion};
 use crate::settings::SETTINGS;
 
@@ -50,7 +50,7 @@ pub(super) fn check<'a>(
         String::new()
     };
     Err(Error::refused(
-        "settings",
+        Code::Settings,
         format!(
             "{} {what} computed from the data{schema}, so {pronoun} single records, which \
              `{}` protects",

@@ -2,7 +2,7 @@
 
 use efface_privacy::certificate::Origin;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
 use crate::plan::{Choices, Facts, origin};
 
@@ -42,14 +42,17 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
     let most = s.max_weight.unwrap_or(weights.largest);
     if weights.largest > most {
         return Err(Error::refused(
-            "max-weight",
+            Code::MaxWeight,
             format!("a record has weight {}, but `§max-weight` is {most}", weights.largest),
         )
         .hint("give a larger `§max-weight`, as public knowledge, or lower the weight"));
     }
     if most == 0.0 {
-        return Err(Error::refused("weights", "all weights are 0, so there is nothing to learn")
-            .hint("give at least one record a weight above 0"));
+        return Err(Error::refused(
+            Code::Weights,
+            "all weights are 0, so there is nothing to learn",
+        )
+        .hint("give at least one record a weight above 0"));
     }
     let sum = match (choices.mean, s.public_n) {
         (true, _) => None,

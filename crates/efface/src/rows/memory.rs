@@ -9,7 +9,7 @@ use efface_vault::{IdLookup, Identity, RecordId};
 
 use super::names::{Names, remove};
 use super::{Batch, GoOn, Rows, damaged};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 /// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
@@ -178,10 +178,10 @@ impl Rows for InMemory<'_> {
     fn check(&self) -> Result<()> {
         let constants = self.plan.constants()?;
         let checked = Objective::new(&constants, &self.rows.data).map(drop);
-        checked.map_err(|error| Error::refused("data", error.to_string()))
+        checked.map_err(|error| Error::refused(Code::Data, error.to_string()))
     }
 }
 
 fn broken(error: DatasetError) -> Error {
-    Error::storage("rows", format!("rows in memory cannot be changed: {error}"))
+    Error::storage(Code::Rows, format!("rows in memory cannot be changed: {error}"))
 }

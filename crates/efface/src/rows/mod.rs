@@ -21,7 +21,7 @@ use efface_learn::{Dataset, Parts};
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use crate::encode::damaged;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
 
@@ -133,7 +133,7 @@ impl<'s> RowStore<'s> {
     pub(crate) fn check(self, plan: &Plan) -> Result<()> {
         match (self, plan.in_parts) {
             (Self::Vault, true) => Err(Error::refused(
-                "held-elsewhere",
+                Code::HeldElsewhere,
                 "the rows of this model are not in its vault: they are held in parts elsewhere, \
                  and this needs them",
             )
@@ -141,7 +141,7 @@ impl<'s> RowStore<'s> {
                 "ask from Python, with `efface.dask` and the collections the parts are made from",
             )),
             (Self::Parts(_), false) => {
-                Err(Error::refused("held-here", "the rows of this model are in its vault")
+                Err(Error::refused(Code::HeldHere, "the rows of this model are in its vault")
                     .hint("serve requests without parts"))
             }
             _ => Ok(()),

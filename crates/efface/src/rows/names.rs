@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use zeroize::Zeroize;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::naming::row_id;
 
 /// Names of records, one for each row.
@@ -59,7 +59,7 @@ impl Names {
             match (own, new) {
                 (Some(own), Some(new)) => own.extend_from_slice(new),
                 (None, None) => {}
-                _ => return Err(Error::input("ids", "all records must be named alike")),
+                _ => return Err(Error::input(Code::Ids, "all records must be named alike")),
             }
         }
         self.positions.extend_from_slice(&more.positions);

@@ -10,7 +10,7 @@ use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction};
 use sha2::{Digest, Sha256};
 
 use super::{Batch, GoOn, InVault, Keyed, Names, Place, Rows};
-use crate::error::{Error, Result, Stopped};
+use crate::error::{Code, Error, Result, Stopped};
 use crate::plan::{Ids, Plan};
 
 /// Reaches the parts that hold a model's records, wherever they are.
@@ -46,7 +46,7 @@ pub trait Partitioned: Parts {
 
 /// A failure of whoever holds the parts.
 pub(crate) fn failed(reason: String) -> Error {
-    Error::storage("parts", reason)
+    Error::storage(Code::Parts, reason)
 }
 
 /// Rows in parts. Their names and places are in a vault, once there is one.
@@ -125,7 +125,7 @@ impl Rows for InParts<'_, '_> {
     }
 
     fn insert(&mut self, _: &Batch<'_>, _: u64) -> Result<Vec<i64>> {
-        Err(Error::refused("in-parts", "records cannot be added to rows that are held in parts")
+        Err(Error::refused(Code::InParts, "records cannot be added to rows that are held in parts")
             .hint("train a new model on all of them"))
     }
 
@@ -144,7 +144,7 @@ impl Rows for InParts<'_, '_> {
 
 /// Plans that need rows are refused when they are made; this is for what slips through.
 fn only_sums() -> Error {
-    Error::refused("in-parts", "the rows are in partitions that return only sums")
+    Error::refused(Code::InParts, "the rows are in partitions that return only sums")
 }
 
 /// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
@@ -164,7 +164,7 @@ pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan) -> Result<()> {
         count += names.count();
         if let Some(twice) = names.ids.iter().flatten().find(|id| !seen.insert(digest(id))) {
             return Err(Error::refused(
-                "duplicate-id",
+                Code::DuplicateId,
                 format!("duplicate id `{twice}`; ids must be unique"),
             )
             .hint("ids must be distinct over all parts; name persons with `subjects`"));

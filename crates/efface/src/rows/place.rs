@@ -1,6 +1,6 @@
 //! Where a record is that is not in the vault.
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Where a record is: in which part, and which row of it, both as the parts were first made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,6 @@ impl Place {
             let row = u64::from_le_bytes(row.try_into().ok()?);
             Some(Self { part: u32::from_le_bytes(*part), row })
         });
-        whole.ok_or_else(|| Error::storage("damaged", "the vault has an invalid position"))
+        whole.ok_or_else(|| Error::storage(Code::Damaged, "the vault has an invalid position"))
     }
 }

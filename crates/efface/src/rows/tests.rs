@@ -89,8 +89,8 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
         assert!(rows.pick(&[7]).is_err());
     } else {
         assert_eq!(rows.sums().unwrap().records(), RECORDS);
-        assert_eq!(rows.data().unwrap_err().code(), "in-parts");
-        assert_eq!(rows.pick(&[1]).unwrap_err().code(), "in-parts");
+        assert_eq!(rows.data().unwrap_err().code(), Code::InParts);
+        assert_eq!(rows.pick(&[1]).unwrap_err().code(), Code::InParts);
     }
 
     let mut told = 0;
@@ -106,7 +106,7 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
         assert_eq!(rows.sums().unwrap().records(), RECORDS - 2);
         let (data, names) = (data(RECORDS, 1), names(RECORDS, 1));
         let refused = rows.insert(&Batch { data: &data, names: &names }, 2).unwrap_err();
-        assert_eq!(refused.code(), "in-parts");
+        assert_eq!(refused.code(), Code::InParts);
         return;
     }
     assert_eq!(rows.keys().unwrap(), [1, 3, 4, 6]);
@@ -163,8 +163,8 @@ fn rows_in_a_vault_that_should_have_left_are_found() {
     let mut transaction = vault.begin().unwrap();
     let mut rows =
         RowStore::Vault.open(Access::Changing(&mut transaction), &plan, &leaving).unwrap();
-    assert_eq!(rows.check().unwrap_err().code(), "damaged");
-    assert_eq!(rows.data().unwrap_err().code(), "damaged");
+    assert_eq!(rows.check().unwrap_err().code(), Code::Damaged);
+    assert_eq!(rows.data().unwrap_err().code(), Code::Damaged);
     let found = rows.find_ids(&["id-2"]).unwrap().found;
     rows.erase(&found, &mut |_| Ok(())).unwrap();
     rows.check().unwrap();
@@ -190,7 +190,7 @@ fn rows_in_memory_keep_the_contract() {
     filled.insert(&InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS)).batch(), 1).unwrap();
     keeps_the_contract(&mut filled, true);
     let alike = Batch { data: &data(20, 1), names: &Names::by_position(1) };
-    assert_eq!(filled.insert(&alike, 3).unwrap_err().code(), "ids");
+    assert_eq!(filled.insert(&alike, 3).unwrap_err().code(), Code::Ids);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn rows_in_memory_obey_the_plan() {
     assert_eq!(numbers(&rows.find_ids(&["row:1", "row:2", "id-0"]).unwrap().found), [2]);
     let long = data(4000, 1);
     rows.insert(&Batch { data: &long, names: &Names::by_position(1).after(2) }, 2).unwrap();
-    assert_eq!(rows.check().unwrap_err().code(), "data");
+    assert_eq!(rows.check().unwrap_err().code(), Code::Data);
 }
 
 /// One part in this process.
@@ -315,8 +315,8 @@ fn rows_in_parts_keep_the_contract() {
 fn a_store_is_asked_only_for_its_own_models() {
     let (here, there) = (plan(false), plan(true));
     let parts = Here::of(&there);
-    assert_eq!(RowStore::Vault.check(&there).unwrap_err().code(), "held-elsewhere");
-    assert_eq!(RowStore::Parts(&parts).check(&here).unwrap_err().code(), "held-here");
+    assert_eq!(RowStore::Vault.check(&there).unwrap_err().code(), Code::HeldElsewhere);
+    assert_eq!(RowStore::Parts(&parts).check(&here).unwrap_err().code(), Code::HeldHere);
     let leaving = Leaving::default();
     let (_folder, mut vault) = vault(&there, |creation| {
         insert_places(creation, &parts, 1).unwrap();

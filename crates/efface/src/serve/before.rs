@@ -4,7 +4,7 @@ use efface_privacy::certificate::{Certificate, Erasure, RequestKind};
 use efface_vault::Vault;
 
 use super::name::{Named, named_after};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ledger::signed;
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{ERASE, Served};
@@ -27,7 +27,7 @@ pub(crate) fn served_before(
     };
     if !earlier.may_be(kind.name(), Some(&named.digest)) {
         return Err(Error::input(
-            "request-conflict",
+            Code::RequestConflict,
             format!("request id `{}` was used before for another request", named.id),
         )
         .hint("use a new request id for a new request"));
@@ -51,7 +51,7 @@ pub(crate) fn replay(
 ) -> Result<Served> {
     vault.check_notes()?;
     let (text, _) = signed(vault, index, &current.genesis.public_key)?;
-    let damaged = |error| Error::storage("damaged", format!("entry {index}: {error}"));
+    let damaged = |error| Error::storage(Code::Damaged, format!("entry {index}: {error}"));
     let (request_id, kind, version, records, claims) = if Erasure::is_one(&text) {
         let erasure = Erasure::parse(&text).map_err(damaged)?;
         let records = erasure.request.records;

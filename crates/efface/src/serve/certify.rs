@@ -13,7 +13,7 @@ use super::Effect;
 use crate::context::{Context, Progress};
 use crate::digest::digest_of;
 use crate::encode::weight_bytes;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, append};
 use crate::mechanism::{claims, within_target};
 use crate::notice::{Notice, NoticeCode};
@@ -108,7 +108,7 @@ pub(crate) fn certify(
         },
     };
     let document = serde_json::to_value(&certificate)
-        .map_err(|error| Error::storage("certificate", error.to_string()))?;
+        .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;
     let (text, hash) = sealed(document, context.keyring)?;
     let served = Served {
         request_id: effect.named.id.clone(),

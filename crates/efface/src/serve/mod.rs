@@ -16,7 +16,7 @@ use efface_privacy::event::State;
 use efface_vault::Transaction;
 
 use crate::context::{Context, Progress};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
 use crate::notice::{Notice, NoticeCode};
@@ -104,7 +104,7 @@ pub(crate) fn check_releases(
 ) -> Result<()> {
     if plan.target.notion == Notion::DifferentialPrivacy && current.releases() >= plan.releases {
         return Err(Error::refused(
-            "releases-exhausted",
+            Code::ReleasesExhausted,
             format!(
                 "{} of {} releases that differential privacy covers are used up, and this request \
                  needs one more",
@@ -118,7 +118,7 @@ pub(crate) fn check_releases(
         && current.releases() > seen
     {
         return Err(Error::refused(
-            "releases-exhausted",
+            Code::ReleasesExhausted,
             format!(
                 "{} releases were made, but deletion-privacy holds only for requesters who saw at \
                  most {seen} (`§interactions`)",
@@ -132,7 +132,7 @@ pub(crate) fn check_releases(
         && made >= plan.releases
     {
         return Err(Error::refused(
-            "releases-exhausted",
+            Code::ReleasesExhausted,
             format!(
                 "{made} of {} releases since the last refresh are used up, and this request needs \
                  one more",
@@ -168,7 +168,7 @@ pub(crate) fn serve(
         && remaining as u64 > capacity
     {
         return Err(Error::refused(
-            "capacity",
+            Code::Capacity,
             format!("the model would have {remaining} records, but `capacity` is {capacity}"),
         )
         .hint("delete records first, or train a new model with a larger `§capacity`"));

@@ -4,7 +4,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::Request;
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::random::identifier;
 
 /// A request's name and keyed digest.
@@ -57,7 +57,7 @@ pub(crate) fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
     if !plain {
         return Err(Error::input(
-            "request-id",
+            Code::RequestId,
             "a request id must have 1 to 128 letters, digits, `-`, `_`, `.` or `:`",
         ));
     }
@@ -74,7 +74,7 @@ pub(super) fn named_after(id: &str, secret: &str) -> Error {
         format!("contains `{secret}`, the id or subject of a record")
     };
     let rule = "request ids are kept after a record is deleted and must not identify it";
-    Error::input("request-id", format!("request id `{id}` {clash}; {rule}"))
+    Error::input(Code::RequestId, format!("request id `{id}` {clash}; {rule}"))
         .hint("use a ticket number or a date")
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Code;
+
 /// The mechanisms users can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -34,19 +36,25 @@ impl MechanismName {
         Self::ObjectivePerturbation,
     ];
 
-    /// The name users type.
+    /// The name users type; refusals of a mechanism have it as their code.
     #[must_use]
     pub fn name(self) -> &'static str {
+        self.code().as_str()
+    }
+
+    /// The code of what the mechanism refuses.
+    pub(crate) fn code(self) -> Code {
         match self {
-            Self::Solve => "solve",
-            Self::Retrain => "retrain",
-            Self::NoisyGd => "noisy-gd",
-            Self::Ridge => "ridge",
-            Self::ObjectivePerturbation => "objective-perturbation",
-            Self::DistributedDescent => "distributed-descent",
-            Self::DescentToDelete => "descent-to-delete",
+            Self::Solve => Code::Solve,
+            Self::Retrain => Code::Retrain,
+            Self::NoisyGd => Code::NoisyGd,
+            Self::Ridge => Code::Ridge,
+            Self::ObjectivePerturbation => Code::ObjectivePerturbation,
+            Self::DistributedDescent => Code::DistributedDescent,
+            Self::DescentToDelete => Code::DescentToDelete,
         }
     }
+
     /// Whether removal is exact and nothing random is released.
     #[must_use]
     pub fn is_exact(self) -> bool {

@@ -3,7 +3,7 @@
 use efface_privacy::quantity::Decimal;
 
 use super::{Privacy, Settings};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// A setting.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Row {
     pub internal: bool,
     /// What kind of value it has, and which values are allowed.
     pub form: Form,
+    /// The code of the error that refuses a value.
+    pub(super) code: Code,
     /// What the value is measured in; empty where it has no unit.
     pub unit: &'static str,
     /// What holds where it is not given.
@@ -277,7 +279,7 @@ impl Row {
             return Ok(());
         }
         let message = format!("`§{}` takes values of another form", self.flag);
-        Err(Error::input("settings", message))
+        Err(Error::input(Code::Settings, message))
     }
 
     pub(super) fn clear(&self, settings: &mut Settings) {
@@ -289,7 +291,7 @@ impl Row {
         let field = (self.field)(settings);
         let range = |rule: &str, got: String| {
             let message = format!("`§{}` must be {rule}, got {got}", self.flag);
-            Err(Error::input("range", message))
+            Err(Error::input(self.code, message))
         };
         match self.form {
             Form::Name(names) => match field.text() {
@@ -297,7 +299,7 @@ impl Row {
                     let shown: String = got.chars().take(60).collect();
                     let (name, names) = (self.flag, names().join(", "));
                     let message = format!("`§{name}` must be one of {names}, got `{shown}`");
-                    Err(Error::input(self.flag, message))
+                    Err(Error::input(self.code, message))
                 }
                 _ => Ok(()),
             },
@@ -322,7 +324,7 @@ impl Row {
                     let message = format!(
                         "`§{name}` must be two finite numbers, low then high, got {low},{high}"
                     );
-                    Err(Error::input("target-range", message))
+                    Err(Error::input(self.code, message))
                 }
                 _ => Ok(()),
             },

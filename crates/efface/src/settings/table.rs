@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{Fallback, Field, Form, Group, Interval, Row, hyphens};
 use super::{MechanismName, Privacy, unbounded};
+use crate::error::Code;
 
 /// The most steps of learning or of one request, each a pass over the data.
 pub(crate) const MOST_STEPS: u64 = 100_000_000;
@@ -62,6 +63,7 @@ const BLANK: Row = Row {
     group: Group::Promise,
     internal: false,
     form: Form::Text,
+    code: Code::Range,
     unit: "",
     default: Fallback::Nothing,
     only: None,
@@ -116,6 +118,7 @@ settings! {
     loss: Option<String> {
         group: Group::Model,
         form: Form::Name(|| Loss::NAMES.to_vec()),
+        code: Code::Loss,
         default: Fallback::Name(default::LOSS),
     }
 
@@ -142,6 +145,7 @@ settings! {
     row_map: Option<String> {
         group: Group::Model,
         form: Form::Name(|| ROW_MAPS.to_vec()),
+        code: Code::RowMap,
         default: Fallback::Name(default::ROW_MAP),
     }
 
@@ -156,6 +160,7 @@ settings! {
     target_range: Option<(f64, f64)> {
         group: Group::Model,
         form: Form::Pair,
+        code: Code::TargetRange,
         only: Some(("loss", &["squared"])),
         placeholder: "LOW,HIGH",
     }
@@ -192,6 +197,7 @@ settings! {
     normalizer: Option<String> {
         group: Group::Model,
         form: Form::Name(|| vec!["fixed", "mean"]),
+        code: Code::Normalizer,
         default: Fallback::Follows("fixed; `distributed-descent`: mean"),
     }
 
@@ -247,6 +253,7 @@ settings! {
     mechanism: Option<String> {
         group: Group::Mechanism,
         form: Form::Name(|| MechanismName::ALL.map(MechanismName::name).to_vec()),
+        code: Code::Mechanism,
         default: Fallback::Name(default::MECHANISM),
     }
 
@@ -255,6 +262,7 @@ settings! {
     solver: Option<String> {
         group: Group::Mechanism,
         form: Form::Name(|| Solver::ALL.map(Solver::name).to_vec()),
+        code: Code::Solver,
         default: Fallback::Follows("automatic, by the number of parameters"),
         only: of(&["solve", "retrain", "distributed-descent", "objective-perturbation"]),
     }
@@ -327,6 +335,7 @@ settings! {
     variant: Option<String> {
         group: Group::Mechanism,
         form: Form::Name(|| Variant::ALL.map(Variant::name).to_vec()),
+        code: Code::Variant,
         default: Fallback::Name("perfect"),
         only: of(&["descent-to-delete"]),
     }
@@ -391,6 +400,7 @@ settings! {
     notion: Option<String> {
         group: Group::Promise,
         form: Form::Name(|| Notion::ALL.map(Notion::name).to_vec()),
+        code: Code::Notion,
         default: Fallback::Follows("indistinguishable-from-retraining; `ridge`: exact-removal"),
     }
 
@@ -398,6 +408,7 @@ settings! {
     accountant: Option<String> {
         group: Group::Promise,
         form: Form::Name(|| Accountant::ALL.map(Accountant::name).to_vec()),
+        code: Code::Accountant,
         default: Fallback::Follows("gdp, or the mechanism's own"),
     }
 
@@ -422,6 +433,7 @@ settings! {
     state: Option<String> {
         group: Group::Promise,
         form: Form::Name(|| vec!["perfect", "secret"]),
+        code: Code::State,
         default: Fallback::Follows("perfect where the mechanism has a choice"),
     }
 

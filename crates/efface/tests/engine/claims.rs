@@ -2,7 +2,8 @@
 //! origins of constants forbid.
 
 use efface::{
-    CheckOutcome, Claim, Delete, Notion, Requests, Settings, Source, Which, delete, status, verify,
+    CheckOutcome, Claim, Code, Delete, Notion, Requests, Settings, Source, Which, delete, status,
+    verify,
 };
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Certificate, Origin};
@@ -197,7 +198,7 @@ fn releases_under_dp_end() {
     let (vault, _) = world.trained(settings).unwrap();
     world.run(|s| delete(&vault, &delete_one("id-1"), s)).unwrap();
     let error = world.run(|s| delete(&vault, &delete_one("id-2"), s)).unwrap_err();
-    assert_eq!(error.code(), "releases-exhausted");
+    assert_eq!(error.code(), Code::ReleasesExhausted);
     assert_eq!(status(&vault).unwrap().releases_left, Some(0));
 }
 

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Context, Delete, Progress, Settings, Verdict, Which, delete, doctor, predict,
-    refresh, status, verify_ledger, weights,
+    CheckOutcome, Code, Context, Delete, Progress, Settings, Verdict, Which, delete, doctor,
+    predict, refresh, status, verify_ledger, weights,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -189,7 +189,7 @@ fn flips_in_a_newton_memory_are_refused() {
             .execute("UPDATE caches SET state = ?1", [changed])
             .unwrap();
         let refused = forget(&world, &copy, "who-7").unwrap_err();
-        assert_eq!(refused.code(), "damaged", "byte {at}: {refused}");
+        assert_eq!(refused.code(), Code::Damaged, "byte {at}: {refused}");
         assert!(refused.message().contains("kept state was changed"), "byte {at}: {refused}");
         assert!(refused.what_to_do().unwrap().contains("efface refresh"), "{refused}");
         assert_eq!(failing(&doctor(&copy, Some(&world.keyring)).unwrap()), ["state"], "byte {at}");
@@ -219,7 +219,7 @@ fn rows_changed_by_another_program_are_named() {
         let (world, vault) = aged(Settings::default());
         sql(&vault, statements);
         let refused = forget(&world, &vault, "who-7").unwrap_err();
-        assert_eq!(refused.code(), "damaged", "{statements}: {refused}");
+        assert_eq!(refused.code(), Code::Damaged, "{statements}: {refused}");
         assert!(refused.message().contains(words), "{statements}: {refused}");
         assert!(refused.what_to_do().unwrap().contains("-journal"), "{statements}: {refused}");
         let keyed = verify_ledger(&vault, None, None, Some(&world.keyring)).unwrap();
@@ -278,7 +278,7 @@ fn a_vault_of_an_earlier_version_is_refused_in_words() {
         ]
         .map(Result::unwrap_err)
         {
-            assert_eq!(error.code(), "earlier", "{schema}: {error}");
+            assert_eq!(error.code(), Code::Older, "{schema}: {error}");
             assert!(error.message().contains(&format!("`schema` is `{schema}`")), "{error}");
             assert!(error.what_to_do().unwrap().contains("train the model again"), "{error}");
         }

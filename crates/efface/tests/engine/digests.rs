@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::{
-    Delete, Error, Keyring, Served, Settings, Source, Which, add, delete, refresh, update,
+    Code, Delete, Error, Keyring, Served, Settings, Source, Which, add, delete, refresh, update,
 };
 use rusqlite::Connection;
 
@@ -32,7 +32,7 @@ fn digests(vault: &Path) -> Vec<(String, Option<Vec<u8>>)> {
 }
 
 fn outcome(result: Result<Served, Error>) -> Result<(u64, bool), &'static str> {
-    result.map(|served| (served.index, served.replayed)).map_err(|error| error.code())
+    result.map(|served| (served.index, served.replayed)).map_err(|error| error.code().as_str())
 }
 
 /// Someone with the vault, its keys and candidates for a deleted row asks the request again with
@@ -150,7 +150,7 @@ fn another_secret_is_refused_before_anything_else() {
     let before = std::fs::read(&vault).unwrap();
     let again = world.table("again.csv", 3, 1, 2);
     let refused = other.run(|s| add(&vault, &again, None, s)).unwrap_err();
-    assert_eq!(refused.code(), "key");
+    assert_eq!(refused.code(), Code::Key);
     assert!(refused.message().contains("another `hmac_secret`"), "{refused}");
     assert!(std::fs::read(&vault).unwrap() == before);
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Delete, ExportFormat, Notion, Privacy, Settings, Which, add, certificate, delete,
-    delete_dry_run, entries, erase, erase_dry_run, evaluate, export, predict, refresh, report,
-    show, status, update, verify, verify_ledger, weights,
+    CheckOutcome, Code, Delete, ExportFormat, Notion, Privacy, Settings, Which, add, certificate,
+    delete, delete_dry_run, entries, erase, erase_dry_run, evaluate, export, predict, refresh,
+    report, show, status, update, verify, verify_ledger, weights,
 };
 
 use sha2::{Digest, Sha256};
@@ -133,7 +133,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
             delete_dry_run(&vault, &ids(&["id-5"]), &world.keyring).map(drop),
         ];
         for error in refused.map(Result::unwrap_err) {
-            assert_eq!(error.code(), "withdrawn", "{mechanism}: {error}");
+            assert_eq!(error.code(), Code::Withdrawn, "{mechanism}: {error}");
             let way = if goes_on { "efface refresh" } else { "train a new model" };
             assert!(error.what_to_do().unwrap().contains(way), "{mechanism}: {error}");
         }
@@ -190,7 +190,7 @@ fn the_model_after_an_erasure_has_the_claims_of_a_deletion() {
         all_holds(&world, &vault);
         // What a refresh needs without an erasure: something to drop.
         let error = world.run(|s| refresh(&vault, None, s)).unwrap_err();
-        assert_eq!(error.code(), "nothing-to-refresh");
+        assert_eq!(error.code(), Code::NothingToRefresh);
     }
 }
 
@@ -251,7 +251,7 @@ fn releases_made_stay_counted() {
     assert_eq!(status(&vault).unwrap().releases_left, Some(0));
     world.run(|s| erase(&vault, &ids(&["id-3"]), s)).unwrap();
     let error = world.run(|s| refresh(&vault, None, s)).unwrap_err();
-    assert_eq!(error.code(), "releases-exhausted");
+    assert_eq!(error.code(), Code::ReleasesExhausted);
     all_holds(&world, &vault);
 }
 

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use efface::{
-    CheckOutcome, Context, Delete, Error, Kind, Result, Served, Settings, Which, backup, delete,
-    entries, relocate, report, restore, status, verify, verify_ledger,
+    CheckOutcome, Code, Context, Delete, Error, Kind, Result, Served, Settings, Which, backup,
+    delete, entries, relocate, report, restore, status, verify, verify_ledger,
 };
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ fn moves_and_backups_that_race_with_deletions_lose_none() {
             Ok(_) => gone += 1,
             // Another had it, or it was elsewhere by then.
             Err(error) => {
-                assert!(error.kind() == Kind::Busy || error.code() == "not-found", "{error}");
+                assert!(error.kind() == Kind::Busy || error.code() == Code::NotFound, "{error}");
                 refused += 1;
             }
         }
@@ -213,7 +213,7 @@ fn a_backup_is_checked_before_it_takes_a_place() {
     #[cfg(unix)]
     assert!(assumption(&forget(&world, &target, 6, Duration::ZERO).unwrap().certificate).is_some());
     // What is there stays, unless it is to go.
-    assert_eq!(restored(&copy, &target, false, None).unwrap_err().code(), "exists");
+    assert_eq!(restored(&copy, &target, false, None).unwrap_err().code(), Code::Exists);
     assert_eq!(status(&target).unwrap().records, 119);
     restored(&copy, &target, true, None).unwrap();
     assert_eq!(status(&target).unwrap().records, 120);
@@ -247,7 +247,7 @@ fn a_busy_vault_is_waited_for() {
     let (vault, _) = world.trained(Settings::default()).unwrap();
     let held = efface_vault::Vault::open_for(&vault, "efface add, since noon").unwrap();
     let refused = forget(&world, &vault, 1, Duration::from_millis(120)).unwrap_err();
-    assert_eq!((refused.kind(), refused.code()), (Kind::Busy, "in-use"));
+    assert_eq!((refused.kind(), refused.code()), (Kind::Busy, Code::InUse));
     assert!(refused.message().contains("(efface add, since noon)"), "{refused}");
     let waited = thread::scope(|scope| {
         let waiting = scope.spawn(|| forget(&world, &vault, 1, PATIENCE));

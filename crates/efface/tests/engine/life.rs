@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Delete, ExportFormat, Settings, Status, Which, add, certificate, delete,
+    CheckOutcome, Code, Delete, ExportFormat, Settings, Status, Which, add, certificate, delete,
     delete_dry_run, entries, evaluate, export, predict, refresh, report, show, status, update,
     verify, verify_ledger,
 };
@@ -271,7 +271,7 @@ fn secret_state_counts_releases_until_a_refresh() {
     let (vault, _) = world.trained(settings).unwrap();
     world.run(|s| delete(&vault, &by_id(&["id-1"]), s)).unwrap();
     let error = world.run(|s| delete(&vault, &by_id(&["id-2"]), s)).unwrap_err();
-    assert_eq!(error.code(), "releases-exhausted");
+    assert_eq!(error.code(), Code::ReleasesExhausted);
     assert_eq!(status(&vault).unwrap().releases_left, Some(0));
     world.run(|s| refresh(&vault, None, s)).unwrap();
     assert_eq!(status(&vault).unwrap().releases_left, Some(1));

@@ -1,8 +1,8 @@
 //! `solve` by Newton steps from a kept memory.
 
 use efface::{
-    CheckOutcome, Delete, Settings, Which, add, certificate, delete, entries, refresh, status,
-    update, verify, verify_ledger,
+    CheckOutcome, Code, Delete, Settings, Which, add, certificate, delete, entries, refresh,
+    status, update, verify, verify_ledger,
 };
 
 use crate::world::World;
@@ -97,7 +97,7 @@ fn releases_are_counted_and_a_refresh_erases_the_memory() {
         world.run(|s| delete(&vault, &one(k), s)).unwrap();
     }
     let error = world.run(|s| delete(&vault, &one(2), s)).unwrap_err();
-    assert_eq!(error.code(), "releases-exhausted");
+    assert_eq!(error.code(), Code::ReleasesExhausted);
     assert_eq!(status(&vault).unwrap().memory.unwrap().changes, 2);
     world.run(|s| refresh(&vault, None, s)).unwrap();
     let after = status(&vault).unwrap();
@@ -138,7 +138,7 @@ fn the_squared_loss_without_a_clip_needs_no_pass() {
 
     // A finite clip has a kink, and steps of noisy-gd may go anywhere.
     let clipped = Settings { clip: Some(1.0), ..squared.clone() };
-    assert_eq!(World::new().trained(clipped).unwrap_err().code(), "settings");
+    assert_eq!(World::new().trained(clipped).unwrap_err().code(), Code::Settings);
     let steps = Settings {
         mechanism: Some("noisy-gd".into()),
         state: None,
@@ -146,7 +146,7 @@ fn the_squared_loss_without_a_clip_needs_no_pass() {
         releases: None,
         ..squared
     };
-    assert_eq!(World::new().trained(steps).unwrap_err().code(), "range");
+    assert_eq!(World::new().trained(steps).unwrap_err().code(), Code::Range);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn losses_without_a_bound_are_refused() {
     for loss in ["softmax", "huber-hinge"] {
         let world = World::new();
         let error = world.trained(Settings { loss: Some(loss.into()), ..settings() }).unwrap_err();
-        assert_eq!(error.code(), "settings", "{error:?}");
+        assert_eq!(error.code(), Code::Settings, "{error:?}");
         assert!(error.to_string().contains(loss), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use efface::{
-    CheckOutcome, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
+    CheckOutcome, Code, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
     Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape, Source, SumError, Totals,
     Values, Which, add, delete, delete_dry_run, entries, erase, refresh, status, train, update,
     verify, weights,
@@ -110,7 +110,7 @@ impl Cluster {
         self.kept(|kept| -> Result<()> {
             kept.passes += 1;
             if self.fails_at == Some(kept.passes) {
-                return Err(Error::storage("parts", "out of reach"));
+                return Err(Error::storage(Code::Parts, "out of reach"));
             }
             for index in 0..kept.parts.len() {
                 if self.lost_at.contains(&kept.passes) && index % 2 == 0 {
@@ -332,7 +332,7 @@ fn a_request_that_fails_leaves_vault_and_parts_as_they_were() {
     assert_eq!(entries(&model.vault).unwrap().len(), 2);
     assert!(model.delete(&subject("who-3")).unwrap().replayed);
     let unknown = model.delete(&ids(&["id-1", "nobody"])).unwrap_err();
-    assert_eq!(unknown.code(), "unknown-record");
+    assert_eq!(unknown.code(), Code::UnknownRecord);
     assert_eq!(model.cluster.records(), 87);
 }
 
@@ -379,7 +379,7 @@ fn commands_that_need_rows_are_refused() {
     let (world, vault) = (&model.world, &model.vault);
     let more = Rows::new(200, 2);
     let code = |error: Error| error.code();
-    let elsewhere = "held-elsewhere";
+    let elsewhere = Code::HeldElsewhere;
     assert_eq!(code(world.run(|s| delete(vault, &ids(&["id-1"]), s)).unwrap_err()), elsewhere);
     assert_eq!(code(world.run(|s| add(vault, &more.source(), None, s)).unwrap_err()), elsewhere);
     // Also with those that hold the rows, and before any row is left out of their sums.
@@ -389,12 +389,12 @@ fn commands_that_need_rows_are_refused() {
     // What needs no rows is as ever.
     let dry = delete_dry_run(vault, &ids(&["id-1", "id-2"]), &world.keyring).unwrap();
     assert_eq!((dry.records, dry.remaining), (2, 88));
-    assert_eq!(code(world.run(|s| refresh(vault, None, s)).unwrap_err()), "nothing-to-refresh");
+    assert_eq!(code(world.run(|s| refresh(vault, None, s)).unwrap_err()), Code::NothingToRefresh);
     let ordinary = world.path("ordinary.efface");
     let rows = Rows::new(0, 60);
     world.run(|s| train(&rows.source(), Settings::default(), &ordinary, s)).unwrap();
     let error = model.run(|s| delete(&ordinary, &ids(&["id-1"]), s));
-    assert_eq!(code(error.unwrap_err()), "held-here");
+    assert_eq!(code(error.unwrap_err()), Code::HeldHere);
 }
 
 #[test]
@@ -406,9 +406,9 @@ fn a_damaged_vault_without_its_rows_is_not_mended() {
     let before = std::fs::read(&model.vault).unwrap();
     // The row of the missing name is still in its part.
     let there = model.world.run(|s| erase(&model.vault, &ids(&["id-1"]), s)).unwrap_err();
-    assert_eq!(there.code(), "held-elsewhere", "{}", there.message());
+    assert_eq!(there.code(), Code::HeldElsewhere, "{}", there.message());
     let here = model.run(|s| erase(&model.vault, &ids(&["id-1"]), s)).unwrap_err();
-    assert_eq!(here.code(), "damaged", "{}", here.message());
+    assert_eq!(here.code(), Code::Damaged, "{}", here.message());
     assert_eq!(std::fs::read(&model.vault).unwrap(), before);
     assert_eq!(model.cluster.records(), 90);
 }
@@ -422,7 +422,7 @@ fn secret_states_are_refreshed_from_the_parts() {
     };
     let model = Model::trained(Cluster::of(&[40, 50]), settings).unwrap();
     model.delete(&ids(&["id-1"])).unwrap();
-    assert_eq!(model.delete(&ids(&["id-2"])).unwrap_err().code(), "releases-exhausted");
+    assert_eq!(model.delete(&ids(&["id-2"])).unwrap_err().code(), Code::ReleasesExhausted);
     model.run(|s| refresh(&model.vault, None, s)).unwrap();
     model.delete(&ids(&["id-2"])).unwrap();
     assert_eq!(status(&model.vault).unwrap().records, 88);
@@ -433,7 +433,7 @@ fn mechanisms_that_need_rows_are_refused_by_name() {
     let refused = |settings: Settings| {
         let cluster = Cluster::of(&[40, 50]);
         let error = Model::trained(cluster, settings).map(|_| ()).unwrap_err();
-        assert_eq!(error.code(), "in-parts", "{}", error.message());
+        assert_eq!(error.code(), Code::InParts, "{}", error.message());
         error.message().to_owned()
     };
     assert!(refused(seeded("objective-perturbation")).contains("objective-perturbation"));

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Delete, Error, Settings, Which, delete, doctor, entries, erase, erase_dry_run,
-    refresh, show, status, verify, verify_ledger,
+    CheckOutcome, Code, Delete, Error, Settings, Which, delete, doctor, entries, erase,
+    erase_dry_run, refresh, show, status, verify, verify_ledger,
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn a_damaged_vault_serves_an_erasure_and_is_sound_after_it() {
             let (world, vault) = aged(settings);
             sql(&world, &vault, statements);
             let refused = world.run(|s| delete(&vault, &people("who-8"), s)).unwrap_err();
-            assert_eq!(refused.code(), "damaged", "{statements}: {refused}");
+            assert_eq!(refused.code(), Code::Damaged, "{statements}: {refused}");
             let served = world.run(|s| erase(&vault, &people("who-7"), s)).unwrap();
             let remaining = status(&vault).unwrap().records;
             let put_back = u64::from(statements.starts_with("INSERT"));
@@ -159,15 +159,15 @@ fn unknown_names_are_refused_unless_a_damaged_row_may_have_had_them() {
     let sound = fs::read(&vault).unwrap();
     let unknown =
         |request: &Delete| -> Error { world.run(|s| erase(&vault, request, s)).unwrap_err() };
-    assert_eq!(unknown(&ids(&["nobody"])).code(), "unknown-record");
-    assert_eq!(unknown(&people("nobody")).code(), "unknown-subject");
+    assert_eq!(unknown(&ids(&["nobody"])).code(), Code::UnknownRecord);
+    assert_eq!(unknown(&people("nobody")).code(), Code::UnknownSubject);
     assert!(fs::read(&vault).unwrap() == sound, "a refusal changes nothing");
     let rename = "UPDATE main.record SET id = 'lost', subject = 'lost' WHERE id = 'id-60'";
     sql(&world, &vault, rename);
     let error = unknown(&ids(&["id-60", "nobody"]));
     assert_eq!(
         (error.code(), error.names()),
-        ("unknown-record", &["id-60", "nobody"].map(String::from)[..])
+        (Code::UnknownRecord, &["id-60", "nobody"].map(String::from)[..])
     );
     let request = Delete { request_id: Some("t-1".into()), ..ids(&["id-60", "id-61"]) };
     let served = world.run(|s| erase(&vault, &request, s)).unwrap();

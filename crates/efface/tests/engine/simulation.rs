@@ -1,7 +1,8 @@
 //! The engine in memory does what it does on a vault.
 
 use efface::{
-    Claim, Delete, Settings, Simulation, Which, World as Side, audit_sample, certificate, delete,
+    Claim, Code, Delete, Settings, Simulation, Which, World as Side, audit_sample, certificate,
+    delete,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -84,10 +85,10 @@ fn what_cannot_be_rehearsed_is_refused() {
     let world = World::new();
     let (vault, _) = world.trained(named("solve")).unwrap();
     let error = audit_sample(&vault, &["nobody".to_owned()]).unwrap_err();
-    assert_eq!(error.code(), "unknown-record");
+    assert_eq!(error.code(), Code::UnknownRecord);
     let found = audit_sample(&vault, &[]).unwrap();
     for positions in [&[][..], &[5, 4], &[4, 4], &[120]] {
         let error = Simulation::new(&found.plan, &found.records, positions).unwrap_err();
-        assert_eq!(error.code(), "positions", "{positions:?}");
+        assert_eq!(error.code(), Code::Positions, "{positions:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Records with weights: every mechanism that takes them, what is refused, and what is left.
 
 use efface::{
-    CheckOutcome, Delete, Error, MemoryRows, MemoryTable, Numbers, Settings, Source, Values, Which,
-    add, delete, entries, evaluate, status, train, update, verify, weights,
+    CheckOutcome, Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Settings, Source, Values,
+    Which, add, delete, entries, evaluate, status, train, update, verify, weights,
 };
 use serde_json::Value;
 
@@ -241,7 +241,7 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
     };
     for (weight, n) in [(None, None), (Some(3.0), None), (None, Some(120))] {
         let error = private(weight, n, Some(200)).unwrap_err();
-        assert_eq!(error.code(), "settings", "{error}");
+        assert_eq!(error.code(), Code::Settings, "{error}");
         assert!(
             error.message().contains("depend") && error.message().contains("single records"),
             "{error}"
@@ -280,7 +280,7 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
         ),
     ];
     for (error, code, message) in cases {
-        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(error.code().as_str(), code, "{error}");
         assert!(error.message().contains(message), "{error}");
     }
     let settings = Settings { max_weight: Some(2.0), ..plain() };

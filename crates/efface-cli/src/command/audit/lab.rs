@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::{Error, Kind};
+use efface::{Code, Error, Kind};
 use efface_lab::attack::{Attack, Setup, attacks};
 
 use crate::failure::{Outcome, Result};
@@ -65,7 +65,7 @@ impl Lab {
         for attack in &chosen {
             let outcomes = (attack.run)(&setup).map_err(|error| match error.kind() {
                 Kind::Interrupted => error,
-                _ => Error::input("attack", format!("{}: {error}", attack.name)),
+                _ => Error::input(Code::Attack, format!("{}: {error}", attack.name)),
             })?;
             all &= outcomes.iter().all(efface_lab::attack::Outcome::as_expected);
             output.attacked(attack, &outcomes)?;
@@ -80,7 +80,7 @@ fn chosen(names: &[String]) -> Result<Vec<Attack>> {
     if let Some(unknown) = names.iter().find(|name| table.iter().all(|a| a.name != **name)) {
         let known: Vec<&str> = table.iter().map(|attack| attack.name).collect();
         let error = format!("`NAME` must be one of {}, got `{unknown}`", known.join(", "));
-        return Err(Error::input("attack", error).into());
+        return Err(Error::input(Code::Attack, error).into());
     }
     let named = |attack: &Attack| names.is_empty() || names.iter().any(|n| n == attack.name);
     Ok(table.into_iter().filter(named).collect())

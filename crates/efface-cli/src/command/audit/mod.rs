@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use efface::Error;
+use efface::{Code, Error};
 use efface_lab::audit::{Budget, Options, Verdict, audit};
 
 use crate::arguments::{ForceArgument, at_least_one};
@@ -112,7 +112,7 @@ impl Audit {
         let written = destination.as_ref().map(|destination| destination.path().to_owned());
         if let Some(destination) = destination {
             let text = serde_json::to_string_pretty(&result)
-                .map_err(|error| Error::storage("json", error.to_string()))?;
+                .map_err(|error| Error::storage(Code::Json, error.to_string()))?;
             destination.write(format!("{text}\n").as_bytes())?;
         }
         output.audit(&vault, &result, written.as_deref())?;
@@ -139,6 +139,6 @@ fn within<T>(
 /// Randomness of the operating system for all runs.
 fn seed() -> Result<[u8; 32]> {
     let mut seed = [0; 32];
-    random(&mut seed).map_err(|error| Error::storage("randomness", error))?;
+    random(&mut seed).map_err(|error| Error::storage(Code::Randomness, error))?;
     Ok(seed)
 }

@@ -13,7 +13,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_learn::Constants;
 use efface_learn::loss::slope;
 use efface_learn::mechanism::descent::CheckedDescent;
@@ -291,11 +291,11 @@ impl Work {
 }
 
 fn no_link() -> Error {
-    Error::refused("audit", "chains run side by side only for losses with a scalar link")
+    Error::refused(Code::Audit, "chains run side by side only for losses with a scalar link")
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused("audit", error.to_string())
+    Error::refused(Code::Audit, error.to_string())
 }
 
 /// The two worlds of a deletion by descent.

@@ -1,7 +1,7 @@
 //! What the sharper sound bound needs where the paper has its own: shifted interpolation, replaced
 //! records, the same steps of learning.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 
 use crate::reproduce::account;
@@ -47,7 +47,7 @@ pub(super) fn steps(inputs: &Map<String, Value>, requests: u64) -> Result<u64> {
     let found = account::least(MOST_STEPS, |steps| {
         Ok(epsilon(inputs, sigma, &vec![steps; requests as usize])? <= target)
     })?;
-    found.ok_or_else(|| Error::refused("steps", "no number of steps reaches the target"))
+    found.ok_or_else(|| Error::refused(Code::Steps, "no number of steps reaches the target"))
 }
 
 /// The least noise for which one step is enough.

@@ -1,6 +1,6 @@
 //! Theorem 5.1's recipe in practice: differential privacy, deletion privacy and accuracy together.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_learn::{Loss, Objective};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
@@ -81,7 +81,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         };
         let renyi = |mu: f64| 0.5 * grid.q * mu * mu;
         let fewest = account::least(1 << 30, |k| Ok(renyi(sharp(k, "mu")?) <= epsilon_dd))?
-            .ok_or_else(|| Error::refused("steps", "no number of steps is enough"))?;
+            .ok_or_else(|| Error::refused(Code::Steps, "no number of steps is enough"))?;
         let private = renyi(sharp(0, "mu")?);
         let mut results = Vec::new();
         for count in [steps, fewest] {

@@ -1,6 +1,6 @@
 //! Table 1: gradient work that a request saves against learning anew, at equal excess risk.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_privacy::accountant::descent::Descent;
 use serde::Deserialize;
 use serde_json::json;
@@ -118,14 +118,14 @@ fn tight(grid: &Grid, n: u64) -> Result<Work> {
         let mu = account::number("noisy-gd-gdp", &asked, "mu")?;
         Ok(0.5 * grid.q * mu * mu <= grid.epsilon_dd)
     })?;
-    let steps = steps.ok_or_else(|| Error::refused("steps", "no number of steps is enough"))?;
+    let steps = steps.ok_or_else(|| Error::refused(Code::Steps, "no number of steps is enough"))?;
     Ok(Work { learning, request: steps as f64 })
 }
 
 /// Descent with noise on what is published, whose noise leaves the same excess risk.
 fn perturbed(grid: &Grid, n: u64, secret: bool) -> Result<Work> {
     let refused = |error: efface_privacy::accountant::PublishedError| {
-        Error::refused("descent", error.to_string())
+        Error::refused(Code::DescentToDelete, error.to_string())
     };
     let recipe = recipe(grid, n)?;
     let risk = account::read(&recipe["excess_risk"])?;
@@ -149,7 +149,8 @@ fn perturbed(grid: &Grid, n: u64, secret: bool) -> Result<Work> {
         noise.map_err(refused)
     };
     let enough = account::least(1 << 40, |iterations| Ok(noise(iterations)? <= most))?;
-    let iterations = enough.ok_or_else(|| Error::refused("steps", "no noise is small enough"))?;
+    let iterations =
+        enough.ok_or_else(|| Error::refused(Code::Steps, "no noise is small enough"))?;
     let iterations = if secret {
         iterations
     } else {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -120,7 +120,7 @@ impl Shelf {
         let Some(folder) = &self.folder else {
             let message =
                 format!("`{}` needs data, and no folder of data sets is named", set.name());
-            return Err(Error::input("data", message)
+            return Err(Error::input(Code::Data, message)
                 .hint(format!("give `--data FOLDER`, or set EFFACE_DATA; {hint}")));
         };
         let paths: Vec<PathBuf> = set.files().iter().map(|file| folder.join(file)).collect();
@@ -128,7 +128,7 @@ impl Shelf {
             None => Ok(paths),
             Some(missing) => {
                 let message = format!("`{}` needs the file `{}`", set.name(), missing.display());
-                Err(Error::input("data", message).hint(hint))
+                Err(Error::input(Code::Data, message).hint(hint))
             }
         }
     }
@@ -154,7 +154,7 @@ impl Shelf {
                     set.name(),
                     path.display()
                 );
-                return Err(Error::input("data", message)
+                return Err(Error::input(Code::Data, message)
                     .hint("the experiments repeat papers: they need the whole public data set"));
             }
         }
@@ -166,7 +166,7 @@ impl Shelf {
     pub(super) fn checksums(&self, set: DataSet) -> Result<String> {
         let sums = self.paths(set)?.into_iter().map(|path| {
             let bytes = fs::read(&path).map_err(|error| {
-                Error::input("data", format!("cannot read `{}`: {error}", path.display()))
+                Error::input(Code::Data, format!("cannot read `{}`: {error}", path.display()))
             })?;
             let sum = Sha256::digest(&bytes);
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

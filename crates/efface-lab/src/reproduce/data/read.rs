@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_formats::{Format, Input, PathOrStdin, ReadOptions, RowMap, RowMapMode, Schema, Task};
 
 use super::{DataSet, Split};
@@ -27,7 +27,7 @@ pub(super) fn split(set: DataSet, paths: &[PathBuf]) -> Result<Split> {
         DataSet::A9a => ReadOptions { width: Some(123), ..classes(&["-1", "+1"]) },
         DataSet::Parkinsons => {
             let schema = Schema::from_toml(PARKINSONS)
-                .map_err(|error| Error::input("schema", error.to_string()))?;
+                .map_err(|error| Error::input(Code::Schema, error.to_string()))?;
             let options = ReadOptions {
                 schema: Some(schema),
                 task: Task::Regression { range: None },
@@ -65,5 +65,5 @@ fn table(
         format,
     };
     Rows::read(&input, options)
-        .map_err(|error| Error::input("data", format!("`{}`: {error}", path.display())))
+        .map_err(|error| Error::input(Code::Data, format!("`{}`: {error}", path.display())))
 }

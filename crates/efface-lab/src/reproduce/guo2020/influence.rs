@@ -1,6 +1,6 @@
 //! What a Newton removal of each record moves, and the published bound on what it leaves.
 
-use efface::{Error, Result};
+use efface::{Code, Error, Result};
 use efface_learn::{Dataset, Objective};
 use efface_matrix::{margins, weighted_gram};
 use faer::linalg::solvers::Solve as _;
@@ -33,7 +33,7 @@ pub(super) fn of(
     let hessian = objective.hessian(&curvature).map_err(failed)?;
     let factor = hessian
         .llt(Side::Lower)
-        .map_err(|_| Error::refused("hessian", "the Hessian has no Cholesky factor"))?;
+        .map_err(|_| Error::refused(Code::Experiment, "the Hessian has no Cholesky factor"))?;
     let at = margins(data.x(), weights, 1).map_err(failed)?;
     let mut steps = Mat::<f64>::zeros(d, positions.len());
     for (column, &i) in positions.iter().enumerate() {

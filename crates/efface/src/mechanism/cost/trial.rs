@@ -6,7 +6,7 @@ use efface_privacy::claim::Claim;
 use efface_privacy::event::Event;
 
 use super::Inputs;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{claims, first_event, of, planned_event, steps_of, within_target};
 use crate::plan::Plan;
 
@@ -36,7 +36,7 @@ pub(crate) fn requests(plan: &Plan, inputs: &Inputs<'_>, count: usize) -> Result
         let Some(left) = records.checked_sub(group) else {
             if trial.steps.is_empty() {
                 return Err(Error::input(
-                    "group",
+                    Code::Group,
                     format!("a request of {group} records exceeds all {records} records"),
                 ));
             }
@@ -75,5 +75,6 @@ fn served(plan: &Plan, event: &Event, group: u64, left: usize) -> Result<(u64, E
 }
 
 pub(crate) fn size(records: u64) -> Result<usize> {
-    usize::try_from(records).map_err(|_| Error::input("range", "`n` is too large for this machine"))
+    usize::try_from(records)
+        .map_err(|_| Error::input(Code::Range, "`n` is too large for this machine"))
 }

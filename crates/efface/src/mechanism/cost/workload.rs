@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// What is to be served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ impl Default for Workload {
 
 impl Workload {
     pub(crate) fn check(self) -> Result<Self> {
-        let bad = |message: String| Err(Error::input("range", message));
+        let bad = |message: String| Err(Error::input(Code::Range, message));
         let rate = self.deletions_per_month;
         if !(rate > 0.0 && rate <= 1e9) {
             return bad(format!(

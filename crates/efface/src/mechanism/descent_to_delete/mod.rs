@@ -14,7 +14,7 @@ use super::{
     Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
 };
 use crate::context::Watch;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::settings::Settings;
 
@@ -37,7 +37,10 @@ fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDescent> {
 fn event(event: &Event) -> Result<&Descent> {
     match event.core() {
         Event::Descent(event) => Ok(event),
-        _ => Err(Error::storage("damaged", "the vault's event is not one of `descent-to-delete`")),
+        _ => Err(Error::storage(
+            Code::Damaged,
+            "the vault's event is not one of `descent-to-delete`",
+        )),
     }
 }
 
@@ -81,7 +84,10 @@ impl Mechanism for DescentToDelete {
         bounded("steps", steps.learning_steps)?;
         bounded("iterations", steps.iterations)?;
         if steps.variant.state() != plan.state {
-            return Err(Error::storage("damaged", "its variant keeps another state than the plan"));
+            return Err(Error::storage(
+                Code::Damaged,
+                "its variant keeps another state than the plan",
+            ));
         }
         checked(plan, constants).map(drop)
     }
@@ -118,7 +124,7 @@ impl Mechanism for DescentToDelete {
             }
             Start::Given(_) => {
                 let text = "`descent-to-delete` starts from zeros";
-                return Err(Error::refused("start", text).hint("leave out `§start`"));
+                return Err(Error::refused(Code::Start, text).hint("leave out `§start`"));
             }
         }
         .map_err(refused(NAME))
@@ -175,7 +181,7 @@ impl Mechanism for DescentToDelete {
 fn check(choices: &Choices) -> Result<()> {
     let s = &choices.settings;
     let name = choices.variant.name();
-    let refuse = |what: String, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    let refuse = |what: String, hint: &str| Err(Error::refused(Code::Settings, what).hint(hint));
     if choices.state != choices.variant.state() {
         let kept = if choices.variant.state() == State::Secret { "secret" } else { "perfect" };
         return refuse(
@@ -187,7 +193,7 @@ fn check(choices: &Choices) -> Result<()> {
         let xi = s.xi.unwrap_or(1.0);
         if !(1.0..=16.0).contains(&xi) {
             return Err(Error::input(
-                "range",
+                Code::Range,
                 format!(
                     "`xi` of `descent-to-delete` (update i has i^(2 xi) times the steps of the first) must be in [1, 16], got {xi}"
                 ),

@@ -12,7 +12,7 @@ use efface_privacy::event::{Descent, Event, Phase, Variant};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 use efface_privacy::{gaussian, rdp};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
 use crate::mechanism::search::{Public, grid, least_steps};
 use crate::plan::{Choices, List, MechanismName, Schedule, origin};
@@ -56,11 +56,12 @@ pub(super) fn lambda(
     } else {
         problem.strength(Exponent::Balanced)
     };
-    let lambda = lambda.map_err(|error| Error::refused("descent-to-delete", error.to_string()))?;
+    let lambda =
+        lambda.map_err(|error| Error::refused(Code::DescentToDelete, error.to_string()))?;
     if lambda > 0.0 && lambda.is_finite() {
         return Ok(Some(lambda));
     }
-    Err(Error::refused("lambda", format!("the theorem would need lambda {lambda}"))
+    Err(Error::refused(Code::Lambda, format!("the theorem would need lambda {lambda}"))
         .hint("give `§lambda`, or another `§diameter`"))
 }
 
@@ -84,7 +85,7 @@ pub(super) fn schedule(
         epsilon: public.target.epsilon.0,
         delta: public.target.delta.0,
     };
-    let unproved = |error: PublishedError| Error::refused("descent-to-delete", error.to_string());
+    let unproved = |error: PublishedError| Error::refused(Code::DescentToDelete, error.to_string());
     let tail = (published && choices.variant == Variant::Perfect)
         .then_some(Decimal(public.target.delta.0));
     let learning = |iterations: u64| -> Result<u64> {
@@ -136,7 +137,7 @@ pub(super) fn schedule(
             "`§excess-risk` and `§iterations` ({iterations}) exclude each other: \
             either determines the noise"
         );
-        return Err(Error::refused("settings", what).hint("leave out one of the two"));
+        return Err(Error::refused(Code::Settings, what).hint("leave out one of the two"));
     }
     let (sigma, iterations) = match (s.noise, settled) {
         (Some(sigma), Some(iterations)) if ok(sigma, iterations)? => (sigma, iterations),
@@ -200,7 +201,7 @@ pub(super) fn schedule(
 fn meets(choices: &Choices, public: &Public<'_>, first: &Descent) -> Result<bool> {
     let target = public.target;
     let perfect = choices.variant == Variant::Perfect;
-    let refused = |text: String| Error::refused("accounting", text);
+    let refused = |text: String| Error::refused(Code::Accounting, text);
     if choices.accountant == Accountant::Descent || !perfect {
         let releases = match target.notion {
             Notion::DifferentialPrivacy => choices.releases,

@@ -16,7 +16,7 @@ use super::{
     Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
 };
 use crate::context::Watch;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Published, Schedule};
 use crate::rows::Keyed;
 use crate::settings::Settings;
@@ -98,7 +98,7 @@ impl Mechanism for DistributedDescent {
         let averages = match start {
             Start::Request(Request { kept: Some(kept), added, removed, .. }) => {
                 let kept = KeptParts::from_kept(kept, &checked)
-                    .map_err(|error| Error::storage("damaged", error.to_string()))?;
+                    .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
                 let (added, removed) = (keys(added)?, keys(removed)?);
                 let count = (added.len() + removed.len()) as u64;
                 let budget =
@@ -161,17 +161,17 @@ fn keys(rows: &Keyed) -> Result<Vec<u64>> {
 fn numbers(keys: Vec<i64>) -> Result<Vec<u64>> {
     let number = |key| u64::try_from(key);
     let keys: std::result::Result<Vec<u64>, _> = keys.into_iter().map(number).collect();
-    keys.map_err(|_| Error::storage("damaged", "the vault has a record with a negative number"))
+    keys.map_err(|_| Error::storage(Code::Damaged, "the vault has a record with a negative number"))
 }
 
 /// Settings of `distributed-descent`, and those it excludes.
 fn check(choices: &Choices) -> Result<()> {
     let s = &choices.settings;
-    let refuse = |what: &str, hint: &str| Err(Error::refused("settings", what).hint(hint));
+    let refuse = |what: &str, hint: &str| Err(Error::refused(Code::Settings, what).hint(hint));
     let counted = choices.accountant == Accountant::Descent;
     if let Some(xi) = s.xi.filter(|xi| !(1.0..=4.0 / 3.0).contains(xi)) {
         return Err(Error::input(
-            "range",
+            Code::Range,
             format!(
                 "`xi` of `distributed-descent` (a sample of N^xi positions) must be in [1, 4/3], got {xi}"
             ),

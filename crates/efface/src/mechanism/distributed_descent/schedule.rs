@@ -9,7 +9,7 @@ use efface_privacy::certificate::Origin;
 use efface_privacy::event::{DistributedDescent, Event, Normalizer, State};
 use efface_privacy::quantity::Decimal;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::foreign;
 use crate::mechanism::search::{FARTHEST, Public, least_steps};
 use crate::plan::{Choices, List, Plan, Published, Schedule, origin};
@@ -45,7 +45,8 @@ pub(super) fn schedule(
         iterations,
         copies,
     };
-    let refused = |error: PublishedError| Error::refused("descent", error.to_string());
+    let refused =
+        |error: PublishedError| Error::refused(Code::DistributedDescent, error.to_string());
     let joint = (choices.releases as f64).sqrt();
     let published_noise =
         |iterations| Ok::<_, Error>(theorem(iterations).noise().map_err(refused)? * joint);
@@ -132,7 +133,7 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
     match public.setting.normalizer {
         Normalizer::Mean { minimum } if minimum >= n.div_ceil(2) => Ok(()),
         Normalizer::Mean { minimum } => Err(Error::refused(
-            "minimum",
+            Code::Minimum,
             format!(
                 "the published numbers of `distributed-descent` suppose at least n/2 = {} records at \
                  any time, `minimum` is {minimum}",
@@ -141,7 +142,7 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
         )
         .hint("give that as `§minimum`, or leave it out")),
         Normalizer::Fixed { .. } => {
-            Err(Error::refused("normalizer", "`distributed-descent` needs `§normalizer mean`"))
+            Err(Error::refused(Code::Normalizer, "`distributed-descent` needs `§normalizer mean`"))
         }
     }
 }
@@ -155,7 +156,7 @@ impl Published {
         for update in done + 1..=done + count {
             let passes = theorem
                 .update_budget(update)
-                .map_err(|error| Error::refused("descent", error.to_string()))?;
+                .map_err(|error| Error::refused(Code::DistributedDescent, error.to_string()))?;
             budget += self.records as f64 * passes;
         }
         Ok((budget * (1.0 + 1e-9)).ceil() as u64)

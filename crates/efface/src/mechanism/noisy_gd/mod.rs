@@ -17,7 +17,7 @@ use super::{
     passes, planned_event, refused,
 };
 use crate::context::Watch;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::settings::Settings;
 
@@ -44,7 +44,7 @@ fn checked(plan: &Plan, constants: &Constants, removal: u64) -> Result<CheckedNo
 fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
     match event.core() {
         Event::NoisyGd(event) => Ok(event),
-        _ => Err(Error::storage("damaged", "the vault's event is not one of `noisy-gd`")),
+        _ => Err(Error::storage(Code::Damaged, "the vault's event is not one of `noisy-gd`")),
     }
 }
 
@@ -161,7 +161,7 @@ impl Mechanism for NoisyGd {
         fewest.ok_or_else(|| {
             let epsilon = plan.target.epsilon;
             Error::refused(
-                "budget-exhausted",
+                Code::BudgetExhausted,
                 format!("no number of steps reaches epsilon {epsilon} for this request"),
             )
             .hint("delete fewer records per request, or train a new model with more noise")

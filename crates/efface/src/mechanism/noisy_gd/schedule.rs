@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::Grid;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
 use crate::mechanism::search::{Public, finest, least_steps};
 use crate::plan::{Choices, List, MechanismName, Schedule, origin};
@@ -35,7 +35,7 @@ pub(super) fn schedule(
     let eta = s.eta.unwrap_or_else(|| step_for(choices.accountant, best, smooth).next_down());
     if eta >= 2.0 / smooth {
         return Err(Error::refused(
-            "eta",
+            Code::Eta,
             format!("`eta` must be below 2/L = {}, got {eta}", 2.0 / smooth),
         ));
     }
@@ -126,7 +126,7 @@ pub(super) fn schedule(
         }
     };
     let Event::NoisyGd(planned) = event(noise, removal.unwrap_or(first))?.core().clone() else {
-        return Err(Error::storage("damaged", "the planned event is not one of `noisy-gd`"));
+        return Err(Error::storage(Code::Damaged, "the planned event is not one of `noisy-gd`"));
     };
     let eta_origin = origin(s.eta.is_some(), &[public.size_origin]);
     let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);
@@ -172,7 +172,7 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
     let steps = (radius * radius / (2.0 * eta * 1e-3)).ceil().max(1.0);
     if steps > 1e7 {
         return Err(Error::refused(
-            "steps",
+            Code::Steps,
             format!("descent in a ball of radius {radius} would take {steps:e} steps"),
         )
         .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));

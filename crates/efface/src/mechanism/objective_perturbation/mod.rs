@@ -16,7 +16,7 @@ use super::{
     Defaults, Mechanism, Public, Request, Run, Start, agrees, foreign, passes, positive, refused,
 };
 use crate::context::Watch;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule, origin};
 use crate::settings::Settings;
 
@@ -116,7 +116,7 @@ impl Mechanism for ObjectivePerturbation {
 }
 
 fn uncertified(plan: &Plan) -> Error {
-    Error::refused("plan", format!("`{}` is never certified", plan.mechanism.name()))
+    Error::refused(Code::Plan, format!("`{}` is never certified", plan.mechanism.name()))
 }
 
 /// What `objective-perturbation` is published for, and nothing else.
@@ -150,7 +150,7 @@ fn check(choices: &Choices) -> Result<()> {
     match rules.into_iter().find(|(holds, ..)| !holds) {
         None => Ok(()),
         Some((_, what, hint)) => Err(Error::refused(
-            "settings",
+            Code::Settings,
             format!("`objective-perturbation` is not offered with {what}"),
         )
         .hint(hint)),
@@ -175,7 +175,7 @@ fn schedule(choices: &Choices, public: &Public<'_>, list: &mut List) -> Result<S
     let spacing = grid(sigma, 0.0)?;
     let (epsilon, delta) = (public.target.epsilon.0, public.target.delta.0);
     let budget = residual_budget(spacing.noise, epsilon, delta)
-        .map_err(|error| Error::refused("accounting", error.to_string()))?
+        .map_err(|error| Error::refused(Code::Accounting, error.to_string()))?
         * (1.0 - 1e-8);
     let distance = TRAINING_SHARE * budget / (n * m);
     let noise_origin = origin(s.noise.is_some(), &[public.size_origin]);

@@ -15,7 +15,7 @@ use super::cost::{Cost, Inputs};
 use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign, refused};
 use crate::context::{Progress, Watch};
 use crate::encode::weight_bytes;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule, origin};
 use crate::settings::Settings;
 
@@ -87,7 +87,7 @@ impl Mechanism for Ridge {
                 event: Event::ExactRemoval(plan.event(releases)),
                 ..learnt
             }),
-            Start::Given(_) => return Err(Error::refused("ridge", "`ridge` takes no start")),
+            Start::Given(_) => return Err(Error::refused(Code::Ridge, "`ridge` takes no start")),
             Start::Request(request) => {
                 let kept = kept_sums(plan, request)?;
                 let (removed, added) = (&request.removed.data, &request.added.data);
@@ -122,7 +122,7 @@ impl Mechanism for Ridge {
 /// The kept sums, once they are seen to give the published weights: those are signed, sums are not.
 fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
     let damaged = |what: &str| {
-        Error::storage("damaged", format!("the vault's kept sums {what}"))
+        Error::storage(Code::Damaged, format!("the vault's kept sums {what}"))
             .hint("restore the vault from a backup")
     };
     let kept = request.kept.ok_or_else(|| damaged("are missing"))?;

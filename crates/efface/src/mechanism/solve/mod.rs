@@ -15,7 +15,7 @@ use efface_privacy::event::{Event, Procedure, State};
 use super::cost::{Cost, Inputs};
 use super::{Mechanism, Public, Run, agrees, clash, foreign, passes, positive};
 use crate::context::Watch;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, Plan, Schedule};
 
 /// `solve` or `retrain`, which differ in where they start.
@@ -85,7 +85,7 @@ impl Mechanism for Optimum {
             return Ok(());
         }
         check_newton(constants).map_err(|error| {
-            Error::refused("settings", format!("`§solver newton` in `secret` state: {error}"))
+            Error::refused(Code::Settings, format!("`§solver newton` in `secret` state: {error}"))
                 .hint("leave out `§solver`: requests then pass over all rows")
         })
     }
@@ -107,7 +107,7 @@ impl Mechanism for Optimum {
         let anew = self.0 == Procedure::Retrain && plan.state == State::Secret;
         if output.state != plan.state || anew {
             return Err(Error::storage(
-                "damaged",
+                Code::Damaged,
                 "its schedule keeps another state than the plan",
             ));
         }

@@ -9,7 +9,7 @@ use efface_page::number::bound;
 use efface_privacy::certificate::Origin;
 
 use super::output;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{Request, Run, Start, objective, refused};
 use crate::plan::{MechanismName, Plan};
 
@@ -48,7 +48,7 @@ fn remembered(
             let (known, count) = (pending.records(), rows.count()? as u64);
             if known != count {
                 return Err(Error::storage(
-                    "damaged",
+                    Code::Damaged,
                     format!("the kept memory is of {known} records, but the vault has {count}"),
                 )
                 .hint("`§efface refresh` continues without it"));
@@ -89,7 +89,7 @@ fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
         None => format!("`§excess-risk` to {} times its value", bound(1.01 * times * times)),
     };
     Error::refused(
-        "solve",
+        Code::Solve,
         format!(
             "with `§lambda` {} and `§row-norm` {} the optimum of {records} records would have \
              to be found {} times closer than float64 can certify",

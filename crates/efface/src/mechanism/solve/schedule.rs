@@ -6,7 +6,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure};
 use efface_privacy::quantity::Decimal;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public};
 use crate::plan::{Choices, List, Schedule, origin};
 
@@ -83,7 +83,7 @@ fn sensitivity(public: &Public<'_>) -> Result<f64> {
         Normalizer::Mean { minimum } => (2.0, minimum),
     };
     if n == 0 {
-        return Err(Error::refused("minimum", "under `§normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
+        return Err(Error::refused(Code::Minimum, "under `§normalizer mean`, DP and p-adaptive deletion-privacy need a public lower bound on the number of records")
             .hint("give `§minimum`, or use `§normalizer fixed`"));
     }
     Ok(per * g * public.setting.group as f64 / (m * n as f64))

@@ -5,7 +5,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{State, Variant};
 
 use super::Inputs;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{DEFAULT_EXCESS_RISK, least_steps};
 use crate::plan::{Choices, Plan};
 use crate::planner::forecast;
@@ -125,7 +125,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
     match least_steps(accurate)? {
         Some(iterations) => Ok(Some(with(iterations))),
         None => Err(Error::refused(
-            "excess-risk",
+            Code::ExcessRisk,
             format!(
                 "the predicted excess risk is above {goal:e} for any number of iterations \
                  ({plain:e} for the engine's choice)"
@@ -164,7 +164,7 @@ fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> 
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
     if settings.steps.is_none() && enough > MOST_FLAT {
         return Err(Error::refused(
-            "steps",
+            Code::Steps,
             format!("learning in a ball of radius {radius} would take {enough:e} steps"),
         )
         .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
@@ -201,7 +201,7 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
             // The engine's own reason, if it has one.
             let least = risk(low)?;
             return Err(Error::refused(
-                "excess-risk",
+                Code::ExcessRisk,
                 format!("the predicted excess risk is {least:e} with any noise, above {goal:e}"),
             )
             .hint("raise `§excess-risk`, or give more `§steps`"));
