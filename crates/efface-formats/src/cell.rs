@@ -11,6 +11,8 @@ pub enum Cell<'a> {
     Number(f64),
     /// A binary integer; a boolean is 0 or 1.
     Integer(i128),
+    /// A time, in microseconds since 1970-01-01 00:00 UTC.
+    Time(i64),
     /// A null of a columnar file; it equals the missing token `""`.
     Null,
 }
@@ -24,6 +26,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => Cow::Borrowed(text.trim()),
             Self::Number(value) => Cow::Owned(number_text(value)),
             Self::Integer(value) => Cow::Owned(value.to_string()),
+            Self::Time(micros) => Cow::Owned(crate::time::text(micros)),
             Self::Null => Cow::Borrowed(""),
         }
     }
@@ -34,7 +37,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => text.trim().parse().ok(),
             Self::Number(value) => Some(value),
             Self::Integer(value) => Some(value as f64),
-            Self::Null => None,
+            Self::Time(_) | Self::Null => None,
         }
     }
 
@@ -65,6 +68,20 @@ pub(crate) fn class_name(text: &str) -> Cow<'_, str> {
             same_or_owned(text, number_text(value))
         }
         _ => Cow::Borrowed(text),
+    }
+}
+
+/// Sorts the names of classes that were collected from rows: by value where all are numbers, else as
+/// text.
+pub(crate) fn sort_classes<T: AsRef<str>>(names: &mut [T]) {
+    let value = |name: &T| name.as_ref().parse::<f64>().ok().filter(|value| value.is_finite());
+    if names.iter().all(|name| value(name).is_some()) {
+        let number = |name: &T| value(name).unwrap_or(f64::NAN);
+        names.sort_by(|a, b| {
+            number(a).total_cmp(&number(b)).then_with(|| a.as_ref().cmp(b.as_ref()))
+        });
+    } else {
+        names.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, Fault, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot};
+use crate::fitted::{Frame, RawWriter};
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
 use crate::options::ReadOptions;
-use crate::record::{FeatureNames, Features, Layout, Record, Sink};
+use crate::record::{FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
 use crate::schema::{Row, Schema};
 use crate::summary::{PrivateEvidence, Summary};
@@ -121,6 +122,47 @@ impl<'a> Delivery<'a> {
         }
         let features: Features<'_> = row.features();
         self.private.rows_zero += u64::from(features.values().iter().all(|&value| value == 0.0));
+        let stored = match features {
+            Features::Dense(values) => size_of_val(values),
+            Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
+        };
+        self.hand_over(spot, (features, None), stored, label, keys)
+    }
+
+    /// Begins a raw row with its label.
+    pub(crate) fn begin_raw(
+        &self,
+        spot: Spot,
+        label: Option<Label>,
+        row: &mut RawWriter,
+    ) -> Result<(), ReadError> {
+        row.begin(self.reference(label)).map_err(|fault| self.fault(spot, fault))
+    }
+
+    /// Hands a raw row over.
+    pub(crate) fn deliver_raw(
+        &mut self,
+        spot: Spot,
+        row: &RawWriter,
+        label: Option<Label>,
+        keys: &Keys<'_>,
+    ) -> Result<(), ReadError> {
+        let bytes = row.bytes();
+        self.hand_over(spot, (Features::Dense(&[]), Some(bytes)), bytes.len(), label, keys)
+    }
+
+    fn reference(&self, label: Option<Label>) -> Option<LabelRef<'_>> {
+        Some(self.labels.as_ref()?.reference(label?))
+    }
+
+    fn hand_over(
+        &mut self,
+        spot: Spot,
+        (features, raw): (Features<'_>, Option<&[u8]>),
+        stored: usize,
+        label: Option<Label>,
+        keys: &Keys<'_>,
+    ) -> Result<(), ReadError> {
         let id = keys.id.map(|cell| cell.text());
         let subject = keys.subject.map(|cell| cell.text());
         for (role, text) in [("id", &id), ("subject", &subject)] {
@@ -136,14 +178,10 @@ impl<'a> Delivery<'a> {
         let weight = keys.weight.map(|cell| weight(cell).map_err(|fault| self.fault(spot, fault)));
         let weight = weight.transpose()?;
         let (id, subject) = (id.as_deref(), subject.as_deref());
-        let stored = match features {
-            Features::Dense(values) => size_of_val(values),
-            Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
-        };
         self.budget
             .record(stored as u64, [id, subject])
             .map_err(|fault| self.fault(spot, fault))?;
-        let record = Record { position, spot, features, label, id, subject, weight };
+        let record = Record { position, spot, features, raw, label, id, subject, weight };
         self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
         self.kept += 1;
         Ok(())
@@ -158,9 +196,21 @@ impl<'a> Delivery<'a> {
             rows_left_out: self.left_out,
             classes: self.labels.and_then(Labels::table),
             width: schema.width(),
+            frame: None,
             schema,
             private: self.private,
         }
+    }
+
+    /// What was read, of raw rows.
+    pub(crate) fn finish_raw(
+        self,
+        format: impl Into<Option<Format>>,
+        schema: Schema,
+        frame: Frame,
+    ) -> Summary {
+        let width = frame.columns() as u32;
+        Summary { width, frame: Some(frame), ..self.finish(format, schema) }
     }
 
     /// The file as the user named it.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::cell::{Cell, class_name};
+use crate::cell::{Cell, class_name, sort_classes};
 use crate::error::{LabelFault, OptionFault};
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
@@ -122,18 +122,12 @@ impl Labels {
 
     /// The classes in final order, `None` for numbers.
     pub(crate) fn table(self) -> Option<ClassTable> {
-        let Self::Classes { names, origin, .. } = self else { return None };
+        let Self::Classes { names, index, origin, .. } = self else { return None };
         let mut order: Vec<u32> = (0..names.len() as u32).collect();
         if origin == Origin::Data {
-            let numbers: Option<Vec<f64>> = names.iter().map(|name| finite(name)).collect();
-            match numbers {
-                Some(numbers) => order.sort_by(|&a, &b| {
-                    numbers[a as usize]
-                        .total_cmp(&numbers[b as usize])
-                        .then_with(|| names[a as usize].cmp(&names[b as usize]))
-                }),
-                None => order.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize])),
-            }
+            let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+            sort_classes(&mut sorted);
+            order = sorted.iter().filter_map(|name| index.get(*name).copied()).collect();
         }
         let mut from_provisional = vec![0; names.len()];
         for (last, &provisional) in order.iter().enumerate() {
@@ -142,10 +136,6 @@ impl Labels {
         let names = order.iter().map(|&index| names[index as usize].clone()).collect();
         Some(ClassTable { names, origin, from_provisional })
     }
-}
-
-fn finite(name: &str) -> Option<f64> {
-    name.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
 fn number(cell: Cell<'_>, range: Option<(f64, f64)>) -> Result<f64, LabelFault> {

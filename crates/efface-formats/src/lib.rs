@@ -42,6 +42,7 @@ mod cell;
 mod delivery;
 mod draft;
 mod error;
+mod fitted;
 mod format;
 mod input;
 mod label;
@@ -52,6 +53,7 @@ mod look;
 mod matrix;
 mod memory;
 mod options;
+mod raw_rows;
 mod read;
 mod record;
 mod row_map;
@@ -60,18 +62,24 @@ mod source;
 mod summary;
 mod table;
 mod texts;
+mod time;
 
 pub use cell::Cell;
 pub use draft::{Draft, draft, draft_from};
 pub use error::{
-    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault, IdxFault,
-    LabelFault, LibsvmFault, LimitFault, Malformed, MemoryFault, NpyFault, NpzFault, OptionFault,
-    Place, ReadError, RowFault, SchemaError, SinkError, Spot,
+    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault, FitFault,
+    FittedError, IdxFault, LabelFault, LibsvmFault, LimitFault, Malformed, MemoryFault, NpyFault,
+    NpzFault, OptionFault, Place, RawFault, ReadError, RowFault, SchemaError, SinkError, Spot,
+};
+pub use fitted::{
+    Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows, RawTarget, Rules,
 };
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
-pub use memory::{MemoryRows, MemoryTable, Numbers, Values, read_memory};
+pub use memory::{
+    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, TimeUnit, Values, read_memory,
+};
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};

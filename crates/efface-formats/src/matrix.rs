@@ -3,8 +3,10 @@
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{ColumnFault, Place, ReadError};
+use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::input::Format;
+use crate::raw_rows::{array_frame, not_an_array};
 use crate::schema::{Matrix, Origin, RowEncoder, Schema, Storage};
 use crate::summary::Summary;
 
@@ -32,6 +34,12 @@ pub(crate) fn deliver(
     if width == 0 {
         return Err(ReadError::at(Place::file(file), ColumnFault::NoFeatures));
     }
+    for column in arrays.columns.iter().flatten() {
+        column.expect_rows(&arrays.features)?;
+    }
+    if let Some(request) = &delivery.options.frame {
+        return deliver_raw(arrays, divide, format, delivery, request);
+    }
     let schema = match &delivery.options.schema {
         Some(schema) => schema.clone(),
         None => Schema::matrix(implied(width, divide))?,
@@ -41,9 +49,6 @@ pub(crate) fn deliver(
     if width != columns.len() {
         let (got, expected) = (width as u64, columns.len() as u64);
         return Err(ReadError::at(Place::file(file), ColumnFault::Width { got, expected }));
-    }
-    for column in arrays.columns.iter().flatten() {
-        column.expect_rows(&arrays.features)?;
     }
     delivery.begin(schema.feature_names(), schema.storage() == Storage::Sparse)?;
     let mut row = encoder.buffer();
@@ -65,6 +70,44 @@ pub(crate) fn deliver(
         column.advance()?;
     }
     Ok(delivery.finish(format, schema))
+}
+
+/// Hands over all rows as they are.
+fn deliver_raw(
+    mut arrays: Arrays<'_>,
+    divide: f64,
+    format: Format,
+    mut delivery: Delivery<'_>,
+    request: &FrameRequest,
+) -> Result<Summary, ReadError> {
+    let file = delivery.file();
+    let width = arrays.features.width();
+    let made = Frame::Matrix { width: width as u32, first: 0, sparse: false, divide };
+    let frame = array_frame(file, request, delivery.options.schema.as_ref(), made)?;
+    let Frame::Matrix { sparse, .. } = frame else { return Err(not_an_array(file)) };
+    let schema = Schema::matrix(implied(width, divide))?;
+    let columns = frame.feature_columns();
+    delivery.begin(columns.clone(), sparse)?;
+    let mut row = RawWriter::default();
+    let mut numbers = Vec::new();
+    while arrays.features.advance()? {
+        let spot = arrays.features.spot();
+        let [label, id, subject, weight] = arrays.columns.each_mut().map(step);
+        let (label, id, subject, weight) = (label?, id?, subject?, weight?);
+        let label = label.map(|cell| ("y", cell));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        delivery.begin_raw(spot, label, &mut row)?;
+        arrays.features.numbers(&mut numbers);
+        row.numbers(numbers.iter().copied(), sparse).map_err(|(column, fault)| {
+            let name = columns.name(column as usize).unwrap_or_default();
+            ReadError::at(Place::new(file, spot).column(name), fault)
+        })?;
+        delivery.deliver_raw(spot, &row, label, &Keys { id, subject, weight })?;
+    }
+    for column in arrays.columns.iter_mut().flatten() {
+        column.advance()?;
+    }
+    Ok(delivery.finish_raw(format, schema, frame))
 }
 
 fn step<'a>(column: &'a mut Option<ArrayRows<'_>>) -> Result<Option<Cell<'a>>, ReadError> {

@@ -1,5 +1,6 @@
 //! How to read: roles of columns, labels, row map, limits.
 
+use crate::fitted::FrameRequest;
 use crate::limits::Limits;
 use crate::row_map::{RowMap, RowMapMode};
 use crate::schema::{CsvShape, Kind, Schema};
@@ -48,6 +49,9 @@ pub struct ReadOptions {
     pub features: Option<String>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
+    /// `Some` delivers raw rows in place of encoded ones, for fitted preprocessing; the row map is not
+    /// applied, and of a schema only roles and kinds count.
+    pub frame: Option<FrameRequest>,
     /// CSV: header, delimiter and comment sign; what is not stated here is as the schema says.
     pub csv: CsvShape,
     /// What is accepted at most.
@@ -100,6 +104,7 @@ impl Default for ReadOptions {
             zero_based: None,
             features: None,
             row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
+            frame: None,
             csv: CsvShape::default(),
             limits: Limits::default(),
         }

@@ -6,6 +6,7 @@ use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{ColumnFault, Fault, OptionFault, Place, ReadError, Spot};
+use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::format::csv::CsvTable;
 use crate::format::libsvm::{self, Base, LibsvmLines};
@@ -14,6 +15,7 @@ use crate::format::{idx, npy, npz, recognise};
 use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
+use crate::raw_rows::array_frame;
 use crate::record::Sink;
 use crate::schema::{Body, Matrix, Origin, Row, Schema, Storage};
 use crate::source::{Source, Stream};
@@ -224,7 +226,19 @@ fn sparse_lines<'r>(
     let options = delivery.options;
     let file = delivery.file();
     let fault = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
-    let (matrix, stream) = match options.schema.as_ref().map(Schema::body) {
+    let given = match &options.frame {
+        Some(FrameRequest::Given(Frame::Columns(_))) => {
+            let (model, table) = ("named columns", "an array without names");
+            return Err(fault(ColumnFault::FrameShape { model, table }));
+        }
+        Some(FrameRequest::Given(Frame::Matrix { width, first, divide, .. })) => {
+            let (width, first, divide) = (*width, *first, *divide);
+            Some(Body::Matrix(Matrix { width, origin: Origin::Default, first, divide }))
+        }
+        Some(FrameRequest::New) | None => None,
+    };
+    let body = given.as_ref().or_else(|| options.schema.as_ref().map(Schema::body));
+    let (matrix, stream) = match body {
         Some(Body::Columns { .. }) => {
             let (schema, file) = ("named columns", "an array without names");
             return Err(fault(ColumnFault::SchemaShape { schema, file }));
@@ -242,10 +256,13 @@ fn sparse_lines<'r>(
         None => libsvm_width(source, stream, options)?,
     };
     let schema = Schema::matrix(matrix)?;
-    delivery.begin(schema.feature_names(), true)?;
-    let mut row = Row::new(Storage::Sparse);
     let base = Base::of(options.zero_based);
     let mut lines = LibsvmLines::open(file, stream, base, &options.limits)?;
+    if let Some(request) = &options.frame {
+        return raw_lines(lines, matrix, schema, delivery, request);
+    }
+    delivery.begin(schema.feature_names(), true)?;
+    let mut row = Row::new(Storage::Sparse);
     while lines.advance()? {
         let spot = Spot::Line(lines.number());
         let (label, pairs) = lines.parts(options.label_required)?;
@@ -255,6 +272,42 @@ fn sparse_lines<'r>(
         delivery.deliver(spot, &mut row, label, &Keys::default())?;
     }
     Ok(delivery.finish(Format::Libsvm, schema))
+}
+
+/// Hands over the rows of a LIBSVM file as they are.
+fn raw_lines(
+    mut lines: LibsvmLines<'_>,
+    Matrix { width, first, divide, .. }: Matrix,
+    schema: Schema,
+    mut delivery: Delivery<'_>,
+    request: &FrameRequest,
+) -> Result<Summary, ReadError> {
+    let file = delivery.file();
+    let made = Frame::Matrix { width, first, sparse: true, divide };
+    let frame = array_frame(file, request, None, made)?;
+    let sparse = !matches!(frame, Frame::Matrix { sparse: false, .. });
+    delivery.begin(frame.feature_columns(), sparse)?;
+    let mut row = RawWriter::default();
+    while lines.advance()? {
+        let spot = Spot::Line(lines.number());
+        let (label, mut pairs) = lines.parts(delivery.options.label_required)?;
+        let label = label.map(|text| ("label", Cell::Text(text)));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        delivery.begin_raw(spot, label, &mut row)?;
+        let mut next = 0;
+        while let Some((column, index, value)) =
+            pairs.entry(width).map_err(|fault| lines.fault(fault))?
+        {
+            row.sparse_number(column, value, sparse, &mut next).map_err(|fault| {
+                ReadError::at(Place::new(file, spot).column(format!("x{index}")), fault)
+            })?;
+        }
+        if !sparse {
+            row.zeros(width - next);
+        }
+        delivery.deliver_raw(spot, &row, label, &Keys::default())?;
+    }
+    Ok(delivery.finish_raw(Format::Libsvm, schema, frame))
 }
 
 /// The width as declared, else from a first pass over a file.

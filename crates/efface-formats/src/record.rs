@@ -101,8 +101,11 @@ pub struct Record<'a> {
     pub position: u64,
     /// Where that is in the file: a line of text, or a row.
     pub spot: Spot,
-    /// The encoded features, after the row map.
+    /// The encoded features, after the row map; none where raw rows were asked for.
     pub features: Features<'a>,
+    /// The raw row, where raw rows were asked for: [`crate::RawRows::push`] takes it. Its class is
+    /// stated by name.
+    pub raw: Option<&'a [u8]>,
     /// The label; `None` where labels are not read.
     pub label: Option<LabelRef<'a>>,
     /// The text of the id column, never empty; `None` without such a column.

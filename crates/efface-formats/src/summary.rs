@@ -1,5 +1,6 @@
 //! What was read, after the last row.
 
+use crate::fitted::Frame;
 use crate::input::Format;
 use crate::lengths::Lengths;
 use crate::schema::{Origin, Schema};
@@ -19,8 +20,10 @@ pub struct Summary {
     pub classes: Option<ClassTable>,
     /// The schema in force, given or implied; it encodes later rows the same way.
     pub schema: Schema,
-    /// Numbers in an encoded row.
+    /// Numbers in an encoded row; of raw rows, feature columns.
     pub width: u32,
+    /// What raw rows are made of, where they were asked for; the schema then holds roles only.
+    pub frame: Option<Frame>,
     /// Facts that depend on single rows.
     pub private: PrivateEvidence,
 }

@@ -15,8 +15,8 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-matrix", "change simd tree csr dense kernel matrix gram pass"),
     (
         "efface-formats",
-        "cell input lengths limits look error budget lines record row_map schema source \
-         options summary label delivery table format matrix memory read draft texts",
+        "time cell input lengths limits look error budget lines record row_map schema fitted \
+         source options summary label delivery raw_rows table format matrix memory read draft texts",
     ),
     (
         "efface-learn",

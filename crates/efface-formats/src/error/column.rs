@@ -148,6 +148,22 @@ pub enum ColumnFault {
         /// What the file holds.
         file: &'static str,
     },
+    /// Raw rows of a model with named columns, and an array without names, or the reverse.
+    #[error("the model's rows have {model}, but the table has {table}")]
+    FrameShape {
+        /// What the model's rows are made of.
+        model: &'static str,
+        /// What the table has.
+        table: &'static str,
+    },
+    /// A column of the model's rows in another role.
+    #[error("column `{column}` is a feature of the model, but {role} in the options")]
+    FeatureWithRole {
+        /// The column.
+        column: String,
+        /// Its role in the options.
+        role: &'static str,
+    },
     /// The array has another width than declared.
     #[error("rows have {got} features, but {expected} are declared")]
     Width {

@@ -45,6 +45,29 @@ pub enum MemoryFault {
         /// Columns.
         width: u32,
     },
+    /// A column of values without one for each row.
+    #[error("column `{name}` has {got} values for {rows} rows")]
+    ColumnLength {
+        /// The column.
+        name: String,
+        /// Values of the column.
+        got: usize,
+        /// Rows of the table.
+        rows: usize,
+    },
+    /// A column by code, with a code that no category has.
+    #[error("column `{name}`: code {code} is not one of the {categories} categories")]
+    Code {
+        /// The column.
+        name: String,
+        /// The code.
+        code: i32,
+        /// How many categories there are.
+        categories: usize,
+    },
+    /// Columns of values where rows are to be encoded by a schema.
+    #[error("columns of values are read as raw rows only; give an array of numbers instead")]
+    ColumnsWithoutFrame,
     /// Columns other than the schema's, or in another order.
     #[error("column {position} is `{got}`, but `{expected}` in the schema")]
     OtherName {

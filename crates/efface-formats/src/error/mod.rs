@@ -4,6 +4,7 @@ mod arrays;
 mod column;
 mod columnar;
 mod csv;
+mod fitted;
 mod idx;
 mod libsvm;
 mod memory;
@@ -18,6 +19,7 @@ pub use arrays::ArrayFault;
 pub use column::{ColumnFault, OptionFault};
 pub use columnar::ColumnarFault;
 pub use csv::CsvFault;
+pub use fitted::{FitFault, FittedError, RawFault};
 pub use idx::IdxFault;
 pub use libsvm::LibsvmFault;
 pub use memory::MemoryFault;
@@ -142,6 +144,9 @@ pub enum Fault {
     /// Parquet and Arrow.
     #[error(transparent)]
     Columnar(#[from] ColumnarFault),
+    /// One raw row.
+    #[error(transparent)]
+    Raw(#[from] RawFault),
 }
 
 /// The input is larger than the limits allow.

@@ -76,6 +76,36 @@ pub enum CellFault {
         /// The encoded value.
         value: f64,
     },
+    /// A raw number that is not finite or that single precision has no room for.
+    #[error(
+        "numbers must be finite and at most 3.4e38 in magnitude, got `{value}`; leave the cell \
+         empty if the value is missing"
+    )]
+    Unbounded {
+        /// The value.
+        value: String,
+    },
+    /// A raw column of numbers holds something else.
+    #[error(
+        "`{value}` is not a number, but the column holds numbers; leave the cell empty if the \
+         value is missing"
+    )]
+    DeclaredNumber {
+        /// The value.
+        value: String,
+    },
+    /// A raw column of times holds something else.
+    #[error(
+        "`{value}` is not a date, but the column holds dates; write them as 2024-01-31 or \
+         2024-01-31T10:00:00, or leave the cell empty if the value is missing"
+    )]
+    DeclaredTime {
+        /// The value.
+        value: String,
+    },
+    /// A sparse array holds a NaN.
+    #[error("a sparse array cannot hold missing values (NaN); give a dense one or named columns")]
+    SparseMissing,
     /// A categorical column holds a value outside its list.
     #[error("`{value}` is not one of the {known} declared categories, and `other` is `refuse`")]
     UnknownCategory {
@@ -122,6 +152,12 @@ pub enum LabelFault {
     /// Regression: NaN or an infinity. Classification: a binary label that is one of these.
     #[error("the label must be finite, got {value}")]
     NotFinite {
+        /// The value.
+        value: f64,
+    },
+    /// Regression on raw rows: beyond single precision.
+    #[error("the label must be at most 3.4e38 in magnitude, got {value:e}")]
+    TooLarge {
         /// The value.
         value: f64,
     },

@@ -140,6 +140,22 @@ impl Pairs<'_> {
         Ok(Some((index, value)))
     }
 
+    /// The next column counted from 0, the index that the file has for it, and its finite value.
+    pub(crate) fn entry(&mut self, width: u32) -> Result<Option<(u32, u32, f64)>, LibsvmFault> {
+        let Some((index, value)) = self.next()? else { return Ok(None) };
+        let first = self.base.first();
+        let column = index - first;
+        if column >= width {
+            let largest = width - 1 + first;
+            return Err(LibsvmFault::BeyondWidth { got: index, largest, width });
+        }
+        if value.is_finite() {
+            Ok(Some((column, index, value)))
+        } else {
+            Err(LibsvmFault::NotFinite { index, value })
+        }
+    }
+
     /// Encodes all pairs into a sparse row.
     pub(crate) fn encode(
         mut self,
@@ -148,16 +164,7 @@ impl Pairs<'_> {
         row: &mut Row,
     ) -> Result<(), LibsvmFault> {
         row.clear(width);
-        let first = self.base.first();
-        while let Some((index, value)) = self.next()? {
-            let column = index - first;
-            if column >= width {
-                let largest = width - 1 + first;
-                return Err(LibsvmFault::BeyondWidth { got: index, largest, width });
-            }
-            if !value.is_finite() {
-                return Err(LibsvmFault::NotFinite { index, value });
-            }
+        while let Some((column, index, value)) = self.entry(width)? {
             let value = value / divide;
             let stored = value as f32;
             if !stored.is_finite() {

@@ -24,7 +24,7 @@
 
 mod column;
 mod encoder;
-mod hashing;
+pub(crate) mod hashing;
 mod implied;
 mod render;
 mod text;

@@ -1,12 +1,14 @@
 //! Tables of named columns: what CSV, Parquet and Arrow have in common.
 
 mod plan;
+mod raw;
 
 pub(crate) use plan::{Plan, option};
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{Place, ReadError, Spot};
+use crate::fitted::Declared;
 use crate::input::Format;
 use crate::record::FeatureNames;
 use crate::schema::Storage;
@@ -28,6 +30,11 @@ pub(crate) trait Table {
         None
     }
 
+    /// What the table's own type says of a column.
+    fn declared(&self, _column: usize) -> Option<Declared> {
+        None
+    }
+
     /// A value of the row, `Null` beyond the last column.
     fn cell(&self, column: usize) -> Cell<'_>;
 }
@@ -38,6 +45,9 @@ pub(crate) fn deliver(
     format: Format,
     mut delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
+    if let Some(request) = &delivery.options.frame {
+        return raw::deliver(table, format, delivery, request);
+    }
     let file = delivery.file();
     let plan = Plan::new(file, table.names(), delivery.options)?;
     let width = plan.encoder.width();

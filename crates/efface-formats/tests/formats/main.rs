@@ -9,6 +9,7 @@ mod columnar;
 mod csv;
 mod csv_fields;
 mod encoding;
+mod fitted;
 mod gzip;
 mod idx;
 mod libsvm;

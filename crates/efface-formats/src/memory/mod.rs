@@ -3,17 +3,24 @@
 //! It goes through the same checks and the same encoder as a file of the same numbers, row by
 //! row, and no copy of the whole is made.
 
+mod columns;
+mod raw;
+
+pub use columns::{ColumnValues, MemoryColumn, TimeUnit};
+
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{
     ArrayFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError, Spot,
 };
+use crate::fitted::{Frame, RawWriter};
 use crate::matrix;
 use crate::options::ReadOptions;
 use crate::record::{FeatureNames, Sink};
 use crate::schema::{Body, Row, RowEncoder, Schema, Storage};
 use crate::summary::Summary;
+use raw::RawRowsOf;
 
 /// What the rows are called in messages.
 const ROWS: &str = "X";
@@ -55,6 +62,13 @@ pub enum MemoryRows<'a> {
         numbers: Numbers<'a>,
         /// Columns.
         width: u32,
+    },
+    /// Column after column, read as raw rows only ([`ReadOptions::frame`]).
+    Columns {
+        /// Every feature column.
+        columns: &'a [MemoryColumn<'a>],
+        /// Rows.
+        rows: usize,
     },
 }
 
@@ -133,6 +147,7 @@ impl MemoryRows<'_> {
     fn width(&self) -> u32 {
         match *self {
             Self::Dense { width, .. } | Self::Sparse { width, .. } => width,
+            Self::Columns { columns, .. } => columns.len() as u32,
         }
     }
 
@@ -161,6 +176,10 @@ impl MemoryRows<'_> {
                 } else {
                     Err(MemoryFault::Starts { entries })
                 }
+            }
+            Self::Columns { columns, rows } => {
+                columns.iter().try_for_each(|column| column.check(rows))?;
+                Ok(rows)
             }
         }
     }
@@ -203,22 +222,61 @@ pub fn read_memory(
             return Err(ReadError::at(Place::file(part), ArrayFault::Rows { got, expected }));
         }
     }
+    let parts = Parts { labels, weights, count };
+    if let Some(request) = &options.frame {
+        return deliver_raw(table, &parts, RawRowsOf::new(table, request, options)?, delivery);
+    }
     let schema = schema_of(table, options)?;
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
     for at in 0..count {
         let spot = Spot::Index(at as u64);
-        let label = labels.map(|values| ("y", values.cell(at)));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
         encoding.encode(&table.rows, at, spot)?;
-        let keys = Keys {
-            id: table.ids.map(|values| values.cell(at)),
-            subject: table.subjects.map(|values| values.cell(at)),
-            weight: weights.map(|values| values.cell(at)),
-        };
-        delivery.deliver(spot, &mut encoding.row, label, &keys)?;
+        delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at))?;
     }
     Ok(delivery.finish(None, schema))
+}
+
+/// Hands over all rows as they are.
+fn deliver_raw(
+    table: &MemoryTable<'_>,
+    parts: &Parts<'_>,
+    rows: RawRowsOf<'_>,
+    mut delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    let sparse = matches!(rows.frame, Frame::Matrix { sparse: true, .. });
+    delivery.begin(rows.frame.feature_columns(), sparse)?;
+    let (mut row, mut numbers) = (RawWriter::default(), Vec::new());
+    for at in 0..parts.count {
+        let spot = Spot::Index(at as u64);
+        let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
+        delivery.begin_raw(spot, label, &mut row)?;
+        rows.write(at, spot, &mut numbers, &mut row)?;
+        delivery.deliver_raw(spot, &row, label, &parts.keys(table, at))?;
+    }
+    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame))
+}
+
+/// What is read of a table besides its features.
+struct Parts<'a> {
+    labels: Option<Values<'a>>,
+    weights: Option<Values<'a>>,
+    count: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn label(&self, row: usize) -> Option<(&'static str, Cell<'a>)> {
+        self.labels.map(|values| ("y", values.cell(row)))
+    }
+
+    fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Keys<'a> {
+        Keys {
+            id: table.ids.map(|values| values.cell(row)),
+            subject: table.subjects.map(|values| values.cell(row)),
+            weight: self.weights.map(|values| values.cell(row)),
+        }
+    }
 }
 
 /// The schema given, if the table's columns are its columns; else the implied one.
@@ -230,13 +288,16 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
     {
         return Err(fault(MemoryFault::Names { got, width }));
     }
+    if let MemoryRows::Columns { .. } = table.rows {
+        return Err(fault(MemoryFault::ColumnsWithoutFrame));
+    }
     let Some(schema) = &options.schema else {
         return Ok(match table.names {
             None => Schema::matrix(matrix::implied(width as usize, 1.0))?,
             Some(names) => {
                 let storage = match table.rows {
-                    MemoryRows::Dense { .. } => Storage::Dense,
                     MemoryRows::Sparse { .. } => Storage::Sparse,
+                    MemoryRows::Dense { .. } | MemoryRows::Columns { .. } => Storage::Dense,
                 };
                 Schema::numbers(storage, names)?
             }
@@ -268,6 +329,18 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
         }
     }
     Ok(schema.clone())
+}
+
+/// Column indices of a sparse row increase and are below the width.
+fn check_indices(indices: &[i32], width: u32) -> Result<(), MemoryFault> {
+    let mut least = 0_i64;
+    for &got in indices {
+        if i64::from(got) < least || got.cast_unsigned() >= width {
+            return Err(MemoryFault::Index { got, width });
+        }
+        least = i64::from(got) + 1;
+    }
+    Ok(())
 }
 
 /// The encoder and its buffers.
@@ -314,13 +387,7 @@ impl Encoding {
                 let (from, to) = (limit(at), limit(at + 1));
                 let indices = indices.get(from..to).unwrap_or_default();
                 numbers.copy(from, to, &mut self.entries);
-                let mut least = 0_i64;
-                for &got in indices {
-                    if i64::from(got) < least || got.cast_unsigned() >= width {
-                        return Err(ReadError::at(place(), MemoryFault::Index { got, width }));
-                    }
-                    least = i64::from(got) + 1;
-                }
+                check_indices(indices, width).map_err(|fault| ReadError::at(place(), fault))?;
                 let pairs = indices.iter().map(|&index| index.cast_unsigned()).zip(&self.entries);
                 if let Some(divide) = self.direct {
                     return self.row.fill(pairs, divide).map_err(|(column, fault)| {
@@ -332,6 +399,9 @@ impl Encoding {
                 for (index, &value) in pairs {
                     self.numbers[index as usize] = value;
                 }
+            }
+            MemoryRows::Columns { .. } => {
+                return Err(ReadError::at(place(), MemoryFault::ColumnsWithoutFrame));
             }
         }
         self.encoder

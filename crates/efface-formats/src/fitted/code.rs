@@ -1,0 +1,116 @@
+//! How single rows are encoded, worked out from S once.
+
+use std::collections::HashMap;
+
+use super::Rules;
+use super::frame::Frame;
+use super::learned::{Column, Columns, Learned, Levels, Order};
+use super::raw;
+use super::tally::{HOURS, MONTHS, WEEKDAYS};
+
+/// The encoding of every column.
+#[derive(Debug, Clone)]
+pub(super) enum Plan {
+    Named(Vec<Code>),
+    Dense { means: Vec<f64>, inverses: Vec<f64>, missing: Vec<u32> },
+    Sparse { inverses: Vec<f64> },
+}
+
+/// The encoding of one named column.
+#[derive(Debug, Clone)]
+pub(super) struct Code {
+    pub(super) name: String,
+    /// The place of its first number.
+    pub(super) first: u32,
+    /// The place of the number that says it is missing.
+    pub(super) missing: Option<u32>,
+    pub(super) form: CodeForm,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum CodeForm {
+    Empty,
+    Number { mean: f64, inverse: f64 },
+    Time { order: Order, mean: f64, inverse: f64, parts: Box<[Part; 3]> },
+    Category { places: HashMap<Vec<u8>, u32>, other: Option<u32> },
+    Hashed { width: u32 },
+    Text { width: u32 },
+}
+
+/// The place of each month, weekday or hour.
+pub(super) type Part = [Option<u32>; 24];
+
+impl Plan {
+    pub(super) fn new(learned: &Learned) -> Self {
+        match (&learned.columns, &learned.frame) {
+            (Columns::Named(columns), frame) => {
+                let names = match frame {
+                    Frame::Columns(names) => names.as_slice(),
+                    Frame::Matrix { .. } => &[],
+                };
+                let mut first = 0;
+                let code = |(column, name): (&Column, &super::FrameColumn)| {
+                    let code = Code::new(&name.name, column, first, &learned.rules);
+                    first += column.width(&learned.rules);
+                    code
+                };
+                Self::Named(columns.iter().zip(names).map(code).collect())
+            }
+            (Columns::Matrix(matrix), frame) => {
+                let inverses = matrix.scales.iter().map(|scale| 1.0 / scale.0).collect();
+                if let Frame::Matrix { sparse: true, .. } = frame {
+                    return Self::Sparse { inverses };
+                }
+                let means = matrix.means.iter().map(|mean| mean.0).collect();
+                let missing = matrix.missing.iter().map(|(at, _)| *at).collect();
+                Self::Dense { means, inverses, missing }
+            }
+        }
+    }
+}
+
+impl Code {
+    fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
+        let form = match column {
+            Column::Empty { .. } => CodeForm::Empty,
+            Column::Number { mean, scale, .. } => {
+                CodeForm::Number { mean: mean.0, inverse: 1.0 / scale.0 }
+            }
+            Column::Time { order, mean, scale, months, weekdays, hours, .. } => {
+                let after = |first: u32, levels: &Levels| first + levels.width();
+                let weekday = after(first + 1, months);
+                CodeForm::Time {
+                    order: *order,
+                    mean: mean.0,
+                    inverse: 1.0 / scale.0,
+                    parts: Box::new([
+                        part(months, &MONTHS, first + 1),
+                        part(weekdays, &WEEKDAYS, weekday),
+                        part(hours, &HOURS, after(weekday, weekdays)),
+                    ]),
+                }
+            }
+            Column::Category { levels, .. } => {
+                let names = levels.names.iter().map(|name| raw::key(name));
+                let other = (levels.merged > 0).then(|| first + levels.names.len() as u32);
+                CodeForm::Category { places: names.zip(first..).collect(), other }
+            }
+            Column::Hashed { .. } => CodeForm::Hashed { width: rules.max_categories },
+            Column::Text { .. } => CodeForm::Text { width: rules.text_width },
+        };
+        let is_shown = column.missing() > 0 && !matches!(column, Column::Empty { .. });
+        let missing = is_shown.then(|| first + column.width(rules) - 1);
+        Self { name: name.to_owned(), first, missing, form }
+    }
+}
+
+/// The place of each name: its own, or that of the merged ones.
+fn part(levels: &Levels, names: &[&str], first: u32) -> Part {
+    let mut places = [None; 24];
+    let other = (levels.merged > 0).then(|| first + levels.names.len() as u32);
+    for (place, name) in places.iter_mut().zip(names) {
+        let at = levels.names.iter().position(|level| level == name);
+        *place = at.map(|at| first + at as u32).or(other);
+    }
+    places
+}

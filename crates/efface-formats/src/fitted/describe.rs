@@ -1,0 +1,97 @@
+//! What was learned, in words.
+
+use super::frame::Frame;
+use super::learned::{Column, Columns, Learned, Levels, Target};
+
+/// One line for each named column, or one for an array, and one for the target.
+pub(super) fn describe(learned: &Learned) -> Vec<String> {
+    let mut lines = match (&learned.columns, &learned.frame) {
+        (Columns::Named(columns), Frame::Columns(frame)) => {
+            let names = frame.iter().map(|column| column.name.as_str());
+            names.zip(columns).map(|(name, column)| of_column(name, column, learned)).collect()
+        }
+        (Columns::Matrix(matrix), frame) => {
+            let sparse = matches!(frame, Frame::Matrix { sparse: true, .. });
+            let kind =
+                if sparse { "scaled by their deviation, zeros kept" } else { "standardised" };
+            let mut line =
+                format!("{}, {kind}", counted(matrix.means.len() as u64, "number", "numbers"));
+            if !matrix.missing.is_empty() {
+                let missing = counted(matrix.missing.len() as u64, "column", "columns");
+                line += &format!(", {missing} with missing values");
+            }
+            vec![line]
+        }
+        (Columns::Named(_), Frame::Matrix { .. }) => Vec::new(),
+    };
+    lines.push(match &learned.target {
+        Target::Classes { names, .. } => {
+            let balanced = if learned.rules.balanced { ", weighted to count the same" } else { "" };
+            format!("target: {}{balanced}", counted(names.len() as u64, "class", "classes"))
+        }
+        Target::Number { mean, scale } => {
+            format!("target: number, mean {}, scale {}", short(mean.0), short(scale.0))
+        }
+    });
+    lines
+}
+
+fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
+    let mut line = match column {
+        Column::Empty { .. } => return format!("{name}: no values"),
+        Column::Number { mean, scale, .. } => {
+            format!("{name}: number, mean {}, scale {}", short(mean.0), short(scale.0))
+        }
+        Column::Time { mean, scale, months, weekdays, hours, .. } => {
+            let day = crate::time::text((mean.0.floor() as i64).saturating_mul(crate::time::DAY));
+            let parts = [("month", months), ("weekday", weekdays), ("hour", hours)];
+            let parts: String = parts
+                .into_iter()
+                .filter(|(_, levels)| **levels != Levels::default())
+                .map(|(part, _)| format!(", {part}"))
+                .collect();
+            format!("{name}: time, mean {day}, scale {} days{parts}", short(scale.0))
+        }
+        Column::Category { levels, .. } => {
+            let found = levels.names.len() as u64 + levels.merged;
+            let mut line = format!("{name}: {}", counted(found, "category", "categories"));
+            if levels.merged > 0 {
+                line += &format!(", {} rare merged", levels.merged);
+            }
+            line
+        }
+        Column::Hashed { distinct, .. } => {
+            let width = learned.rules.max_categories;
+            format!("{name}: {distinct} categories, hashed to {width} numbers")
+        }
+        Column::Text { .. } => {
+            format!("{name}: text, words hashed to {} numbers", learned.rules.text_width)
+        }
+    };
+    if column.missing() > 0 {
+        line += &format!(", {} missing", column.missing());
+    }
+    line
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// About three digits.
+fn short(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-3..1e6).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let places = if size >= 100.0 || size == 0.0 {
+        0
+    } else if size >= 10.0 {
+        1
+    } else if size >= 1.0 {
+        2
+    } else {
+        2 - (size.log10().floor() as i32)
+    };
+    format!("{value:.*}", places as usize)
+}

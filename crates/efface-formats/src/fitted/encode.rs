@@ -1,0 +1,201 @@
+//! From raw rows to numbers: T_S, a map of single rows.
+
+use std::ops::Range;
+
+use super::code::{Code, CodeForm, Plan};
+use super::learned::Target;
+use super::raw::{RawCell, RawTarget, Reader};
+use super::rows::RawRows;
+use super::tally::{days, moment, numeric};
+use super::{Fitted, FittedTarget, number, raw, words};
+use crate::cell::quoted;
+use crate::error::RawFault;
+use crate::schema::{Row, Storage, hashing};
+use crate::time;
+
+impl Fitted {
+    /// A buffer of the storage that [`Fitted::sparse`] says.
+    pub fn buffer(&self) -> Row {
+        Row::new(if self.sparse() { Storage::Sparse } else { Storage::Dense })
+    }
+
+    /// Encodes a raw row of the frame into `row`, of either storage, whose former content is gone. The
+    /// row bound is not applied.
+    ///
+    /// A category that no record has is `other` where there is one and else all zeros; a missing
+    /// value is the mean, or zeros, and its own number where some record misses one, too.
+    ///
+    /// # Errors
+    /// A damaged row, and a word in a column whose records are all numbers or all times.
+    pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), RawFault> {
+        row.clear(self.width);
+        if let (Plan::Dense { .. }, Row::Dense(values)) = (&self.plan, &mut *row) {
+            return self.encode_dense_into(raw, values);
+        }
+        self.each(raw, |place, value| row.put(place, value))
+    }
+
+    /// As [`Fitted::encode`], into exactly [`Fitted::width`] numbers.
+    ///
+    /// # Errors
+    /// As [`Fitted::encode`], and a buffer of another length.
+    pub fn encode_dense_into(&self, raw: &[u8], out: &mut [f32]) -> Result<(), RawFault> {
+        let (got, expected) = (out.len(), self.width as usize);
+        if got != expected {
+            return Err(RawFault::Room { got, expected });
+        }
+        if let Plan::Dense { means, inverses, missing } = &self.plan {
+            let mut reader = Reader::new(raw);
+            reader.target()?;
+            let numbers = reader.dense(means.len() as u32)?;
+            let (out, indicators) = out.split_at_mut(means.len());
+            let moments = means.iter().zip(inverses);
+            for ((out, bytes), (mean, inverse)) in out.iter_mut().zip(numbers).zip(moments) {
+                *out = standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse);
+            }
+            for (indicator, at) in indicators.iter_mut().zip(missing) {
+                let bytes = numbers.get(*at as usize).copied().unwrap_or_default();
+                *indicator = f32::from(u8::from(f32::from_le_bytes(bytes).is_nan()));
+            }
+            return Ok(());
+        }
+        out.fill(0.0);
+        self.each(raw, |place, value| {
+            if let Some(out) = out.get_mut(place as usize) {
+                *out = value;
+            }
+        })
+    }
+
+    /// Encodes several rows one after the other into `rows.len() * width` numbers.
+    ///
+    /// # Errors
+    /// As [`Fitted::encode_dense_into`].
+    pub fn encode_block(
+        &self,
+        raw: &RawRows,
+        rows: Range<usize>,
+        out: &mut [f32],
+    ) -> Result<(), RawFault> {
+        let width = self.width as usize;
+        let (got, expected) = (out.len(), rows.len().saturating_mul(width));
+        if got != expected {
+            return Err(RawFault::Room { got, expected });
+        }
+        if width == 0 {
+            return Ok(());
+        }
+        let pairs = rows.zip(out.chunks_exact_mut(width));
+        pairs.into_iter().try_for_each(|(row, out)| self.encode_dense_into(raw.row(row), out))
+    }
+
+    /// The target of a raw row.
+    ///
+    /// # Errors
+    /// A damaged row.
+    pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, RawFault> {
+        Ok(match (raw::target(raw)?, &self.learned.target) {
+            (RawTarget::Class(name), Target::Classes { names, .. }) => {
+                match names.iter().position(|class| class == name) {
+                    Some(at) => FittedTarget::Class(at as u32),
+                    None => FittedTarget::UnknownClass,
+                }
+            }
+            (RawTarget::Value(value), Target::Number { mean, scale }) => {
+                FittedTarget::Value((number::canonical(value) - mean.0) / scale.0)
+            }
+            _ => FittedTarget::None,
+        })
+    }
+
+    /// Puts the numbers that are not zero, from left to right.
+    fn each(&self, raw: &[u8], mut put: impl FnMut(u32, f32)) -> Result<(), RawFault> {
+        let mut reader = Reader::new(raw);
+        reader.target()?;
+        match &self.plan {
+            Plan::Named(codes) => {
+                for code in codes {
+                    let (key, cell) = reader.keyed()?;
+                    code.encode(key, cell, &mut put)?;
+                }
+            }
+            Plan::Dense { means, inverses, missing } => {
+                let numbers = reader.dense(means.len() as u32)?;
+                let moments = means.iter().zip(inverses);
+                for (at, (bytes, (mean, inverse))) in (0..).zip(numbers.iter().zip(moments)) {
+                    put(at, standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse));
+                }
+                for (at, column) in (means.len() as u32..).zip(missing) {
+                    let bytes = numbers.get(*column as usize).copied().unwrap_or_default();
+                    put(at, f32::from(u8::from(f32::from_le_bytes(bytes).is_nan())));
+                }
+            }
+            Plan::Sparse { inverses } => {
+                for (index, value) in reader.sparse()? {
+                    match inverses.get(index as usize) {
+                        Some(inverse) => put(index, standard(f64::from(value), 0.0, *inverse)),
+                        None => return reader.broken("an entry is out of range or order"),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number less the mean, in units of the scale; 0 for NaN.
+#[inline]
+fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
+    let largest = f64::from(f32::MAX);
+    let scaled = ((value - mean) * inverse).clamp(-largest, largest);
+    if scaled.is_nan() { 0.0 } else { scaled as f32 }
+}
+
+impl Code {
+    fn encode(
+        &self,
+        key: &[u8],
+        cell: RawCell<'_>,
+        put: &mut impl FnMut(u32, f32),
+    ) -> Result<(), RawFault> {
+        if cell == RawCell::Missing {
+            self.missing.into_iter().for_each(|at| put(at, 1.0));
+            return Ok(());
+        }
+        let value = || quoted(&cell.name());
+        let column = || self.name.clone();
+        match &self.form {
+            CodeForm::Empty => {}
+            CodeForm::Number { mean, inverse } => match numeric(cell) {
+                Some(number) => put(self.first, standard(number, *mean, *inverse)),
+                None => {
+                    return Err(RawFault::NotANumber { column: column(), value: value() });
+                }
+            },
+            CodeForm::Time { order, mean, inverse, parts } => {
+                let Some(micros) = moment(cell, *order) else {
+                    return Err(RawFault::NotATime { column: column(), value: value() });
+                };
+                put(self.first, standard(days(micros), *mean, *inverse));
+                let apart = time::apart(micros);
+                for (part, at) in parts.iter().zip([apart.month, apart.weekday, apart.hour]) {
+                    part.get(at).copied().flatten().into_iter().for_each(|at| put(at, 1.0));
+                }
+            }
+            CodeForm::Category { places, other } => {
+                let place = places.get(key).copied().or(*other);
+                place.into_iter().for_each(|at| put(at, 1.0));
+            }
+            CodeForm::Hashed { width } => {
+                let (at, sign) = hashing::place(&self.name, &cell.name(), *width);
+                put(self.first + at, sign);
+            }
+            CodeForm::Text { width } => {
+                let mut entries = Vec::new();
+                words::entries(&self.name, &cell.name(), *width, &mut entries);
+                entries.into_iter().for_each(|(at, value)| put(self.first + at, value));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,307 @@
+//! From the remaining rows to S, in one or two passes.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::ops::Range;
+use std::thread;
+
+use super::dense::DenseSums;
+use super::frame::{Frame, FrameColumn, WIDEST};
+use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
+use super::number;
+use super::raw::{RawTarget, Reader};
+use super::rows::RawRows;
+use super::sums::{self, Sums};
+use super::tally::{Look, Tally};
+use super::{Fitted, Rules};
+use crate::cell::sort_classes;
+use crate::error::{FitFault, RawFault};
+
+/// Rows of a part at least.
+const PART: usize = 4096;
+/// Threads at most.
+const THREADS: usize = 16;
+
+impl Fitted {
+    /// Fits the preprocessing to these rows, on as many threads as there are processors.
+    ///
+    /// # Errors
+    /// No rows, a row without a target of the task, or rules or rows out of range.
+    pub fn fit(rows: &RawRows, rules: &Rules) -> Result<Self, FitFault> {
+        let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        Self::fit_with(rows, rules, threads)
+    }
+
+    /// As [`Fitted::fit`], on at most so many threads; the result does not depend on their number.
+    ///
+    /// # Errors
+    /// As [`Fitted::fit`].
+    pub fn fit_with(
+        rows: &RawRows,
+        rules: &Rules,
+        threads: NonZero<usize>,
+    ) -> Result<Self, FitFault> {
+        rules.check()?;
+        let records = rows.len() as u64;
+        match records {
+            0 => return Err(FitFault::NoRecords),
+            got if got > sums::MOST => return Err(FitFault::TooMany { got, most: sums::MOST }),
+            _ => {}
+        }
+        let pass = Pass { rows, rules, threads: threads.get().min(THREADS) };
+        let (columns, target) = match rows.frame() {
+            Frame::Columns(columns) => pass.named(columns)?,
+            Frame::Matrix { width, sparse: false, divide, .. } => {
+                (pass.dense(*width, *divide)?, pass.targets()?)
+            }
+            Frame::Matrix { width, divide, .. } => (pass.sparse(*width, *divide)?, pass.targets()?),
+        };
+        let got = columns.width(rules);
+        if got > WIDEST {
+            return Err(FitFault::Wide { got, most: WIDEST });
+        }
+        let (frame, rules) = (rows.frame().clone(), *rules);
+        Ok(Self::of(Learned { frame, rules, records, columns, target }))
+    }
+}
+
+/// Passes over the rows.
+struct Pass<'a> {
+    rows: &'a RawRows,
+    rules: &'a Rules,
+    threads: usize,
+}
+
+impl<'a> Pass<'a> {
+    /// The results of the parts of the rows, in order; the first fault of the first part that has one.
+    fn parts<T: Send>(
+        &self,
+        work: impl Fn(Range<usize>) -> Result<T, FitFault> + Sync,
+    ) -> Result<Vec<T>, FitFault> {
+        let rows = self.rows.len();
+        let parts = self.threads.min(rows / PART).max(1);
+        let limit = |part: usize| rows / parts * part + (rows % parts).min(part);
+        let range = |part| limit(part)..limit(part + 1);
+        if parts == 1 {
+            return Ok(vec![work(range(0))?]);
+        }
+        let results = thread::scope(|scope| {
+            let work = &work;
+            let others: Vec<_> =
+                (1..parts).map(|part| scope.spawn(move || work(range(part)))).collect();
+            let mut results = vec![work(range(0))];
+            for other in others {
+                results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            results
+        });
+        results.into_iter().collect()
+    }
+
+    /// Reads each row of a part.
+    fn each(
+        &self,
+        part: Range<usize>,
+        mut see: impl FnMut(Reader<'a>, RawTarget<'a>) -> Result<(), RawFault>,
+    ) -> Result<(), FitFault> {
+        for row in part {
+            let mut reader = Reader::new(self.rows.row(row));
+            let read = reader.target().and_then(|target| see(reader, target));
+            read.map_err(|fault| FitFault::Row { row, fault })?;
+        }
+        Ok(())
+    }
+
+    fn named(&self, columns: &[FrameColumn]) -> Result<(Columns, Target), FitFault> {
+        let mut looks = vec![Look::NONE; columns.len()];
+        if columns.iter().any(|column| column.declared.is_none()) {
+            let parts = self.parts(|part| {
+                let mut looks = vec![Look::NONE; columns.len()];
+                self.each(part, |mut reader, _| {
+                    looks.iter_mut().try_for_each(|look| {
+                        look.see(reader.cell()?);
+                        Ok(())
+                    })
+                })?;
+                Ok(looks)
+            })?;
+            for part in parts {
+                looks.iter_mut().zip(part).for_each(|(look, other)| look.merge(other));
+            }
+        }
+        let pairs = columns.iter().zip(looks);
+        let forms: Vec<_> = pairs.map(|(column, look)| look.form(column.declared)).collect();
+        let parts = self.parts(|part| {
+            let mut tallies: Vec<_> = forms.iter().map(|form| Tally::new(*form)).collect();
+            let mut targets = Targets::new(self.rules);
+            let mut row = part.start;
+            let mut wrong = None;
+            self.each(part, |mut reader, target| {
+                if !targets.add(target) {
+                    wrong = wrong.or(Some(row));
+                }
+                row += 1;
+                tallies.iter_mut().try_for_each(|tally| {
+                    let (key, cell) = reader.keyed()?;
+                    tally.count(key, cell);
+                    Ok(())
+                })
+            })?;
+            targets.expect_none(wrong)?;
+            Ok((tallies, targets))
+        })?;
+        let mut parts = parts.into_iter();
+        let Some((mut tallies, mut targets)) = parts.next() else {
+            return Err(FitFault::NoRecords);
+        };
+        for (other, others) in parts {
+            tallies.iter_mut().zip(other).for_each(|(tally, other)| tally.merge(other));
+            targets.merge(others);
+        }
+        let columns = tallies.into_iter().map(|tally| tally.column(self.rules)).collect();
+        Ok((Columns::Named(columns), targets.learned(self.rows.len() as u64)))
+    }
+
+    fn targets(&self) -> Result<Target, FitFault> {
+        let parts = self.parts(|part| {
+            let mut targets = Targets::new(self.rules);
+            let mut row = part.start;
+            let mut wrong = None;
+            self.each(part, |_, target| {
+                if !targets.add(target) {
+                    wrong = wrong.or(Some(row));
+                }
+                row += 1;
+                Ok(())
+            })?;
+            targets.expect_none(wrong)?;
+            Ok(targets)
+        })?;
+        let mut all = Targets::new(self.rules);
+        parts.into_iter().for_each(|part| all.merge(part));
+        Ok(all.learned(self.rows.len() as u64))
+    }
+
+    fn dense(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
+        let parts = self.parts(|part| {
+            let mut sums = DenseSums::new(width);
+            sums.add(part, |row| {
+                let mut reader = Reader::new(self.rows.row(row));
+                let read = reader.target().and_then(|_| reader.dense(width));
+                read.map_err(|fault| FitFault::Row { row, fault })
+            })?;
+            Ok(sums)
+        })?;
+        let mut all = DenseSums::new(width);
+        parts.iter().for_each(|part| all.merge(part));
+        let records = self.rows.len() as u64;
+        let columns = all.columns();
+        let moments = columns.map(|(sums, missing)| {
+            let present = records - missing;
+            (sums.moments(present), *missing)
+        });
+        let mut learned = MatrixColumns::default();
+        for (at, (moments, missing)) in (0..).zip(moments) {
+            learned.means.push(Exact(moments.mean));
+            learned.scales.push(Exact(moments.scale(divide)));
+            if missing > 0 {
+                learned.missing.push((at, missing));
+            }
+        }
+        Ok(Columns::Matrix(learned))
+    }
+
+    fn sparse(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
+        let parts = self.parts(|part| {
+            let mut sums = vec![Sums::default(); width as usize];
+            let mut entries = 0;
+            self.each(part, |reader, _| {
+                for (index, value) in reader.sparse()? {
+                    entries += 1;
+                    match sums.get_mut(index as usize) {
+                        Some(sums) => sums.add(f64::from(value)),
+                        None => return reader.broken("an entry is out of range or order"),
+                    }
+                }
+                Ok(())
+            })?;
+            Ok((sums, entries))
+        })?;
+        let mut all = vec![Sums::default(); width as usize];
+        let mut learned = MatrixColumns::default();
+        for (sums, entries) in parts {
+            all.iter_mut().zip(&sums).for_each(|(all, sums)| all.merge(sums));
+            learned.entries += entries;
+        }
+        for sums in all {
+            let moments = sums.moments(self.rows.len() as u64);
+            learned.means.push(Exact(moments.mean));
+            learned.scales.push(Exact(moments.scale(divide)));
+        }
+        Ok(Columns::Matrix(learned))
+    }
+}
+
+/// Counts and sums of targets.
+enum Targets<'a> {
+    Classes(HashMap<&'a str, u64>),
+    Numbers(Sums),
+}
+
+impl<'a> Targets<'a> {
+    fn new(rules: &Rules) -> Self {
+        if rules.regression {
+            Self::Numbers(Sums::default())
+        } else {
+            Self::Classes(HashMap::new())
+        }
+    }
+
+    /// Counts a target; `false` if it is not of the task.
+    fn add(&mut self, target: RawTarget<'a>) -> bool {
+        match (self, target) {
+            (Self::Classes(counts), RawTarget::Class(name)) => {
+                *counts.entry(name).or_default() += 1;
+            }
+            (Self::Numbers(sums), RawTarget::Value(value)) => sums.add(number::canonical(value)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn expect_none(&self, wrong: Option<usize>) -> Result<(), FitFault> {
+        let wanted = match self {
+            Self::Classes(_) => "class",
+            Self::Numbers(_) => "number to predict",
+        };
+        wrong.map_or(Ok(()), |row| Err(FitFault::Target { row, wanted }))
+    }
+
+    fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Classes(counts), Self::Classes(more)) => {
+                more.into_iter()
+                    .for_each(|(name, count)| *counts.entry(name).or_default() += count);
+            }
+            (Self::Numbers(sums), Self::Numbers(more)) => sums.merge(&more),
+            (Self::Classes(_), Self::Numbers(_)) | (Self::Numbers(_), Self::Classes(_)) => {}
+        }
+    }
+
+    fn learned(self, records: u64) -> Target {
+        match self {
+            Self::Classes(counts) => {
+                let mut names: Vec<&str> = counts.keys().copied().collect();
+                sort_classes(&mut names);
+                let counts = names.iter().filter_map(|name| counts.get(name).copied()).collect();
+                let names = names.into_iter().map(str::to_owned).collect();
+                Target::Classes { names, counts }
+            }
+            Self::Numbers(sums) => {
+                let moments = sums.moments(records);
+                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
+                Target::Number { mean, scale }
+            }
+        }
+    }
+}

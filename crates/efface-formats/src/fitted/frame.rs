@@ -1,0 +1,117 @@
+//! The frame of raw rows: names and declared types of columns, and nothing of any value.
+
+use serde::{Deserialize, Serialize};
+
+use super::Rules;
+use crate::record::FeatureNames;
+
+/// What the rows of a model are made of, fixed for its life. It depends on names, types and options,
+/// never on a value of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Frame {
+    /// Named columns: CSV, Parquet, Arrow, frames in memory.
+    Columns(Vec<FrameColumn>),
+    /// An array of numbers without names: NPY, NPZ, IDX, LIBSVM, arrays in memory.
+    Matrix {
+        /// Numbers in a row.
+        width: u32,
+        /// The number of the first column in names: 1 for LIBSVM, else 0.
+        first: u32,
+        /// Whether rows are stored without their zeros. Then a cell cannot be missing and numbers are
+        /// scaled but not centred.
+        sparse: bool,
+        /// What a column of equal numbers is divided by: 255 for the bytes of IDX images, else 1.
+        divide: f64,
+    },
+}
+
+/// One feature column of a frame.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameColumn {
+    /// The name, unique in the frame.
+    pub name: String,
+    /// What the user or the table's own types say it is; `None` lets the remaining cells decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
+}
+
+/// What a column is declared to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Declared {
+    /// Numbers; anything else but a missing value is refused when the row is read.
+    Number,
+    /// Categories, numbers included.
+    Category,
+    /// Free text.
+    Text,
+    /// Dates and times; anything else but a missing value is refused when the row is read.
+    Time,
+}
+
+/// Reads raw rows in place of encoded ones.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FrameRequest {
+    /// The table makes the frame: every column without another role, typed as the table or the schema
+    /// of the options types it.
+    New,
+    /// The table must have the columns of this frame, in any order; further columns are left out.
+    Given(Frame),
+}
+
+/// Numbers in an encoded row at most.
+pub(super) const WIDEST: u64 = 1 << 24;
+
+/// Numbers that a column of times can become: one, 12 months, 7 weekdays, 24 hours, of each of
+/// these the merged ones, and missing.
+const TIME: u64 = 1 + 13 + 8 + 25 + 1;
+
+impl Frame {
+    /// How many raw feature columns there are.
+    pub fn columns(&self) -> u64 {
+        match self {
+            Self::Columns(columns) => columns.len() as u64,
+            Self::Matrix { width, .. } => u64::from(*width),
+        }
+    }
+
+    /// The names of the raw feature columns.
+    pub fn feature_columns(&self) -> FeatureNames {
+        match self {
+            Self::Columns(columns) => {
+                FeatureNames::Listed(columns.iter().map(|column| column.name.clone()).collect())
+            }
+            Self::Matrix { width, first, .. } => {
+                FeatureNames::Numbered { first: *first, count: *width }
+            }
+        }
+    }
+
+    /// A public bound on the numbers of an encoded row, whatever the records are.
+    pub fn most_features(&self, rules: &Rules) -> u64 {
+        match self {
+            Self::Columns(columns) => {
+                columns.iter().map(|column| most(column.declared, rules)).sum()
+            }
+            // Zeros of a sparse row are never missing.
+            Self::Matrix { width, sparse: true, .. } => u64::from(*width),
+            Self::Matrix { width, .. } => 2 * u64::from(*width),
+        }
+    }
+}
+
+/// The most numbers that a column of this declaration can become.
+fn most(declared: Option<Declared>, rules: &Rules) -> u64 {
+    // Merged ones and missing.
+    let category = u64::from(rules.max_categories) + 2;
+    let text = u64::from(rules.text_width) + 1;
+    match declared {
+        Some(Declared::Number) => 2,
+        Some(Declared::Category) => category,
+        Some(Declared::Text) => text,
+        Some(Declared::Time) => TIME,
+        None => category.max(text).max(TIME),
+    }
+}

@@ -1,0 +1,149 @@
+//! From a table's cells to raw rows.
+
+use super::frame::Declared;
+use super::number;
+use super::raw::{RawTarget, RawWriter};
+use crate::cell::{Cell, looks_missing, quoted};
+use crate::error::{CellFault, LabelFault};
+use crate::record::LabelRef;
+use crate::time;
+
+impl RawWriter {
+    /// Begins a row with its label.
+    pub(crate) fn begin(&mut self, label: Option<LabelRef<'_>>) -> Result<(), LabelFault> {
+        self.start(match label {
+            None => RawTarget::None,
+            Some(LabelRef::Class { name, .. }) => RawTarget::Class(name),
+            Some(LabelRef::Value(value)) if number::is_stored(value) => RawTarget::Value(value),
+            Some(LabelRef::Value(value)) => return Err(LabelFault::TooLarge { value }),
+        });
+        Ok(())
+    }
+
+    /// All numbers of an array's row, for a frame that is sparse or not. Errs with the column at
+    /// fault.
+    pub(crate) fn numbers(
+        &mut self,
+        numbers: impl Iterator<Item = f64>,
+        sparse: bool,
+    ) -> Result<(), (u32, CellFault)> {
+        for (at, value) in (0..).zip(numbers) {
+            let value = single(value).map_err(|fault| (at, fault))?;
+            match sparse {
+                false => self.dense(value),
+                true if value.is_nan() => return Err((at, CellFault::SparseMissing)),
+                true => self.entry(at, value),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next entry of a sparse row, columns ascending; `next` is the column after the entry before,
+    /// for frames that are not sparse.
+    pub(crate) fn sparse_number(
+        &mut self,
+        column: u32,
+        value: f64,
+        sparse: bool,
+        next: &mut u32,
+    ) -> Result<(), CellFault> {
+        let value = single(value)?;
+        match sparse {
+            true if value.is_nan() => return Err(CellFault::SparseMissing),
+            true => self.entry(column, value),
+            false => {
+                self.zeros(column.saturating_sub(*next));
+                self.dense(value);
+            }
+        }
+        *next = column + 1;
+        Ok(())
+    }
+
+    /// Zeros of a dense array.
+    pub(crate) fn zeros(&mut self, count: u32) {
+        (0..count).for_each(|_| self.dense(0.0));
+    }
+
+    /// The next cell of named columns. What a cell may be depends on the declaration of its column
+    /// alone:
+    ///
+    /// - the usual tokens for "no value", nulls and NaN are missing;
+    /// - numbers must be finite and at most [`f32::MAX`] in magnitude; so must texts that spell an
+    ///   infinity, unless the column is declared to hold categories or text;
+    /// - in a column declared to hold numbers or times, everything else must be one.
+    pub(crate) fn cell(
+        &mut self,
+        cell: Cell<'_>,
+        declared: Option<Declared>,
+    ) -> Result<(), CellFault> {
+        match (cell, declared) {
+            (Cell::Null, _) => self.missing(),
+            (Cell::Number(value), _) if value.is_nan() => self.missing(),
+            (Cell::Time(micros), Some(Declared::Time)) => self.time(micros),
+            (Cell::Time(_), Some(Declared::Number)) => {
+                let value = quoted(&cell.text());
+                return Err(CellFault::DeclaredNumber { value });
+            }
+            (Cell::Time(micros), _) => self.word(&time::text(micros)),
+            (Cell::Number(_) | Cell::Integer(_), Some(Declared::Time)) => {
+                let value = quoted(&cell.text());
+                return Err(CellFault::DeclaredTime { value });
+            }
+            (Cell::Number(value), _) if number::is_stored(value) => self.number(value),
+            (Cell::Number(_), _) => return Err(unbounded(&cell.text())),
+            (Cell::Integer(value), _) => self.integer(value, declared)?,
+            (Cell::Text(text), _) => self.spelled(text.trim(), declared)?,
+        }
+        Ok(())
+    }
+
+    /// A whole number; where a binary64 number is not exactly it, its digits, so that categories are
+    /// kept apart.
+    fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), CellFault> {
+        let near = value as f64;
+        if !number::is_stored(near) {
+            return Err(unbounded(&value.to_string()));
+        }
+        if value.unsigned_abs() <= 1 << 53 || declared == Some(Declared::Number) {
+            self.number(near);
+        } else {
+            self.word(&value.to_string());
+        }
+        Ok(())
+    }
+
+    fn spelled(&mut self, text: &str, declared: Option<Declared>) -> Result<(), CellFault> {
+        if looks_missing(text) {
+            self.missing();
+            return Ok(());
+        }
+        match declared {
+            Some(Declared::Number) => match number::spelled(text) {
+                Some(value) => self.number(value),
+                None if text.parse::<f64>().is_ok() => return Err(unbounded(text)),
+                None => return Err(CellFault::DeclaredNumber { value: quoted(text) }),
+            },
+            Some(Declared::Time) => match time::settled(time::orders(text)) {
+                Some(order) => self.time(time::spelled(text, order).unwrap_or_default()),
+                None => return Err(CellFault::DeclaredTime { value: quoted(text) }),
+            },
+            None if number::is_infinity(text) => return Err(unbounded(text)),
+            None | Some(Declared::Category | Declared::Text) => self.word(text),
+        }
+        Ok(())
+    }
+}
+
+fn unbounded(text: &str) -> CellFault {
+    CellFault::Unbounded { value: quoted(text) }
+}
+
+/// A number of an array, in single precision; NaN is missing.
+fn single(value: f64) -> Result<f32, CellFault> {
+    if number::is_stored(value) || value.is_nan() {
+        Ok(value as f32)
+    } else {
+        Err(unbounded(&Cell::Number(value).text()))
+    }
+}

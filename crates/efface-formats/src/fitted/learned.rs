@@ -1,0 +1,254 @@
+//! What is learned from the rows: exact functions of the multiset of records.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::frame::Frame;
+use super::{Rules, frame, sums};
+use crate::cell::sort_classes;
+use crate::error::FittedError;
+
+/// A finite number that is written as its shortest decimal text, so that reading it back is exact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Exact(pub(super) f64);
+
+impl Serialize for Exact {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(&format_args!("{:e}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(from)?;
+        let value: f64 = text.parse().map_err(de::Error::custom)?;
+        if value.is_finite() && format!("{value:e}") == text {
+            Ok(Self(value))
+        } else {
+            Err(de::Error::custom(format_args!("`{text}` is not the shortest form of a number")))
+        }
+    }
+}
+
+/// Everything that is learned; two of them are equal exactly where their JSON is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Learned {
+    pub(super) frame: Frame,
+    pub(super) rules: Rules,
+    pub(super) records: u64,
+    pub(super) columns: Columns,
+    pub(super) target: Target,
+}
+
+/// What is learned of the features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Columns {
+    /// One for each named column.
+    Named(Vec<Column>),
+    /// An array.
+    Matrix(MatrixColumns),
+}
+
+/// What is learned of the columns of an array.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MatrixColumns {
+    pub(super) means: Vec<Exact>,
+    pub(super) scales: Vec<Exact>,
+    /// Each column that some record misses, ascending, and how many do.
+    pub(super) missing: Vec<(u32, u64)>,
+    /// Entries that are not zero, of a sparse array.
+    pub(super) entries: u64,
+}
+
+/// What is learned of one named column, by the kind that its remaining cells give it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Column {
+    /// No record has a value.
+    Empty { missing: u64 },
+    /// Numbers.
+    Number { mean: Exact, scale: Exact, missing: u64 },
+    /// Times, as days since 1970-01-01.
+    Time {
+        order: Order,
+        mean: Exact,
+        scale: Exact,
+        months: Levels,
+        weekdays: Levels,
+        hours: Levels,
+        missing: u64,
+    },
+    /// Categories.
+    Category { levels: Levels, missing: u64 },
+    /// More categories than have a place each.
+    Hashed { distinct: u64, missing: u64 },
+    /// Words of free text.
+    Text { words: u64, missing: u64 },
+}
+
+/// How times are spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Order {
+    /// They are stored as times.
+    Stored,
+    YearFirst,
+    DayFirst,
+    MonthFirst,
+}
+
+/// Categories that enough records have; none where the part plays no role.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Levels {
+    /// Sorted by their bytes.
+    pub(super) names: Vec<String>,
+    /// How many rarer ones are merged into one.
+    pub(super) merged: u64,
+}
+
+/// What is learned of the targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Target {
+    /// Classes in order, and how many records each has.
+    Classes { names: Vec<String>, counts: Vec<u64> },
+    /// Numbers.
+    Number { mean: Exact, scale: Exact },
+}
+
+impl Levels {
+    /// Numbers that the levels become.
+    pub(super) fn width(&self) -> u32 {
+        self.names.len() as u32 + u32::from(self.merged > 0)
+    }
+
+    fn check(&self) -> Result<(), FittedError> {
+        ensure(self.names.is_sorted_by(|a, b| a < b), "categories are out of order")
+    }
+}
+
+impl Column {
+    pub(super) fn missing(&self) -> u64 {
+        match *self {
+            Self::Empty { missing }
+            | Self::Number { missing, .. }
+            | Self::Time { missing, .. }
+            | Self::Category { missing, .. }
+            | Self::Hashed { missing, .. }
+            | Self::Text { missing, .. } => missing,
+        }
+    }
+
+    /// Numbers that the column becomes.
+    pub(super) fn width(&self, rules: &Rules) -> u32 {
+        let values = match self {
+            Self::Empty { .. } => return 0,
+            Self::Number { .. } => 1,
+            Self::Time { months, weekdays, hours, .. } => {
+                1 + months.width() + weekdays.width() + hours.width()
+            }
+            Self::Category { levels, .. } => levels.width(),
+            Self::Hashed { .. } => rules.max_categories,
+            Self::Text { .. } => rules.text_width,
+        };
+        values + u32::from(self.missing() > 0)
+    }
+
+    /// Numbers that are not zero in a usual row.
+    pub(super) fn entries(&self, records: u64) -> u64 {
+        match self {
+            Self::Empty { .. } => 0,
+            Self::Number { .. } | Self::Category { .. } | Self::Hashed { .. } => 1,
+            Self::Time { .. } => 4,
+            Self::Text { words, .. } => words.div_ceil(records.max(1)),
+        }
+    }
+
+    fn check(&self, records: u64) -> Result<(), FittedError> {
+        ensure(self.missing() <= records, "more values are missing than there are records")?;
+        match self {
+            Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
+            Self::Number { mean, scale, .. } => moments(*mean, *scale),
+            Self::Time { mean, scale, months, weekdays, hours, .. } => {
+                moments(*mean, *scale)?;
+                [months, weekdays, hours].into_iter().try_for_each(Levels::check)
+            }
+            Self::Category { levels, .. } => levels.check(),
+            Self::Hashed { .. } | Self::Text { .. } => Ok(()),
+        }
+    }
+}
+
+impl Columns {
+    /// Numbers in an encoded row.
+    pub(super) fn width(&self, rules: &Rules) -> u64 {
+        match self {
+            Self::Named(columns) => columns.iter().map(|c| u64::from(c.width(rules))).sum(),
+            Self::Matrix(matrix) => (matrix.means.len() + matrix.missing.len()) as u64,
+        }
+    }
+}
+
+impl Learned {
+    /// Checks what was read back: nobody may hand in sums that cannot be.
+    pub(super) fn check(&self) -> Result<(), FittedError> {
+        let records = self.records;
+        self.rules.check().map_err(|fault| FittedError(fault.to_string()))?;
+        ensure((1..=sums::MOST).contains(&records), "the number of records is out of range")?;
+        match (&self.frame, &self.columns) {
+            (Frame::Columns(frame), Columns::Named(columns)) => {
+                ensure(frame.len() == columns.len(), "columns are missing")?;
+                columns.iter().try_for_each(|column| column.check(records))?;
+            }
+            (Frame::Matrix { width, sparse, divide, .. }, Columns::Matrix(matrix)) => {
+                let width = *width as usize;
+                let lengths = [matrix.means.len(), matrix.scales.len()];
+                ensure(lengths == [width, width], "columns are missing")?;
+                ensure(divide.is_finite() && *divide > 0.0, "the divisor is out of range")?;
+                let pairs = matrix.means.iter().zip(&matrix.scales);
+                pairs.into_iter().try_for_each(|(mean, scale)| moments(*mean, *scale))?;
+                let missing = &matrix.missing;
+                ensure(missing.is_sorted_by(|a, b| a.0 < b.0), "columns are out of order")?;
+                ensure(!*sparse || missing.is_empty(), "cells of a sparse array are missing")?;
+                let fits = |&(at, count): &(u32, u64)| {
+                    (at as usize) < width && (1..=records).contains(&count)
+                };
+                ensure(missing.iter().all(fits), "more values are missing than there are")?;
+            }
+            _ => return ensure(false, "the columns are not those of the frame"),
+        }
+        ensure(self.columns.width(&self.rules) <= frame::WIDEST, "the rows are too wide")?;
+        match &self.target {
+            Target::Classes { names, counts } => {
+                ensure(!self.rules.regression, "there are classes in a regression")?;
+                let mut sorted = names.clone();
+                sort_classes(&mut sorted);
+                let differ = |pair: &[String]| pair.first() != pair.last();
+                ensure(
+                    &sorted == names && names.windows(2).all(differ),
+                    "classes are out of order",
+                )?;
+                let sum = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+                let fits = sum == Some(records) && !counts.contains(&0);
+                ensure(fits && counts.len() == names.len(), "classes are miscounted")
+            }
+            Target::Number { mean, scale } => {
+                ensure(self.rules.regression, "there are no classes in a classification")?;
+                moments(*mean, *scale)
+            }
+        }
+    }
+}
+
+fn moments(mean: Exact, scale: Exact) -> Result<(), FittedError> {
+    let largest = f64::from(f32::MAX);
+    let fits = mean.0.abs() <= largest && scale.0 >= f64::MIN_POSITIVE && scale.0 <= 2.0 * largest;
+    ensure(fits, "a mean or scale is out of range")
+}
+
+fn ensure(holds: bool, what: &str) -> Result<(), FittedError> {
+    if holds { Ok(()) } else { Err(FittedError(what.to_owned())) }
+}

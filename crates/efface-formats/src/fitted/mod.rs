@@ -1,0 +1,205 @@
+#![doc = include_str!("fitted.md")]
+
+mod code;
+mod dense;
+mod describe;
+mod encode;
+mod fit;
+mod frame;
+mod ingest;
+mod learned;
+mod names;
+mod number;
+mod raw;
+mod rows;
+mod sums;
+mod tally;
+mod words;
+
+pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
+pub use raw::RawTarget;
+pub use rows::RawRows;
+
+pub(crate) use raw::RawWriter;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::error::FitFault;
+use crate::record::FeatureNames;
+use code::Plan;
+use learned::{Columns, Learned, Target};
+
+/// Public constants of fitted preprocessing, fixed for the life of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Rules {
+    /// k: categories that fewer records have are merged into one, `other`.
+    pub min_records: u32,
+    /// The most categories of a column that have a place each; columns with more are hashed to this
+    /// many places.
+    pub max_categories: u32,
+    /// Places that the words of a text column are hashed to.
+    pub text_width: u32,
+    /// Whether classes are weighted so that all count the same.
+    pub balanced: bool,
+    /// Whether targets are numbers; else they are classes.
+    pub regression: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            min_records: 10,
+            max_categories: 256,
+            text_width: 1024,
+            balanced: false,
+            regression: false,
+        }
+    }
+}
+
+impl Rules {
+    fn check(&self) -> Result<(), FitFault> {
+        let rules = [
+            ("min_records", self.min_records, u32::MAX),
+            ("max_categories", self.max_categories, 1 << 16),
+            ("text_width", self.text_width, 1 << 20),
+        ];
+        match rules.into_iter().find(|(_, got, most)| !(1..=*most).contains(got)) {
+            Some((rule, got, most)) => Err(FitFault::Rule { rule, got, most }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Preprocessing fitted to a set of records: S, and the map of single rows that S defines.
+///
+/// It is a function of the multiset of the records' raw rows: two of them are equal, and so is their
+/// JSON byte for byte, where frame, rules and records are the same in whatever order.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    learned: Learned,
+    plan: Plan,
+    width: u32,
+}
+
+/// The target of one row, as numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FittedTarget {
+    /// The row has none.
+    None,
+    /// The index of its class in [`Fitted::classes`].
+    Class(u32),
+    /// A class that no remaining record has.
+    UnknownClass,
+    /// Regression: y less its mean, divided by its scale.
+    Value(f64),
+}
+
+impl Fitted {
+    fn of(learned: Learned) -> Self {
+        let plan = Plan::new(&learned);
+        let width = learned.columns.width(&learned.rules) as u32;
+        Self { learned, plan, width }
+    }
+
+    /// How many records it was fitted to.
+    pub fn records(&self) -> u64 {
+        self.learned.records
+    }
+
+    /// What the rows are made of.
+    pub fn frame(&self) -> &Frame {
+        &self.learned.frame
+    }
+
+    /// The constants it was fitted by.
+    pub fn rules(&self) -> &Rules {
+        &self.learned.rules
+    }
+
+    /// Numbers in an encoded row; 0 where no column has a value.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Whether encoded rows are better kept without their zeros, a function of S alone: always for a
+    /// sparse array, never for a dense one, and for named columns where at most a quarter of 64 or
+    /// more numbers are not zero in a usual row.
+    pub fn sparse(&self) -> bool {
+        match (&self.learned.frame, &self.learned.columns) {
+            (Frame::Matrix { sparse, .. }, _) => *sparse,
+            (_, Columns::Named(columns)) => {
+                let records = self.learned.records;
+                let entries: u64 = columns.iter().map(|column| column.entries(records)).sum();
+                self.width >= 64 && 4 * entries <= u64::from(self.width)
+            }
+            (_, Columns::Matrix(_)) => false,
+        }
+    }
+
+    /// The names of the numbers of an encoded row: `age`, `age=missing`, `work=private`,
+    /// `work=other`, `day month=jan`, `text#17`.
+    pub fn feature_names(&self) -> FeatureNames {
+        names::feature_names(&self.learned)
+    }
+
+    /// The classes: by value where all names are numbers, else as text; none for regression.
+    pub fn classes(&self) -> &[String] {
+        match &self.learned.target {
+            Target::Classes { names, .. } => names,
+            Target::Number { .. } => &[],
+        }
+    }
+
+    /// How many records each class has; none for regression.
+    pub fn class_counts(&self) -> &[u64] {
+        match &self.learned.target {
+            Target::Classes { counts, .. } => counts,
+            Target::Number { .. } => &[],
+        }
+    }
+
+    /// What each record of a class counts, `n / (C n_c)` for n records, C classes and `n_c` records of
+    /// the class; none unless the rules say `balanced`.
+    pub fn class_weights(&self) -> Option<Vec<f64>> {
+        let counts = self.class_counts();
+        let (records, classes) = (self.learned.records as f64, counts.len() as f64);
+        let weight = |count: &u64| records / (classes * *count as f64);
+        (self.learned.rules.balanced && !counts.is_empty())
+            .then(|| counts.iter().map(weight).collect())
+    }
+
+    /// Mean and scale of y; none for classification.
+    pub fn target_moments(&self) -> Option<(f64, f64)> {
+        match &self.learned.target {
+            Target::Number { mean, scale } => Some((mean.0, scale.0)),
+            Target::Classes { .. } => None,
+        }
+    }
+
+    /// One short line on each column, for people.
+    pub fn describe(&self) -> Vec<String> {
+        describe::describe(&self.learned)
+    }
+}
+
+impl PartialEq for Fitted {
+    fn eq(&self, other: &Self) -> bool {
+        self.learned == other.learned
+    }
+}
+
+impl Serialize for Fitted {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.learned.serialize(out)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fitted {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let learned = Learned::deserialize(from)?;
+        learned.check().map_err(de::Error::custom)?;
+        Ok(Self::of(learned))
+    }
+}

@@ -1,0 +1,347 @@
+//! Raw rows as bytes: one self-contained string of bytes for each record.
+//!
+//! A row is its target and then its cells.
+//!
+//! | part | bytes |
+//! |---|---|
+//! | no target | `00` |
+//! | class | `01`, length, UTF-8 name |
+//! | number to predict | `02`, f64 |
+//! | missing cell | `00` |
+//! | number that single precision holds | `01`, f32 |
+//! | other number | `02`, f64 |
+//! | text | `03`, length, UTF-8 without spaces around it |
+//! | time | `04`, i64, microseconds since 1970-01-01 UTC |
+//!
+//! Cells of a dense array are f32 without a tag, NaN where missing; those of a sparse array are pairs of
+//! u32 index and f32 value, ascending, without zeros. All numbers are little-endian. A length is 7 bits
+//! a byte, the lowest first, the top bit set where more follows. Each value has one form, so that
+//! equal cells are equal bytes: a text that is the shortest decimal form of a number is stored as that
+//! number, and no other text is (`012` and `1.50` stay as they are).
+
+use super::frame::Frame;
+use super::number;
+use crate::cell::{looks_missing, number_text};
+use crate::error::RawFault;
+use crate::time;
+
+pub(super) const MISSING: u8 = 0;
+pub(super) const SINGLE: u8 = 1;
+pub(super) const DOUBLE: u8 = 2;
+pub(super) const TEXT: u8 = 3;
+pub(super) const TIME: u8 = 4;
+
+const NONE: u8 = 0;
+const CLASS: u8 = 1;
+const VALUE: u8 = 2;
+
+/// What a record is to be predicted as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RawTarget<'a> {
+    /// Nothing: rows to predict.
+    None,
+    /// The name of a class, not empty.
+    Class(&'a str),
+    /// A number, at most 3.4e38 in magnitude.
+    Value(f64),
+}
+
+/// One stored cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum RawCell<'a> {
+    Missing,
+    Number(f64),
+    Text(&'a str),
+    Time(i64),
+}
+
+impl RawCell<'_> {
+    /// What categories call it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Missing => String::new(),
+            Self::Number(value) => number_text(*value),
+            Self::Text(text) => (*text).to_owned(),
+            Self::Time(micros) => time::text(*micros),
+        }
+    }
+}
+
+/// Reads a row from the left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+    length: usize,
+}
+
+type Read<T> = Result<T, RawFault>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(row: &'a [u8]) -> Self {
+        Self { rest: row, length: row.len() }
+    }
+
+    pub(super) fn broken<T>(&self, what: &'static str) -> Read<T> {
+        Err(RawFault::Broken { what, at: self.length - self.rest.len() })
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Read<[u8; N]> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((chunk, rest)) => {
+                self.rest = rest;
+                Ok(*chunk)
+            }
+            None => self.broken("the row ends early"),
+        }
+    }
+
+    fn text(&mut self) -> Read<&'a str> {
+        let mut length = 0_u32;
+        let mut shift = 0;
+        loop {
+            let [byte] = self.array()?;
+            length |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                if byte == 0 && shift > 0 {
+                    return self.broken("a length is longer than needed");
+                }
+                break;
+            }
+            shift += 7;
+            if shift > 21 {
+                return self.broken("a text is too long");
+            }
+        }
+        let Some((text, rest)) = self.rest.split_at_checked(length as usize) else {
+            return self.broken("the row ends within a text");
+        };
+        let Ok(text) = std::str::from_utf8(text) else {
+            return self.broken("a text is not UTF-8");
+        };
+        self.rest = rest;
+        Ok(text)
+    }
+
+    pub(super) fn target(&mut self) -> Read<RawTarget<'a>> {
+        let [tag] = self.array()?;
+        Ok(match tag {
+            NONE => RawTarget::None,
+            CLASS => match self.text()? {
+                "" => return self.broken("a class has no name"),
+                name => RawTarget::Class(name),
+            },
+            VALUE => RawTarget::Value(self.double()?),
+            _ => return self.broken("the target has an unknown form"),
+        })
+    }
+
+    fn double(&mut self) -> Read<f64> {
+        let value = f64::from_le_bytes(self.array()?);
+        if number::is_stored(value) && value.to_bits() != (-0.0_f64).to_bits() {
+            Ok(value)
+        } else {
+            self.broken("a number is out of range")
+        }
+    }
+
+    /// The next cell.
+    #[inline]
+    pub(super) fn cell(&mut self) -> Read<RawCell<'a>> {
+        let [tag] = self.array()?;
+        Ok(match tag {
+            MISSING => RawCell::Missing,
+            SINGLE => {
+                let value = f32::from_le_bytes(self.array()?);
+                if !value.is_finite() || value.to_bits() == (-0.0_f32).to_bits() {
+                    return self.broken("a number is out of range");
+                }
+                RawCell::Number(f64::from(value))
+            }
+            DOUBLE => RawCell::Number(self.double()?),
+            TEXT => RawCell::Text(self.text()?),
+            TIME => RawCell::Time(i64::from_le_bytes(self.array()?)),
+            _ => return self.broken("a cell has an unknown form"),
+        })
+    }
+
+    /// The next cell and its bytes.
+    #[inline]
+    pub(super) fn keyed(&mut self) -> Read<(&'a [u8], RawCell<'a>)> {
+        let before = self.rest;
+        let cell = self.cell()?;
+        let length = before.len() - self.rest.len();
+        Ok((before.get(..length).unwrap_or_default(), cell))
+    }
+
+    /// The numbers of a dense array, `width` of them to the end of the row.
+    #[inline]
+    pub(super) fn dense(&self, width: u32) -> Read<&'a [[u8; 4]]> {
+        match self.rest.as_chunks::<4>() {
+            (numbers, []) if numbers.len() == width as usize => Ok(numbers),
+            _ => self.broken("the row has another number of columns"),
+        }
+    }
+
+    /// The entries of a sparse array.
+    #[inline]
+    pub(super) fn sparse(&self) -> Read<impl Iterator<Item = (u32, f32)> + use<'a>> {
+        let (pairs, more) = self.rest.as_chunks::<8>();
+        if !more.is_empty() {
+            return self.broken("the row ends within an entry");
+        }
+        Ok(pairs.iter().map(|&[a, b, c, d, e, f, g, h]| {
+            (u32::from_le_bytes([a, b, c, d]), f32::from_le_bytes([e, f, g, h]))
+        }))
+    }
+}
+
+/// The target of a row.
+pub(super) fn target(row: &[u8]) -> Read<RawTarget<'_>> {
+    Reader::new(row).target()
+}
+
+/// Checks that the bytes are a row of the frame in its one form.
+pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
+    let mut reader = Reader::new(row);
+    reader.target()?;
+    match *frame {
+        Frame::Columns(ref columns) => {
+            for _ in columns {
+                one_form(&mut reader)?;
+            }
+            if reader.rest.is_empty() { Ok(()) } else { reader.broken("the row goes on") }
+        }
+        Frame::Matrix { width, sparse: false, .. } => {
+            let fits = |bytes: &[u8; 4]| {
+                let bits = u32::from_le_bytes(*bytes);
+                let value = f32::from_bits(bits);
+                value.is_finite() && bits != 1 << 31 || bits == f32::NAN.to_bits()
+            };
+            if reader.dense(width)?.iter().all(fits) {
+                Ok(())
+            } else {
+                reader.broken("a number is out of range")
+            }
+        }
+        Frame::Matrix { width, .. } => {
+            let mut least = 0;
+            for (index, value) in reader.sparse()? {
+                if index < least || index >= width || !value.is_finite() || value == 0.0 {
+                    return reader.broken("an entry is out of range or order");
+                }
+                least = index + 1;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Reads a cell that must have its one form.
+fn one_form(reader: &mut Reader<'_>) -> Read<()> {
+    let (bytes, cell) = reader.keyed()?;
+    let tag = bytes.first().copied().unwrap_or_default();
+    let fits = match cell {
+        RawCell::Number(value) => (tag == SINGLE) == number::is_single(value),
+        RawCell::Text(text) => {
+            text.trim() == text && !looks_missing(text) && shortest_number(text).is_none()
+        }
+        RawCell::Missing | RawCell::Time(_) => true,
+    };
+    if fits { Ok(()) } else { reader.broken("a cell is not in its one form") }
+}
+
+/// The number whose shortest decimal form a text is.
+pub(super) fn shortest_number(text: &str) -> Option<f64> {
+    let value = number::spelled(text)?;
+    (number_text(value) == text).then_some(value)
+}
+
+/// Writes one row after the other into a buffer that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct RawWriter {
+    bytes: Vec<u8>,
+}
+
+impl RawWriter {
+    /// Begins a row. The target must be one that can be stored.
+    pub(super) fn start(&mut self, target: RawTarget<'_>) {
+        self.bytes.clear();
+        match target {
+            RawTarget::None => self.bytes.push(NONE),
+            RawTarget::Class(name) => self.text(CLASS, name),
+            RawTarget::Value(value) => {
+                self.bytes.push(VALUE);
+                self.bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+            }
+        }
+    }
+
+    /// The row so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn missing(&mut self) {
+        self.bytes.push(MISSING);
+    }
+
+    /// A number that can be stored.
+    pub(super) fn number(&mut self, value: f64) {
+        let value = value + 0.0;
+        if number::is_single(value) {
+            self.bytes.push(SINGLE);
+            self.bytes.extend_from_slice(&(value as f32).to_le_bytes());
+        } else {
+            self.bytes.push(DOUBLE);
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    pub(super) fn time(&mut self, micros: i64) {
+        self.bytes.push(TIME);
+        self.bytes.extend_from_slice(&micros.to_le_bytes());
+    }
+
+    /// Trimmed text that is no missing token, as a number where it is the shortest form of one.
+    pub(super) fn word(&mut self, text: &str) {
+        match shortest_number(text) {
+            Some(value) => self.number(value),
+            None => self.text(TEXT, text),
+        }
+    }
+
+    fn text(&mut self, tag: u8, text: &str) {
+        self.bytes.push(tag);
+        let mut length = text.len();
+        while length >= 0x80 {
+            self.bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        self.bytes.push(length as u8);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// The next number of a dense array; NaN is missing.
+    #[inline]
+    pub(super) fn dense(&mut self, value: f32) {
+        let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// The next entry of a sparse array, which is left out where it is zero.
+    #[inline]
+    pub(super) fn entry(&mut self, index: u32, value: f32) {
+        if value != 0.0 {
+            self.bytes.extend_from_slice(&index.to_le_bytes());
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// The bytes of the cell that a category's name stands for.
+pub(super) fn key(name: &str) -> Vec<u8> {
+    let mut writer = RawWriter::default();
+    writer.word(name);
+    writer.bytes
+}

@@ -1,0 +1,86 @@
+//! Raw rows of named columns.
+
+use super::{Plan, Table};
+use crate::delivery::{Admission, Delivery, Keys};
+use crate::error::{Place, ReadError};
+use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest, RawWriter};
+use crate::input::Format;
+use crate::raw_rows::{declared_in, not_an_array, options_for, places};
+use crate::summary::Summary;
+
+/// The columns of raw rows, and where they are in the file.
+struct RawPlan {
+    plan: Plan,
+    frame: Vec<FrameColumn>,
+    places: Vec<usize>,
+}
+
+impl RawPlan {
+    fn new(
+        file: &str,
+        table: &dyn Table,
+        delivery: &Delivery<'_>,
+        request: &FrameRequest,
+    ) -> Result<Self, ReadError> {
+        let names = table.names();
+        match request {
+            FrameRequest::Given(Frame::Matrix { .. }) => Err(not_an_array(file)),
+            FrameRequest::Given(Frame::Columns(frame)) => {
+                let places = places(file, frame, names)?;
+                let options = options_for(file, frame, names, delivery.options)?;
+                let plan = Plan::new(file, names, &options)?;
+                Ok(Self { plan, frame: frame.clone(), places })
+            }
+            FrameRequest::New => {
+                let plan = Plan::new(file, names, delivery.options)?;
+                let schema = delivery.options.schema.as_ref();
+                let column = |&at: &usize| {
+                    let name = names.get(at).cloned().unwrap_or_default();
+                    let declared: Option<Declared> =
+                        schema.and_then(|schema| declared_in(schema, &name));
+                    FrameColumn { name, declared: declared.or_else(|| table.declared(at)) }
+                };
+                let frame = plan.features.iter().map(column).collect();
+                let places = plan.features.clone();
+                Ok(Self { plan, frame, places })
+            }
+        }
+    }
+}
+
+/// Hands over all rows as they are.
+pub(super) fn deliver(
+    table: &mut dyn Table,
+    format: Format,
+    mut delivery: Delivery<'_>,
+    request: &FrameRequest,
+) -> Result<Summary, ReadError> {
+    let file = delivery.file();
+    let RawPlan { plan, frame, places } = RawPlan::new(file, table, &delivery, request)?;
+    let frame = Frame::Columns(frame);
+    delivery.begin(frame.feature_columns(), false)?;
+    let columns = match &frame {
+        Frame::Columns(columns) => columns.as_slice(),
+        Frame::Matrix { .. } => &[],
+    };
+    let label_name = plan.label.and_then(|at| table.names().get(at).cloned()).unwrap_or_default();
+    let mut row = RawWriter::default();
+    while table.advance()? {
+        let spot = table.spot();
+        let label = plan.label.map(|at| (label_name.as_str(), table.cell(at)));
+        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        delivery.begin_raw(spot, label, &mut row)?;
+        for (column, &at) in columns.iter().zip(&places) {
+            row.cell(table.cell(at), column.declared).map_err(|fault| {
+                ReadError::at(Place::new(file, spot).column(&column.name), fault)
+            })?;
+        }
+        let keys = Keys {
+            id: plan.id.map(|at| table.cell(at)),
+            subject: plan.subject.map(|at| table.cell(at)),
+            weight: plan.weight.map(|at| table.cell(at)),
+        };
+        delivery.deliver_raw(spot, &row, label, &keys)?;
+    }
+    Ok(delivery.finish_raw(format, plan.schema, frame))
+}
