@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import efface
-from efface import _errors
+from efface import _errors, _parameters
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -71,8 +71,20 @@ NOT_RUN = """
 This build did not run the notebook: `EFFACE_DATA`, the folder of its public data set, was not set.
 :::
 """
-# Where the table of error codes goes.
-CODES = "<!-- codes -->"
+# Lists of the engine's: the page, the line that they replace, and the lines in its place.
+LISTS = [
+    (
+        "api/errors",
+        "<!-- codes -->",
+        ["| code | meaning |", "|---|---|"]
+        + [f"| `{code}` | {means} |" for code, means in _errors.codes().items()],
+    ),
+    (
+        "api/mechanisms",
+        "<!-- mechanisms -->",
+        [f".. autoclass:: {kind.__name__}\n" for kind in _parameters.MECHANISMS.values()],
+    ),
+]
 # What a browser would fetch by itself when a page is opened.
 _FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)[^>]+src\s*=\s*["'](?:https?:)?//"""
@@ -92,13 +104,13 @@ def _say_what_was_not_run(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] = source[0][: title.end()] + "\n" + NOT_RUN + source[0][title.end() :]
 
 
-def _list_codes(_: Sphinx, page: str, source: list[str]) -> None:
-    """Write the table of error codes where its page has a place for it."""
-    if page == "api/errors":
-        rows = "\n".join(f"| `{code}` | {means} |" for code, means in _errors.codes().items())
-        if source[0].count(CODES) != 1:
-            raise ValueError(f"{page} needs one line `{CODES}`")
-        source[0] = source[0].replace(CODES, f"| code | meaning |\n|---|---|\n{rows}")
+def _list_what_there_is(_: Sphinx, page: str, source: list[str]) -> None:
+    """Write what the engine lists where a page has a place for it."""
+    for at, place, lines in LISTS:
+        if page == at:
+            if source[0].count(place) != 1:
+                raise ValueError(f"{page} needs one line `{place}`")
+            source[0] = source[0].replace(place, "\n".join(lines))
 
 
 def _refuse_what_is_fetched(app: Sphinx, failure: Exception | None) -> None:
@@ -124,5 +136,5 @@ def setup(app: Sphinx) -> None:
     """Connect what this site checks and does beside Sphinx."""
     app.connect("autodoc-process-docstring", _escape_bars, priority=100)  # before numpydoc
     app.connect("source-read", _say_what_was_not_run)
-    app.connect("source-read", _list_codes)
+    app.connect("source-read", _list_what_there_is)
     app.connect("build-finished", _refuse_what_is_fetched)

@@ -28,8 +28,8 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 /// Every code of the engine's errors as a JSON object: the words, and what each means.
 #[pyfunction]
 pub(crate) fn codes() -> String {
-    let told = |code: &Code| (code.as_str(), code.sentence());
-    Value::from_iter(Code::ALL.iter().map(told)).to_string()
+    let told = |code: Code| (code.as_str(), code.sentence());
+    Value::from_iter(Code::all().into_iter().map(told)).to_string()
 }
 
 /// A value as JSON, what it names in Python's words.

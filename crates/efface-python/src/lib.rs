@@ -34,7 +34,7 @@ mod _engine {
     #[pymodule_export]
     use super::key::{create_key, public_key};
     #[pymodule_export]
-    use super::losses::losses;
+    use super::losses::{losses, mechanisms};
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]

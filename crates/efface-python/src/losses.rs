@@ -1,6 +1,6 @@
-//! The losses by name.
+//! The losses and the mechanisms by name.
 
-use efface::{LossName, LossTask};
+use efface::{LossName, LossTask, MechanismName};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -9,6 +9,13 @@ use serde_json::{Value, json};
 #[pyfunction]
 pub(crate) fn losses() -> String {
     Value::from_iter(LossName::ALL.map(loss)).to_string()
+}
+
+/// Every mechanism as JSON: its `name`, and what it does in a `sentence`.
+#[pyfunction]
+pub(crate) fn mechanisms() -> String {
+    let told = |name: MechanismName| json!({ "name": name.name(), "sentence": name.sentence() });
+    Value::from_iter(MechanismName::ALL.map(told)).to_string()
 }
 
 fn loss(name: LossName) -> Value {

@@ -32,6 +32,7 @@ mod ledger;
 mod listed;
 mod margins;
 mod mechanism;
+mod mechanism_name;
 mod naming;
 mod notice;
 mod outcome;

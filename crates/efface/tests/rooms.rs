@@ -32,7 +32,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-page", "number model text html words certificate figure"),
     (
         "efface",
-        "digest error account leaving seal settings show head plan bounds encode naming \
+        "digest mechanism_name error account leaving seal settings show head plan bounds encode naming \
          shape start rows source context listed margins mechanism random table notice \
          partitioned planner resolve simulation outcome ledger checks store audit_sample \
          predict serve status sums verify weights add erase export refresh train \

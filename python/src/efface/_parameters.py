@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import json
+import types
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
+from . import _engine
 from ._losses import losses
 from ._setting import Setting, documented, of_mechanism, of_models, settings
 
@@ -177,32 +181,19 @@ class Mechanism(BaseEstimator):  # type: ignore[misc]
 MECHANISMS: dict[str, type[Mechanism]] = {}
 
 
-class Solve(Mechanism, name="solve"):
-    """Solve from the published model to a measured distance, and publish with fresh noise."""
+def _class_name(name: str) -> str:
+    """Return the name of a mechanism's class: that of ``"noisy-gd"`` is ``NoisyGD``."""
+    return "".join(_WORDS.get(word, word.capitalize()) for word in name.split("-"))
 
 
-class Retrain(Mechanism, name="retrain"):
-    """Solve from zeros for every request, and publish with fresh noise: the reference."""
+_WORDS = {"gd": "GD"}
 
-
-class NoisyGD(Mechanism, name="noisy-gd"):
-    """Take noisy gradient steps, in training and for every request."""
-
-
-class DescentToDelete(Mechanism, name="descent-to-delete"):
-    """Take exact gradient steps and publish with noise (Neel, Roth, Sharifi-Malvajerdi 2020)."""
-
-
-class DistributedDescent(Mechanism, name="distributed-descent"):
-    """Average models of the parts of a sample that stays uniform, so that requests touch few."""
-
-
-class Ridge(Mechanism, name="ridge"):
-    """Solve the squared loss from whole-number sums: exact, without noise, for regression."""
-
-
-class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
-    """Perturb the objective and remove by Newton steps, as published: certificates never verify."""
+# A class for each mechanism of the engine.
+for _told in json.loads(_engine.mechanisms()):
+    _name, _doc = _told["name"], _told["sentence"]
+    globals()[_class_name(_name)] = types.new_class(
+        _class_name(_name), (Mechanism,), {"name": _name}, partial(dict.update, __doc__=_doc)
+    )
 
 
 def mechanism_name(mechanism: str | Mechanism) -> str:

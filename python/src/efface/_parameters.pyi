@@ -74,6 +74,9 @@ class DescentToDelete(Mechanism, name="descent-to-delete"):
         diameter: float | None = None,
     ) -> None: ...
 
+class Ridge(Mechanism, name="ridge"):
+    def __init__(self) -> None: ...
+
 class DistributedDescent(Mechanism, name="distributed-descent"):
     solver: str | None
     xi: float
@@ -87,9 +90,6 @@ class DistributedDescent(Mechanism, name="distributed-descent"):
         iterations: int | None = None,
         copies: int = 1,
     ) -> None: ...
-
-class Ridge(Mechanism, name="ridge"):
-    def __init__(self) -> None: ...
 
 class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
     solver: str | None

@@ -17,11 +17,13 @@ fn the_table() {
     insta::assert_snapshot!("plan_table", ran.stdout);
 }
 
+/// The whole page is that of `the_table`; these are about what one mechanism says.
 #[test]
 fn deletion_privacy_for_adaptive_requesters() {
     let w = Workshop::new();
-    let line =
-        format!("{SIZES} --notion deletion-privacy --interactions 12 --epsilon 4 --group 1,5");
+    let line = format!(
+        "{SIZES} --mechanism solve --notion deletion-privacy --interactions 12 --epsilon 4 --group 1,5"
+    );
     let ran = w.efface(&line).done();
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
     insta::assert_snapshot!("plan_adaptive", ran.stdout);
@@ -31,8 +33,11 @@ fn deletion_privacy_for_adaptive_requesters() {
 fn regression_and_published_numbers_and_a_ball() {
     let w = Workshop::new();
     for (name, more) in [
-        ("plan_regression", "--loss squared --target-range 0,1"),
-        ("plan_published", "--accountant descent --excess-risk 0.02 --group 1,20"),
+        ("plan_regression", "--mechanism ridge --loss squared --target-range 0,1"),
+        (
+            "plan_published",
+            "--mechanism descent-to-delete --accountant descent --excess-risk 0.02 --group 1,20",
+        ),
         ("plan_ball", "--radius 2 --noise 0.02 --mechanism noisy-gd --eta 0.8"),
     ] {
         let ran = w.efface(&format!("{SIZES} {more}")).done();

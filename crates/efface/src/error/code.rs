@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::mechanism_name::MechanismName;
+
 /// Makes the enum, the list of its variants, their words and their sentences from one table.
 macro_rules! codes {
     ($($variant:ident = $word:literal: $sentence:literal,)*) => {
@@ -12,22 +14,36 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = $sentence] $variant,)*
+            /// The mechanism of that name cannot be run with these settings and data.
+            By(MechanismName),
         }
 
         impl Code {
             /// Every code, in the order of the alphabet.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            #[must_use]
+            pub fn all() -> Vec<Self> {
+                let mut all: Vec<Self> = MechanismName::ALL.map(Self::By).to_vec();
+                all.extend([$(Self::$variant,)*]);
+                all.sort_by_key(|code| code.as_str());
+                all
+            }
 
             /// The word for programs, in kebab case.
             #[must_use]
             pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
+                match self {
+                    $(Self::$variant => $word,)*
+                    Self::By(mechanism) => mechanism.name(),
+                }
             }
 
             /// What the code means, in a sentence.
             #[must_use]
             pub fn sentence(self) -> &'static str {
-                match self { $(Self::$variant => $sentence,)* }
+                match self {
+                    $(Self::$variant => $sentence,)*
+                    Self::By(_) => "The mechanism cannot be run with these settings and data.",
+                }
             }
         }
     };
@@ -49,9 +65,7 @@ codes! {
     Damaged = "damaged": "The vault is damaged: its contents are not what was stored.",
     Data = "data": "The data cannot be read or break a rule for rows.",
     Delta = "delta": "A delta is needed and is neither given nor in the certificate.",
-    DescentToDelete = "descent-to-delete": "The mechanism `descent-to-delete` cannot be run with these settings and data.",
     Direction = "direction": "A direction to test has the wrong length.",
-    DistributedDescent = "distributed-descent": "The mechanism `distributed-descent` cannot be run with these settings and data.",
     DuplicateId = "duplicate-id": "An id is given twice, or a record has or had it.",
     Empty = "empty": "There are no records or names.",
     Erasure = "erasure": "The ledger entry of an erasure cannot be written.",
@@ -86,13 +100,11 @@ codes! {
     Newer = "newer": "The vault was made by a newer version of efface.",
     NoFolder = "no-folder": "A folder is needed and is not there.",
     Noise = "noise": "The noise is too small or too large for the other settings.",
-    NoisyGd = "noisy-gd": "The mechanism `noisy-gd` cannot be run with these settings and data.",
     Normalizer = "normalizer": "The normalizer is unknown, or not the one that the mechanism needs.",
     NotAVault = "not-a-vault": "The file is not a vault.",
     NotFound = "not-found": "There is no vault at this path, or only an unfinished one.",
     NothingToRefresh = "nothing-to-refresh": "The model keeps no state that a refresh would drop.",
     Notion = "notion": "The notion of privacy is unknown.",
-    ObjectivePerturbation = "objective-perturbation": "The mechanism `objective-perturbation` cannot be run with these settings and data.",
     Older = "older": "The vault or its ledger was made by an older version, which this one does not read.",
     Output = "output": "The output has no usable place.",
     Parts = "parts": "The parts that hold the rows failed, or returned other rows than before.",
@@ -108,8 +120,6 @@ codes! {
     ReleasesExhausted = "releases-exhausted": "The releases that the promise covers have been made.",
     RequestConflict = "request-conflict": "The request id was used before for another request.",
     RequestId = "request-id": "The request id is malformed, or gives an id or subject away.",
-    Retrain = "retrain": "The mechanism `retrain` cannot be run with these settings and data.",
-    Ridge = "ridge": "The mechanism `ridge` cannot be run with these settings and data.",
     RowId = "row-id": "The name is not the position of a record, as names of this model are.",
     RowMap = "row-map": "The rule for long rows is unknown.",
     Rows = "rows": "The rows cannot be changed, or are too few.",
@@ -119,7 +129,6 @@ codes! {
     SeveralNames = "several-names": "The file of the vault has several names.",
     Signals = "signals": "The program cannot listen for interruptions.",
     Simulation = "simulation": "The deletion cannot be simulated.",
-    Solve = "solve": "The mechanism `solve` cannot be run with these settings and data.",
     Solver = "solver": "The solver is unknown.",
     Start = "start": "The given start cannot be used.",
     State = "state": "The adversary's view of the state is unknown.",
@@ -156,12 +165,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_the_variants_in_kebab_case_and_in_order() {
-        let words: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    fn words_are_the_variants_in_kebab_case_and_each_is_there_once() {
+        let words: Vec<&str> = Code::all().iter().map(|code| code.as_str()).collect();
         assert!(words.is_sorted_by(|a, b| a < b), "{words:?}");
-        for code in Code::ALL {
+        for code in Code::all() {
+            let variant = match code {
+                Code::By(mechanism) => format!("{mechanism:?}"),
+                code => format!("{code:?}"),
+            };
             let mut word = String::new();
-            for letter in format!("{code:?}").chars() {
+            for letter in variant.chars() {
                 if letter.is_uppercase() && !word.is_empty() {
                     word.push('-');
                 }

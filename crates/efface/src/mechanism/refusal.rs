@@ -24,15 +24,15 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
             E::Keys { .. } => Error::storage(Code::Damaged, text),
             E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
                 Error::refused(
-                    name.code(),
+                    Code::By(name),
                     "no distance to the optimum can be certified in float64 for data sets this \
                      large",
                 )
                 .hint("lower `§capacity` or `§row-norm`, or raise `§lambda`")
             }
-            E::Solve(SolveError::Unattainable { .. }) => Error::refused(name.code(), text)
+            E::Solve(SolveError::Unattainable { .. }) => Error::refused(Code::By(name), text)
                 .hint("raise `§noise`, `§excess-risk` or `§lambda`"),
-            _ => Error::refused(name.code(), text),
+            _ => Error::refused(Code::By(name), text),
         }
     }
 }

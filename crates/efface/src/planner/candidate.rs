@@ -14,8 +14,7 @@ use crate::settings::{MechanismName, Settings};
 pub(super) struct Candidate {
     /// What users choose it by.
     pub(super) name: &'static str,
-    /// The mechanism's name in settings.
-    mechanism: &'static str,
+    mechanism: MechanismName,
     /// What it keeps.
     state: State,
     /// What it does, in a few words.
@@ -25,80 +24,80 @@ pub(super) struct Candidate {
 }
 
 /// All of them; of equals, the earlier one is ranked first.
-const CANDIDATES: [Candidate; 11] = [
+pub(super) const CANDIDATES: &[Candidate] = &[
     Candidate {
         name: "retrain",
-        mechanism: "retrain",
+        mechanism: MechanismName::Retrain,
         state: State::Perfect,
         says: "solve from zeros, publish with noise",
         settings: |c| Ok(Some(settings::solving(c, MechanismName::Retrain))),
     },
     Candidate {
         name: "solve",
-        mechanism: "solve",
+        mechanism: MechanismName::Solve,
         state: State::Perfect,
         says: "solve from the published model, publish with fresh noise",
         settings: |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
     },
     Candidate {
         name: "ridge",
-        mechanism: "ridge",
+        mechanism: MechanismName::Ridge,
         state: State::Perfect,
         says: "solve from whole-number sums of rounded rows, without a clip or noise",
         settings: settings::sums,
     },
     Candidate {
         name: "solve-secret",
-        mechanism: "solve",
+        mechanism: MechanismName::Solve,
         state: State::Secret,
         says: "the same from the kept state, for a month's requests between refreshes",
         settings: settings::secret,
     },
     Candidate {
         name: "solve-newton",
-        mechanism: "solve",
+        mechanism: MechanismName::Solve,
         state: State::Secret,
         says: "Newton steps from a kept memory, reading only the changed rows",
         settings: settings::memory,
     },
     Candidate {
         name: "noisy-gd",
-        mechanism: "noisy-gd",
+        mechanism: MechanismName::NoisyGd,
         state: State::Perfect,
         says: "noisy gradient steps, as much noise as the excess risk allows",
         settings: |c| settings::noisy(c, 1.0),
     },
     Candidate {
         name: "noisy-gd-accurate",
-        mechanism: "noisy-gd",
+        mechanism: MechanismName::NoisyGd,
         state: State::Perfect,
         says: "noisy gradient steps at a tenth of that excess risk",
         settings: |c| settings::other_noise(c, 0.1),
     },
     Candidate {
         name: "noisy-gd-quick",
-        mechanism: "noisy-gd",
+        mechanism: MechanismName::NoisyGd,
         state: State::Perfect,
         says: "noisy gradient steps at ten times that excess risk",
         settings: |c| settings::other_noise(c, 10.0),
     },
     Candidate {
         name: "descent-to-delete",
-        mechanism: "descent-to-delete",
+        mechanism: MechanismName::DescentToDelete,
         state: State::Perfect,
         says: "gradient steps from the published model, publish with fresh noise",
         settings: |c| settings::descent(c, State::Perfect),
     },
     Candidate {
         name: "descent-secret",
-        mechanism: "descent-to-delete",
+        mechanism: MechanismName::DescentToDelete,
         state: State::Secret,
         says: "gradient steps from the kept state, for a month's requests between refreshes",
         settings: |c| settings::descent(c, State::Secret),
     },
     Candidate {
         name: "distributed-descent",
-        mechanism: "distributed-descent",
+        mechanism: MechanismName::DistributedDescent,
         state: State::Secret,
         says: "average of models of small parts of a sample; a request modifies a few parts",
         settings: settings::parts,
@@ -117,7 +116,8 @@ pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> 
     let secret = |state| if state == State::Secret { "secret" } else { "perfect" };
     let wanted = |candidate: &&Candidate| {
         let is = |want: &Option<String>, name: &str| want.as_deref().is_none_or(|w| w == name);
-        is(&settings.mechanism, candidate.mechanism) && is(&settings.state, secret(candidate.state))
+        is(&settings.mechanism, candidate.mechanism.name())
+            && is(&settings.state, secret(candidate.state))
     };
     let list: Vec<_> = CANDIDATES.iter().filter(wanted).collect();
     if list.is_empty() {

@@ -1,6 +1,5 @@
 //! Settings as a user writes them, before any check, and the table of what each of them is.
 
-mod mechanism;
 mod row;
 mod table;
 mod words;
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
-pub use mechanism::MechanismName;
+pub use crate::mechanism_name::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
 pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};

@@ -1,8 +1,8 @@
 //! What is refused, by which code, and that nothing changes then.
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Keyring, Kind, Settings, Source, Which, add,
-    delete, refresh, train, verify,
+    CheckOutcome, Code, Context, Delete, Error, Keyring, Kind, MechanismName, Settings, Source,
+    Which, add, delete, refresh, train, verify,
 };
 
 use crate::world::{World, bytes};
@@ -71,7 +71,7 @@ fn settings_out_of_range_or_at_odds() {
 #[test]
 fn tiny_noise_is_refused_as_unattainable() {
     let error = refused(Settings { noise: Some(1e-14), ..Settings::default() });
-    assert_eq!(error.code(), Code::Solve);
+    assert_eq!(error.code(), Code::By(MechanismName::Solve));
     let hint = error.what_to_do().unwrap();
     assert!(hint.contains("`§lambda`") && hint.contains("`§noise` to "), "{error}");
 }

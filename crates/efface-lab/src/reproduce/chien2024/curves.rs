@@ -1,6 +1,6 @@
 //! The figures of the published numbers, with the sharper bound in each.
 
-use efface::{Code, Error, Result};
+use efface::{Code, Error, MechanismName, Result};
 use efface_privacy::accountant::descent::Descent;
 use serde_json::json;
 
@@ -87,7 +87,7 @@ fn descent(case: &Case, parameters: f64) -> Result<Vec<f64>> {
         delta: case.input("delta"),
     };
     let refused = |error: efface_privacy::accountant::PublishedError| {
-        Error::refused(Code::DescentToDelete, error.to_string())
+        Error::refused(Code::By(MechanismName::DescentToDelete), error.to_string())
     };
     let iterations = problem.perfect_iterations().map_err(refused)?;
     let mut sum = 0.0;

@@ -1,6 +1,6 @@
 //! Table 1: gradient work that a request saves against learning anew, at equal excess risk.
 
-use efface::{Code, Error, Result};
+use efface::{Code, Error, MechanismName, Result};
 use efface_privacy::accountant::descent::Descent;
 use serde::Deserialize;
 use serde_json::json;
@@ -125,7 +125,7 @@ fn tight(grid: &Grid, n: u64) -> Result<Work> {
 /// Descent with noise on what is published, whose noise leaves the same excess risk.
 fn perturbed(grid: &Grid, n: u64, secret: bool) -> Result<Work> {
     let refused = |error: efface_privacy::accountant::PublishedError| {
-        Error::refused(Code::DescentToDelete, error.to_string())
+        Error::refused(Code::By(MechanismName::DescentToDelete), error.to_string())
     };
     let recipe = recipe(grid, n)?;
     let risk = account::read(&recipe["excess_risk"])?;

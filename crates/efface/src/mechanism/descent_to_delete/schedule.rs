@@ -57,7 +57,7 @@ pub(super) fn lambda(
         problem.strength(Exponent::Balanced)
     };
     let lambda =
-        lambda.map_err(|error| Error::refused(Code::DescentToDelete, error.to_string()))?;
+        lambda.map_err(|error| Error::refused(Code::By(super::NAME), error.to_string()))?;
     if lambda > 0.0 && lambda.is_finite() {
         return Ok(Some(lambda));
     }
@@ -85,7 +85,7 @@ pub(super) fn schedule(
         epsilon: public.target.epsilon.0,
         delta: public.target.delta.0,
     };
-    let unproved = |error: PublishedError| Error::refused(Code::DescentToDelete, error.to_string());
+    let unproved = |error: PublishedError| Error::refused(Code::By(super::NAME), error.to_string());
     let tail = (published && choices.variant == Variant::Perfect)
         .then_some(Decimal(public.target.delta.0));
     let learning = |iterations: u64| -> Result<u64> {

@@ -45,8 +45,7 @@ pub(super) fn schedule(
         iterations,
         copies,
     };
-    let refused =
-        |error: PublishedError| Error::refused(Code::DistributedDescent, error.to_string());
+    let refused = |error: PublishedError| Error::refused(Code::By(super::NAME), error.to_string());
     let joint = (choices.releases as f64).sqrt();
     let published_noise =
         |iterations| Ok::<_, Error>(theorem(iterations).noise().map_err(refused)? * joint);
@@ -156,7 +155,7 @@ impl Published {
         for update in done + 1..=done + count {
             let passes = theorem
                 .update_budget(update)
-                .map_err(|error| Error::refused(Code::DistributedDescent, error.to_string()))?;
+                .map_err(|error| Error::refused(Code::By(super::NAME), error.to_string()))?;
             budget += self.records as f64 * passes;
         }
         Ok((budget * (1.0 + 1e-9)).ceil() as u64)

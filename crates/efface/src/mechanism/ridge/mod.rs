@@ -87,7 +87,9 @@ impl Mechanism for Ridge {
                 event: Event::ExactRemoval(plan.event(releases)),
                 ..learnt
             }),
-            Start::Given(_) => return Err(Error::refused(Code::Ridge, "`ridge` takes no start")),
+            Start::Given(_) => {
+                return Err(Error::refused(Code::By(NAME), "`ridge` takes no start"));
+            }
             Start::Request(request) => {
                 let kept = kept_sums(plan, request)?;
                 let (removed, added) = (&request.removed.data, &request.added.data);

@@ -128,7 +128,7 @@ impl Mechanism for Optimum {
     }
 
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        run::run(run, &mut passes(None, tell))
+        run::run(self.0, run, &mut passes(None, tell))
     }
 
     fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {

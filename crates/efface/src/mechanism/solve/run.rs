@@ -7,6 +7,7 @@ use efface_learn::mechanism::{
 use efface_learn::solver::{SolveError, Watch};
 use efface_page::number::bound;
 use efface_privacy::certificate::Origin;
+use efface_privacy::event::Procedure;
 
 use super::output;
 use crate::error::{Code, Error, Result};
@@ -15,13 +16,13 @@ use crate::plan::{MechanismName, Plan};
 
 /// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
 /// what was kept.
-pub(super) fn run(run: Run<'_>, watch: &mut Watch<'_>) -> Result<Released> {
+pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> Result<Released> {
     let checked = &checked(run.plan, run.constants, run.rows.count()?)?;
     if super::remembers(run.plan) {
         return remembered(run, checked, watch);
     }
     let objective = &run.objective()?;
-    let anew = run.plan.mechanism == MechanismName::Retrain;
+    let anew = procedure == Procedure::Retrain;
     match run.start {
         Start::Request(Request { kept: Some(kept), .. }) => {
             solve::from_kept(objective, checked, kept, run.releases, run.rng, watch)
@@ -89,7 +90,7 @@ fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
         None => format!("`§excess-risk` to {} times its value", bound(1.01 * times * times)),
     };
     Error::refused(
-        Code::Solve,
+        Code::By(MechanismName::Solve),
         format!(
             "with `§lambda` {} and `§row-norm` {} the optimum of {records} records would have \
              to be found {} times closer than float64 can certify",

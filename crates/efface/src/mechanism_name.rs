@@ -1,0 +1,55 @@
+//! The mechanisms by name.
+
+use serde::{Deserialize, Serialize};
+
+/// Makes the enum, the list of its variants, their names and their sentences from one table.
+macro_rules! mechanisms {
+    ($($variant:ident = $name:literal: $sentence:literal,)*) => {
+        /// The mechanisms users can name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum MechanismName {
+            $(#[doc = $sentence] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl MechanismName {
+            /// Every mechanism, in the order of help pages.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant,)*];
+
+            /// The name users type.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What it does, in a sentence.
+            #[must_use]
+            pub fn sentence(self) -> &'static str {
+                match self { $(Self::$variant => $sentence,)* }
+            }
+        }
+    };
+}
+
+mechanisms! {
+    Solve = "solve": "Solve from the published model to a measured distance, and publish with fresh noise.",
+    Retrain = "retrain": "Solve from zeros for every request, and publish with fresh noise: the reference.",
+    NoisyGd = "noisy-gd": "Take noisy gradient steps, in training and for every request.",
+    DescentToDelete = "descent-to-delete": "Take exact gradient steps and publish with noise (Neel, Roth, Sharifi-Malvajerdi 2020).",
+    Ridge = "ridge": "Solve the squared loss from whole-number sums: exact, without noise, for regression.",
+    DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
+    ObjectivePerturbation = "objective-perturbation": "Perturb the objective and remove by Newton steps, as published: certificates never verify.",
+}
+
+impl MechanismName {
+    /// Whether removal is exact and nothing random is released.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self == Self::Ridge
+    }
+
+    /// Whether its published theorem holds, so that its certificates can be valid.
+    #[must_use]
+    pub fn is_sound(self) -> bool {
+        self != Self::ObjectivePerturbation
+    }
+}
