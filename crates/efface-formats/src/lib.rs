@@ -78,7 +78,7 @@ pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
 pub use memory::{
-    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, TimeUnit, Values, read_memory,
+    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
 };
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
@@ -90,3 +90,4 @@ pub use schema::{
 };
 pub use summary::{ClassTable, PrivateEvidence, Summary};
 pub use texts::column_texts;
+pub use time::TimeUnit;

@@ -3,6 +3,34 @@
 /// Microseconds in a day.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
+/// What times count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// Days.
+    Day,
+    /// Seconds.
+    Second,
+    /// Thousandths of a second.
+    Millisecond,
+    /// Millionths of a second.
+    Microsecond,
+    /// Billionths of a second, rounded down to whole microseconds.
+    Nanosecond,
+}
+
+impl TimeUnit {
+    /// In microseconds; the nearest there is for years beyond 290,000.
+    pub(crate) fn micros(self, value: i64) -> i64 {
+        match self {
+            Self::Day => value.saturating_mul(DAY),
+            Self::Second => value.saturating_mul(1_000_000),
+            Self::Millisecond => value.saturating_mul(1000),
+            Self::Microsecond => value,
+            Self::Nanosecond => value.div_euclid(1000),
+        }
+    }
+}
+
 /// In which order a text spells year, month and day.
 pub(crate) const YEAR_FIRST: u8 = 1;
 /// `31.01.2024`, `31/01/2024`, `31-01-2024`.

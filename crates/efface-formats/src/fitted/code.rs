@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::Rules;
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
-use super::raw;
 use super::tally::{HOURS, MONTHS, WEEKDAYS};
+use super::write::key;
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
@@ -91,8 +91,8 @@ impl Code {
                 }
             }
             Column::Category { levels, .. } => {
-                let names = levels.names.iter().map(|name| raw::key(name));
-                let other = (levels.merged > 0).then(|| first + levels.names.len() as u32);
+                let names = levels.names.iter().map(|name| key(name));
+                let other = levels.has_other().then(|| first + levels.names.len() as u32);
                 CodeForm::Category { places: names.zip(first..).collect(), other }
             }
             Column::Hashed { .. } => CodeForm::Hashed { width: rules.max_categories },
@@ -107,7 +107,7 @@ impl Code {
 /// The place of each name: its own, or that of the merged ones.
 fn part(levels: &Levels, names: &[&str], first: u32) -> Part {
     let mut places = [None; 24];
-    let other = (levels.merged > 0).then(|| first + levels.names.len() as u32);
+    let other = levels.has_other().then(|| first + levels.names.len() as u32);
     for (place, name) in places.iter_mut().zip(names) {
         let at = levels.names.iter().position(|level| level == name);
         *place = at.map(|at| first + at as u32).or(other);

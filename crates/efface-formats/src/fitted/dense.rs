@@ -14,8 +14,9 @@ const NAN: usize = 0xff;
 /// The significand of the one NaN that is stored.
 const NAN_SIGNIFICAND: i64 = 0xc0_0000;
 
-/// Sums of the significands and of their squares, by exponent field.
-type Buckets = [(i64, u64); 256];
+/// Sums of the significands and of their squares, by exponent field; four more, so that the buckets of
+/// neighbouring columns do not compete for the same lines of the cache.
+type Buckets = [(i64, u64); 260];
 
 /// Sums of all columns.
 pub(super) struct DenseSums {
@@ -34,7 +35,7 @@ impl DenseSums {
         numbers: impl Fn(usize) -> Result<&'a [[u8; 4]], FitFault>,
     ) -> Result<(), FitFault> {
         let width = self.columns.len();
-        let mut buckets: Vec<Buckets> = vec![[(0, 0); 256]; width.min(BLOCK)];
+        let mut buckets: Vec<Buckets> = vec![[(0, 0); 260]; width.min(BLOCK)];
         for start in (0..width).step_by(BLOCK) {
             let columns = start..(start + BLOCK).min(width);
             for first in rows.clone().step_by(ROWS) {

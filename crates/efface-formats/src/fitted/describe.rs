@@ -1,7 +1,7 @@
 //! What was learned, in words.
 
 use super::frame::Frame;
-use super::learned::{Column, Columns, Learned, Levels, Target};
+use super::learned::{Column, Columns, Learned, Target};
 
 /// One line for each named column, or one for an array, and one for the target.
 pub(super) fn describe(learned: &Learned) -> Vec<String> {
@@ -47,7 +47,7 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
             let parts = [("month", months), ("weekday", weekdays), ("hour", hours)];
             let parts: String = parts
                 .into_iter()
-                .filter(|(_, levels)| **levels != Levels::default())
+                .filter(|(_, levels)| levels.width() > 0)
                 .map(|(part, _)| format!(", {part}"))
                 .collect();
             format!("{name}: time, mean {day}, scale {} days{parts}", short(scale.0))
@@ -55,8 +55,11 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
         Column::Category { levels, .. } => {
             let found = levels.names.len() as u64 + levels.merged;
             let mut line = format!("{name}: {}", counted(found, "category", "categories"));
-            if levels.merged > 0 {
+            if levels.has_other() {
                 line += &format!(", {} rare merged", levels.merged);
+            } else if levels.merged > 0 {
+                line +=
+                    &format!(", none of {} records or more, left out", learned.rules.min_records);
             }
             line
         }

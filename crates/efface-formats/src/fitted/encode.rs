@@ -29,7 +29,7 @@ impl Fitted {
     /// A damaged row, and a word in a column whose records are all numbers or all times.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), RawFault> {
         row.clear(self.width);
-        if let (Plan::Dense { .. }, Row::Dense(values)) = (&self.plan, &mut *row) {
+        if let Row::Dense(values) = row {
             return self.encode_dense_into(raw, values);
         }
         self.each(raw, |place, value| row.put(place, value))
@@ -95,12 +95,10 @@ impl Fitted {
     /// A damaged row.
     pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, RawFault> {
         Ok(match (raw::target(raw)?, &self.learned.target) {
-            (RawTarget::Class(name), Target::Classes { names, .. }) => {
-                match names.iter().position(|class| class == name) {
-                    Some(at) => FittedTarget::Class(at as u32),
-                    None => FittedTarget::UnknownClass,
-                }
-            }
+            (RawTarget::Class(name), Target::Classes { .. }) => match self.classes.get(name) {
+                Some(at) => FittedTarget::Class(*at),
+                None => FittedTarget::UnknownClass,
+            },
             (RawTarget::Value(value), Target::Number { mean, scale }) => {
                 FittedTarget::Value((number::canonical(value) - mean.0) / scale.0)
             }
@@ -115,6 +113,12 @@ impl Fitted {
         match &self.plan {
             Plan::Named(codes) => {
                 for code in codes {
+                    if let CodeForm::Number { mean, inverse } = code.form
+                        && let Some(value) = reader.single()
+                    {
+                        put(code.first, standard(f64::from(value), mean, inverse));
+                        continue;
+                    }
                     let (key, cell) = reader.keyed()?;
                     code.encode(key, cell, &mut put)?;
                 }

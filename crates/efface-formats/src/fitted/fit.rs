@@ -1,6 +1,5 @@
 //! From the remaining rows to S, in one or two passes.
 
-use std::collections::HashMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
@@ -8,13 +7,12 @@ use std::thread;
 use super::dense::DenseSums;
 use super::frame::{Frame, FrameColumn, WIDEST};
 use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
-use super::number;
 use super::raw::{RawTarget, Reader};
 use super::rows::RawRows;
 use super::sums::{self, Sums};
 use super::tally::{Look, Tally};
+use super::targets::Targets;
 use super::{Fitted, Rules};
-use crate::cell::sort_classes;
 use crate::error::{FitFault, RawFault};
 
 /// Rows of a part at least.
@@ -142,6 +140,12 @@ impl<'a> Pass<'a> {
                 }
                 row += 1;
                 tallies.iter_mut().try_for_each(|tally| {
+                    if tally.is_number()
+                        && let Some(value) = reader.single()
+                    {
+                        tally.count_number(f64::from(value));
+                        return Ok(());
+                    }
                     let (key, cell) = reader.keyed()?;
                     tally.count(key, cell);
                     Ok(())
@@ -239,69 +243,5 @@ impl<'a> Pass<'a> {
             learned.scales.push(Exact(moments.scale(divide)));
         }
         Ok(Columns::Matrix(learned))
-    }
-}
-
-/// Counts and sums of targets.
-enum Targets<'a> {
-    Classes(HashMap<&'a str, u64>),
-    Numbers(Sums),
-}
-
-impl<'a> Targets<'a> {
-    fn new(rules: &Rules) -> Self {
-        if rules.regression {
-            Self::Numbers(Sums::default())
-        } else {
-            Self::Classes(HashMap::new())
-        }
-    }
-
-    /// Counts a target; `false` if it is not of the task.
-    fn add(&mut self, target: RawTarget<'a>) -> bool {
-        match (self, target) {
-            (Self::Classes(counts), RawTarget::Class(name)) => {
-                *counts.entry(name).or_default() += 1;
-            }
-            (Self::Numbers(sums), RawTarget::Value(value)) => sums.add(number::canonical(value)),
-            _ => return false,
-        }
-        true
-    }
-
-    fn expect_none(&self, wrong: Option<usize>) -> Result<(), FitFault> {
-        let wanted = match self {
-            Self::Classes(_) => "class",
-            Self::Numbers(_) => "number to predict",
-        };
-        wrong.map_or(Ok(()), |row| Err(FitFault::Target { row, wanted }))
-    }
-
-    fn merge(&mut self, other: Self) {
-        match (self, other) {
-            (Self::Classes(counts), Self::Classes(more)) => {
-                more.into_iter()
-                    .for_each(|(name, count)| *counts.entry(name).or_default() += count);
-            }
-            (Self::Numbers(sums), Self::Numbers(more)) => sums.merge(&more),
-            (Self::Classes(_), Self::Numbers(_)) | (Self::Numbers(_), Self::Classes(_)) => {}
-        }
-    }
-
-    fn learned(self, records: u64) -> Target {
-        match self {
-            Self::Classes(counts) => {
-                let mut names: Vec<&str> = counts.keys().copied().collect();
-                sort_classes(&mut names);
-                let counts = names.iter().filter_map(|name| counts.get(name).copied()).collect();
-                let names = names.into_iter().map(str::to_owned).collect();
-                Target::Classes { names, counts }
-            }
-            Self::Numbers(sums) => {
-                let moments = sums.moments(records);
-                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
-                Target::Number { mean, scale }
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rules;
+use super::{Rules, exact};
 use crate::record::FeatureNames;
 
 /// What the rows of a model are made of, fixed for its life. It depends on names, types and options,
@@ -22,6 +22,7 @@ pub enum Frame {
         /// scaled but not centred.
         sparse: bool,
         /// What a column of equal numbers is divided by: 255 for the bytes of IDX images, else 1.
+        #[serde(with = "exact")]
         divide: f64,
     },
 }

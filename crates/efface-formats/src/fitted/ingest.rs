@@ -2,7 +2,8 @@
 
 use super::frame::Declared;
 use super::number;
-use super::raw::{RawTarget, RawWriter};
+use super::raw::RawTarget;
+use super::write::RawWriter;
 use crate::cell::{Cell, looks_missing, quoted};
 use crate::error::{CellFault, LabelFault};
 use crate::record::LabelRef;

@@ -1,9 +1,9 @@
 //! What is learned from the rows: exact functions of the multiset of records.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::frame::Frame;
-use super::{Rules, frame, sums};
+use super::{Rules, exact, frame, sums};
 use crate::cell::sort_classes;
 use crate::error::FittedError;
 
@@ -13,19 +13,13 @@ pub(super) struct Exact(pub(super) f64);
 
 impl Serialize for Exact {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(&format_args!("{:e}", self.0))
+        exact::serialize(&self.0, out)
     }
 }
 
 impl<'de> Deserialize<'de> for Exact {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(from)?;
-        let value: f64 = text.parse().map_err(de::Error::custom)?;
-        if value.is_finite() && format!("{value:e}") == text {
-            Ok(Self(value))
-        } else {
-            Err(de::Error::custom(format_args!("`{text}` is not the shortest form of a number")))
-        }
+        exact::deserialize(from).map(Self)
     }
 }
 
@@ -120,9 +114,14 @@ pub(super) enum Target {
 }
 
 impl Levels {
+    /// Whether the merged ones have a place: where all are merged, they say nothing.
+    pub(super) fn has_other(&self) -> bool {
+        self.merged > 0 && !self.names.is_empty()
+    }
+
     /// Numbers that the levels become.
     pub(super) fn width(&self) -> u32 {
-        self.names.len() as u32 + u32::from(self.merged > 0)
+        self.names.len() as u32 + u32::from(self.has_other())
     }
 
     fn check(&self) -> Result<(), FittedError> {

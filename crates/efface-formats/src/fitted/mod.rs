@@ -4,6 +4,7 @@ mod code;
 mod dense;
 mod describe;
 mod encode;
+mod exact;
 mod fit;
 mod frame;
 mod ingest;
@@ -14,13 +15,17 @@ mod raw;
 mod rows;
 mod sums;
 mod tally;
+mod targets;
 mod words;
+mod write;
 
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::RawTarget;
 pub use rows::RawRows;
 
-pub(crate) use raw::RawWriter;
+pub(crate) use write::RawWriter;
+
+use std::collections::HashMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -80,6 +85,7 @@ impl Rules {
 pub struct Fitted {
     learned: Learned,
     plan: Plan,
+    classes: HashMap<String, u32>,
     width: u32,
 }
 
@@ -100,7 +106,11 @@ impl Fitted {
     fn of(learned: Learned) -> Self {
         let plan = Plan::new(&learned);
         let width = learned.columns.width(&learned.rules) as u32;
-        Self { learned, plan, width }
+        let classes = match &learned.target {
+            Target::Classes { names, .. } => names.iter().cloned().zip(0..).collect(),
+            Target::Number { .. } => HashMap::new(),
+        };
+        Self { learned, plan, classes, width }
     }
 
     /// How many records it was fitted to.

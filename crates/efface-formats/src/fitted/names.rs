@@ -47,7 +47,7 @@ fn of_column(frame: &FrameColumn, column: &Column, rules: &Rules) -> Vec<String>
 fn of_levels(name: &str, levels: &Levels) -> Vec<String> {
     let mut names: Vec<String> =
         levels.names.iter().map(|level| format!("{name}={level}")).collect();
-    if levels.merged > 0 {
+    if levels.has_other() {
         names.push(own(&names, format!("{name}=other"), "values"));
     }
     names

@@ -31,9 +31,9 @@ pub(super) const DOUBLE: u8 = 2;
 pub(super) const TEXT: u8 = 3;
 pub(super) const TIME: u8 = 4;
 
-const NONE: u8 = 0;
-const CLASS: u8 = 1;
-const VALUE: u8 = 2;
+pub(super) const NONE: u8 = 0;
+pub(super) const CLASS: u8 = 1;
+pub(super) const VALUE: u8 = 2;
 
 /// What a record is to be predicted as.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -165,6 +165,20 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The next cell, if it is a number that single precision holds; else nothing is read.
+    #[inline]
+    pub(super) fn single(&mut self) -> Option<f32> {
+        let (cell, rest) = self.rest.split_first_chunk::<5>()?;
+        let [SINGLE, number @ ..] = *cell else { return None };
+        let value = f32::from_le_bytes(number);
+        // Whatever is no number of its one form is left to `cell` to refuse.
+        if !value.is_finite() || value.to_bits() == 1 << 31 {
+            return None;
+        }
+        self.rest = rest;
+        Some(value)
+    }
+
     /// The next cell and its bytes.
     #[inline]
     pub(super) fn keyed(&mut self) -> Read<(&'a [u8], RawCell<'a>)> {
@@ -208,7 +222,9 @@ pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
     match *frame {
         Frame::Columns(ref columns) => {
             for _ in columns {
-                one_form(&mut reader)?;
+                if reader.single().is_none() {
+                    one_form(&mut reader)?;
+                }
             }
             if reader.rest.is_empty() { Ok(()) } else { reader.broken("the row goes on") }
         }
@@ -216,9 +232,10 @@ pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
             let fits = |bytes: &[u8; 4]| {
                 let bits = u32::from_le_bytes(*bytes);
                 let value = f32::from_bits(bits);
-                value.is_finite() && bits != 1 << 31 || bits == f32::NAN.to_bits()
+                (value.is_finite() & (bits != 1 << 31)) | (bits == f32::NAN.to_bits())
             };
-            if reader.dense(width)?.iter().all(fits) {
+            // Not `all`, which stops at the first.
+            if reader.dense(width)?.iter().fold(true, |so_far, bytes| so_far & fits(bytes)) {
                 Ok(())
             } else {
                 reader.broken("a number is out of range")
@@ -255,93 +272,4 @@ fn one_form(reader: &mut Reader<'_>) -> Read<()> {
 pub(super) fn shortest_number(text: &str) -> Option<f64> {
     let value = number::spelled(text)?;
     (number_text(value) == text).then_some(value)
-}
-
-/// Writes one row after the other into a buffer that is kept.
-#[derive(Debug, Default)]
-pub(crate) struct RawWriter {
-    bytes: Vec<u8>,
-}
-
-impl RawWriter {
-    /// Begins a row. The target must be one that can be stored.
-    pub(super) fn start(&mut self, target: RawTarget<'_>) {
-        self.bytes.clear();
-        match target {
-            RawTarget::None => self.bytes.push(NONE),
-            RawTarget::Class(name) => self.text(CLASS, name),
-            RawTarget::Value(value) => {
-                self.bytes.push(VALUE);
-                self.bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
-            }
-        }
-    }
-
-    /// The row so far.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    pub(super) fn missing(&mut self) {
-        self.bytes.push(MISSING);
-    }
-
-    /// A number that can be stored.
-    pub(super) fn number(&mut self, value: f64) {
-        let value = value + 0.0;
-        if number::is_single(value) {
-            self.bytes.push(SINGLE);
-            self.bytes.extend_from_slice(&(value as f32).to_le_bytes());
-        } else {
-            self.bytes.push(DOUBLE);
-            self.bytes.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-
-    pub(super) fn time(&mut self, micros: i64) {
-        self.bytes.push(TIME);
-        self.bytes.extend_from_slice(&micros.to_le_bytes());
-    }
-
-    /// Trimmed text that is no missing token, as a number where it is the shortest form of one.
-    pub(super) fn word(&mut self, text: &str) {
-        match shortest_number(text) {
-            Some(value) => self.number(value),
-            None => self.text(TEXT, text),
-        }
-    }
-
-    fn text(&mut self, tag: u8, text: &str) {
-        self.bytes.push(tag);
-        let mut length = text.len();
-        while length >= 0x80 {
-            self.bytes.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        self.bytes.push(length as u8);
-        self.bytes.extend_from_slice(text.as_bytes());
-    }
-
-    /// The next number of a dense array; NaN is missing.
-    #[inline]
-    pub(super) fn dense(&mut self, value: f32) {
-        let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// The next entry of a sparse array, which is left out where it is zero.
-    #[inline]
-    pub(super) fn entry(&mut self, index: u32, value: f32) {
-        if value != 0.0 {
-            self.bytes.extend_from_slice(&index.to_le_bytes());
-            self.bytes.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-}
-
-/// The bytes of the cell that a category's name stands for.
-pub(super) fn key(name: &str) -> Vec<u8> {
-    let mut writer = RawWriter::default();
-    writer.word(name);
-    writer.bytes
 }

@@ -106,3 +106,106 @@ impl Moments {
         if self.deviation < f64::MIN_POSITIVE { constant } else { self.deviation }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::canonical;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Any finite number, with more of the ends of the range than a usual draw has.
+    fn nasty() -> impl Strategy<Value = f64> {
+        let ends = [0.0, -0.0, 5e-324, f64::MIN_POSITIVE, 1e-45, 1e38, -1e38, f64::from(f32::MAX)];
+        prop_oneof![
+            any::<f32>().prop_filter("finite", |value| value.is_finite()).prop_map(f64::from),
+            any::<f64>().prop_filter("in range", |value| value.abs() <= 3.4e38),
+            prop::sample::select(ends.to_vec()),
+            (-100_i32..100).prop_map(f64::from),
+            (-100_i32..100).prop_map(|value| 1e9 + f64::from(value) * 1e-3),
+        ]
+    }
+
+    fn sums(values: &[f64]) -> Sums {
+        let mut sums = Sums::default();
+        values.iter().for_each(|value| sums.add(canonical(*value)));
+        sums
+    }
+
+    /// As a multiple of 2^-1074.
+    fn integer(value: f64) -> BigInt {
+        let bits = value.to_bits();
+        let (exponent, low) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
+        let magnitude = match exponent {
+            0 => BigInt::from(low),
+            _ => BigInt::from(low | 1 << 52) << (exponent - 1),
+        };
+        if value.is_sign_negative() { -magnitude } else { magnitude }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Against plain rational arithmetic: no number is nearer to the mean, and the deviation is
+        /// between the roots of slightly less and slightly more than the variance.
+        #[test]
+        fn mean_and_deviation_are_those_of_the_rationals(
+            values in prop::collection::vec(nasty(), 1..20),
+        ) {
+            let values: Vec<f64> = values.into_iter().map(canonical).collect();
+            let moments = sums(&values).moments(values.len() as u64);
+            let count = BigInt::from(values.len());
+            let exact: Vec<BigInt> = values.iter().map(|value| integer(*value)).collect();
+            let sum: BigInt = exact.iter().sum();
+            let off = |mean: f64| (integer(mean) * &count - &sum).magnitude().clone();
+            prop_assert!(off(moments.mean) <= off(moments.mean.next_up()));
+            prop_assert!(off(moments.mean) <= off(moments.mean.next_down()));
+            let squares: BigInt = exact.iter().map(|value| value * value).sum();
+            // n^2 times the variance.
+            let spread = &count * squares - &sum * &sum;
+            let square = |deviation: f64| {
+                let scaled = integer(deviation) * &count;
+                &scaled * &scaled
+            };
+            if moments.deviation == 0.0 {
+                prop_assert!(spread < square(5e-324));
+            } else if moments.deviation >= f64::MIN_POSITIVE {
+                prop_assert!(square(moments.deviation.next_down()) < spread);
+                prop_assert!(square(moments.deviation.next_up()) > spread);
+            }
+            prop_assert!(moments.deviation.is_finite() && moments.scale(1.0) > 0.0);
+        }
+
+        #[test]
+        fn order_and_grouping_have_no_part(
+            values in prop::collection::vec(nasty(), 1..40),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let at = cut.index(values.len());
+            let whole = sums(&values).moments(values.len() as u64);
+            let mut backwards = values.clone();
+            backwards.reverse();
+            let (left, right) = backwards.split_at(at);
+            let mut parts = sums(right);
+            parts.merge(&sums(left));
+            let parts = parts.moments(values.len() as u64);
+            prop_assert_eq!(whole.mean.to_bits(), parts.mean.to_bits());
+            prop_assert_eq!(whole.deviation.to_bits(), parts.deviation.to_bits());
+        }
+    }
+
+    #[test]
+    fn zeros_count_without_being_added() {
+        let moments = sums(&[3.0]).moments(3);
+        assert_eq!(moments, Moments { mean: 1.0, deviation: 2.0_f64.sqrt() });
+        assert_eq!(Sums::default().moments(0), Moments { mean: 0.0, deviation: 0.0 });
+    }
+
+    #[test]
+    fn equal_numbers_have_no_spread() {
+        for value in [0.1, 1e38, 3e-310, -7.0, f64::from(f32::MAX)] {
+            let moments = sums(&[value; 7]).moments(7);
+            assert_eq!(moments, Moments { mean: canonical(value), deviation: 0.0 });
+            assert_eq!(moments.scale(255.0), 255.0);
+        }
+    }
+}

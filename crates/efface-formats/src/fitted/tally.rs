@@ -108,6 +108,19 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// Whether the column holds numbers.
+    #[inline]
+    pub(super) fn is_number(&self) -> bool {
+        self.form == Form::Number
+    }
+
+    /// Counts a canonical number of a column of numbers.
+    #[inline]
+    pub(super) fn count_number(&mut self, value: f64) {
+        self.present += 1;
+        self.sums.add(value);
+    }
+
     #[inline]
     pub(super) fn count(&mut self, key: &'a [u8], cell: RawCell<'a>) {
         if cell == RawCell::Missing {
@@ -174,16 +187,21 @@ impl<'a> Tally<'a> {
                 let (months, weekdays) = (part(&MONTHS, months), part(&WEEKDAYS, weekdays));
                 Column::Time { order, mean, scale, months, weekdays, hours, missing }
             }
-            // Four words a value, and most values different, are sentences.
+            // Four words a cell, most of which hardly any other record has, are sentences.
             Form::Words
-                if self.words >= 4 * self.present
-                    && self.values.len() > rules.max_categories as usize =>
+                if self.words >= 4 * self.present && 2 * self.rare(rules) > self.present =>
             {
                 Column::Text { words: self.words, missing }
             }
             Form::Words | Form::Category => self.category(rules),
             Form::Text => Column::Text { words: self.words, missing },
         }
+    }
+
+    /// Records whose cell fewer than `min_records` have.
+    fn rare(&self, rules: &Rules) -> u64 {
+        let is_rare = |count: &&u64| **count < u64::from(rules.min_records);
+        self.values.values().filter(is_rare).sum()
     }
 
     fn category(self, rules: &Rules) -> Column {

@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::error::MemoryFault;
 use crate::fitted::Declared;
+use crate::time::TimeUnit;
 
 /// A column of values in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,34 +55,6 @@ pub enum ColumnValues<'a> {
         /// What they count.
         unit: TimeUnit,
     },
-}
-
-/// What times count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TimeUnit {
-    /// Days.
-    Day,
-    /// Seconds.
-    Second,
-    /// Thousandths of a second.
-    Millisecond,
-    /// Millionths of a second.
-    Microsecond,
-    /// Billionths of a second, rounded down to whole microseconds.
-    Nanosecond,
-}
-
-impl TimeUnit {
-    /// In microseconds; the nearest there is for years beyond 290,000.
-    pub(crate) fn micros(self, value: i64) -> i64 {
-        match self {
-            Self::Day => value.saturating_mul(crate::time::DAY),
-            Self::Second => value.saturating_mul(1_000_000),
-            Self::Millisecond => value.saturating_mul(1000),
-            Self::Microsecond => value,
-            Self::Nanosecond => value.div_euclid(1000),
-        }
-    }
 }
 
 impl<'a> MemoryColumn<'a> {

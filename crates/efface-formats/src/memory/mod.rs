@@ -6,7 +6,7 @@
 mod columns;
 mod raw;
 
-pub use columns::{ColumnValues, MemoryColumn, TimeUnit};
+pub use columns::{ColumnValues, MemoryColumn};
 
 use crate::budget::Budget;
 use crate::cell::Cell;

@@ -89,6 +89,12 @@ impl<'a> RawRowsOf<'a> {
         match self.rows {
             MemoryRows::Dense { numbers: all, width } => {
                 let (from, to) = (at * width as usize, (at + 1) * width as usize);
+                if let (Numbers::Single(all), false) = (all, sparse) {
+                    let all = all.get(from..to).unwrap_or_default();
+                    if row.singles(all) {
+                        return Ok(());
+                    }
+                }
                 all.copy(from, to, numbers);
                 row.numbers(numbers.iter().copied(), sparse)
                     .map_err(|(column, fault)| ReadError::at(named(column), fault))

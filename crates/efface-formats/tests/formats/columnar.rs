@@ -6,14 +6,20 @@ use std::sync::Arc;
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
-    LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
+    LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray,
+    TimestampNanosecondArray, UInt64Array,
 };
-use efface_formats::{Format, Input, Kind, ReadOptions, Schema, draft_from, read};
+use efface_formats::{
+    Declared, Format, Frame, FrameColumn, FrameRequest, Input, Kind, ReadOptions, Schema,
+    draft_from, read,
+};
+
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
+use super::fitted::read as raw;
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     RecordBatch::try_from_iter(columns.iter().cloned()).unwrap()
@@ -239,6 +245,45 @@ fn types_that_are_not_read() {
     assert!(refused(Format::Parquet, &bytes, &options).contains("type Date32"));
     let options = ReadOptions { ignore: vec!["l".into(), "d".into()], ..unlabelled() };
     assert_eq!(collect(Format::Parquet, &bytes, &options).unwrap().0.rows, [[1.0]]);
+}
+
+#[test]
+fn raw_rows_take_dates_and_types_from_the_file() {
+    let list = ListArray::from_iter_primitive::<Int8Type, _, _>([Some([Some(1_i8)]), None]);
+    let codes: DictionaryArray<Int8Type> = vec![Some("u"), None].into_iter().collect();
+    let numbers = batch(&[
+        ("d", Arc::new(Date32Array::from(vec![Some(1), None])) as ArrayRef),
+        ("t", Arc::new(TimestampNanosecondArray::from(vec![1_500, -1]))),
+        ("n", Arc::new(Int64Array::from(vec![2, 3]))),
+        ("w", Arc::new(StringArray::from(vec!["a", ""]))),
+        ("k", Arc::new(codes)),
+    ]);
+    let day = 86_400_000_000_i64.to_le_bytes();
+    let micros = |value: i64| value.to_le_bytes();
+    let rows = [
+        [&[0, 4][..], &day, &[4], &micros(1), &[1, 0, 0, 0, 64, 3, 1, b'a', 3, 1, b'u']].concat(),
+        [&[0, 0, 4][..], &micros(-1), &[1, 0, 0, 64, 64, 0, 0]].concat(),
+    ];
+    for (format, bytes) in [
+        (Format::Parquet, parquet(&numbers, Compression::SNAPPY)),
+        (Format::ArrowIpc, ipc_file(&numbers)),
+    ] {
+        let options = ReadOptions { frame: Some(FrameRequest::New), ..unlabelled() };
+        let read = raw(format, &bytes, &options).unwrap();
+        let Frame::Columns(columns) = read.frame() else { panic!("named columns") };
+        let declared: Vec<_> = columns.iter().map(|column| column.declared).collect();
+        let [time, number] = [Some(Declared::Time), Some(Declared::Number)];
+        assert_eq!(declared, [time, time, number, None, Some(Declared::Category)]);
+        assert_eq!(read.iter().collect::<Vec<_>>(), rows);
+        // A given frame leaves out what it has no use for, of whatever type.
+        let more =
+            batch(&[("l", Arc::new(list.clone()) as ArrayRef), ("n", numbers.column(2).clone())]);
+        let column = FrameColumn { name: "n".into(), declared: number };
+        let given = FrameRequest::Given(Frame::Columns(vec![column]));
+        let options = ReadOptions { frame: Some(given), ..unlabelled() };
+        let more = raw(Format::ArrowIpc, &ipc_file(&more), &options).unwrap();
+        assert_eq!(more.row(0), [0, 1, 0, 0, 0, 64]);
+    }
 }
 
 #[test]

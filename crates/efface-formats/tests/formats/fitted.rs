@@ -6,11 +6,13 @@ use efface_formats::{
     Record, Row, Rules, Sink, SinkError, Summary, Task, TimeUnit, read_from, read_memory,
 };
 
+use proptest::prelude::*;
+
 use super::collect::plain;
 
 /// Keeps raw rows.
 #[derive(Default)]
-struct Raw {
+pub(crate) struct Raw {
     rows: Vec<Vec<u8>>,
     layout: Option<Layout>,
 }
@@ -32,14 +34,14 @@ fn options(request: FrameRequest) -> ReadOptions {
     ReadOptions { frame: Some(request), ..plain() }
 }
 
-fn gathered(sink: Raw, summary: &Summary) -> RawRows {
+pub(crate) fn gathered(sink: Raw, summary: &Summary) -> RawRows {
     let mut rows = RawRows::new(summary.frame.clone().expect("raw rows have a frame"));
     sink.rows.iter().for_each(|row| rows.push(row).unwrap());
     assert_eq!(rows.len() as u64, summary.rows_kept);
     rows
 }
 
-fn read(format: Format, bytes: &[u8], options: &ReadOptions) -> Result<RawRows, String> {
+pub(crate) fn read(format: Format, bytes: &[u8], options: &ReadOptions) -> Result<RawRows, String> {
     let mut sink = Raw::default();
     let name = format!("data.{format}");
     match read_from(&name, bytes, Some(format), options, &mut sink) {
@@ -48,7 +50,7 @@ fn read(format: Format, bytes: &[u8], options: &ReadOptions) -> Result<RawRows, 
     }
 }
 
-fn csv(text: &str) -> RawRows {
+pub(crate) fn csv(text: &str) -> RawRows {
     read(Format::Csv, text.as_bytes(), &options(FrameRequest::New)).unwrap()
 }
 
@@ -68,7 +70,7 @@ fn encoded(fitted: &Fitted, rows: &RawRows) -> Vec<Vec<f32>> {
     rows.iter().map(encode).collect()
 }
 
-fn names(fitted: &Fitted) -> Vec<String> {
+pub(crate) fn names(fitted: &Fitted) -> Vec<String> {
     let names = fitted.feature_names();
     (0..names.len()).map(|at| names.name(at).unwrap().into_owned()).collect()
 }
@@ -262,4 +264,202 @@ fn regressions_centre_and_scale_y() {
     assert_eq!(error, "record 0 has no class");
     let huge = read(Format::Csv, b"a,y\n1,1e39\n", &options).unwrap_err();
     assert!(huge.ends_with("the label must be at most 3.4e38 in magnitude, got 1e39"), "{huge}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Any bytes are refused or are a row, never a panic; a row has one form.
+    #[test]
+    fn any_bytes_are_refused_or_read(
+        mut bytes in prop::collection::vec(prop_oneof![0..6_u8, any::<u8>()], 0..60),
+        changed in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        is_real in any::<bool>(),
+    ) {
+        let table = csv(TABLE);
+        if is_real {
+            bytes = table.row(bytes.len() % 5).to_vec();
+        }
+        for (at, byte) in changed {
+            if !bytes.is_empty() {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+        }
+        let fitted = Fitted::fit(&table, &rules()).unwrap();
+        let matrix = |sparse| Frame::Matrix { width: 3, first: 0, sparse, divide: 1.0 };
+        for frame in [table.frame().clone(), matrix(false), matrix(true)] {
+            let mut rows = RawRows::new(frame.clone());
+            let taken = rows.push(&bytes).is_ok();
+            prop_assert_eq!(rows.len(), usize::from(taken));
+            if taken && matches!(rows.row(0)[0], 1) {
+                let fitted = Fitted::fit(&rows, &rules()).unwrap();
+                encoded(&fitted, &rows);
+            }
+            let mut row = fitted.buffer();
+            if fitted.encode(&bytes, &mut row).is_ok() {
+                prop_assert!(row.features().values().iter().all(|value| value.is_finite()));
+            }
+            let _ = fitted.target(&bytes);
+        }
+    }
+
+    /// Reading a cell and naming it as a category gives the text back, and one form for each.
+    #[test]
+    fn cells_have_one_form(texts in prop::collection::vec("[ -~]{0,6}|[0-9.e-]{1,6}|\\PC{0,4}", 1..8)) {
+        let quoted: Vec<String> =
+            texts.iter().map(|text| format!("\"{}\",0\n", text.replace('"', "\"\""))).collect();
+        let table = format!("a,y\n{}", quoted.concat());
+        let column = FrameColumn { name: "a".into(), declared: Some(Declared::Category) };
+        let request = FrameRequest::Given(Frame::Columns(vec![column]));
+        let rows = read(Format::Csv, table.as_bytes(), &options(request)).unwrap();
+        for (a, text) in rows.iter().zip(&texts) {
+            for (b, other) in rows.iter().zip(&texts) {
+                let missing = a.ends_with(&[0]) && b.ends_with(&[0]) && a.len() == b.len();
+                prop_assert_eq!(a == b, text.trim() == other.trim() || missing);
+            }
+        }
+        let all = Rules { min_records: 1, ..Rules::default() };
+        let fitted = Fitted::fit(&rows, &all).unwrap();
+        let mut distinct: Vec<String> = texts.iter().map(|text| format!("a={}", text.trim())).collect();
+        distinct.sort();
+        distinct.dedup();
+        for name in names(&fitted) {
+            prop_assert!(name == "a=missing" || distinct.contains(&name), "{name}");
+        }
+        let is_empty = fitted.width() == 0;
+        for row in encoded(&fitted, &rows) {
+            prop_assert!(row.iter().sum::<f32>() == 1.0 || is_empty);
+        }
+    }
+}
+
+#[test]
+fn a_column_is_what_its_remaining_cells_are() {
+    let kind = |cells: &[&str]| {
+        let lines: Vec<String> = cells.iter().map(|cell| format!("\"{cell}\",0\n")).collect();
+        let rows = csv(&format!("a,y\n{}", lines.concat()));
+        Fitted::fit(&rows, &rules()).unwrap().describe()[0].clone()
+    };
+    assert_eq!(kind(&["1", "2.50", "03", "", "?"]), "a: number, mean 2.17, scale 0.850, 2 missing");
+    assert_eq!(kind(&["1", "1", "2", "x"]), "a: 3 categories, 2 rare merged");
+    assert_eq!(kind(&["", "NA", "none"]), "a: no values");
+    assert_eq!(kind(&["x", "y"]), "a: 2 categories, none of 2 records or more, left out");
+    assert_eq!(kind(&["2024-01-01", "2024-01-03"]), "a: time, mean 2024-01-02, scale 1.00 days");
+    assert_eq!(
+        kind(&["01/02/2024 10:00", "01/13/2024 11:30"]),
+        "a: time, mean 2024-01-07, scale 5.53 days"
+    );
+    let twice = ["01/02/2024 10:00", "01/13/2024 11:30", "01/02/2024 10:00", "01/13/2024 11:30"];
+    assert_eq!(kind(&twice), "a: time, mean 2024-01-07, scale 5.53 days, weekday, hour");
+    assert_eq!(kind(&["01/02/2024", "02/02/2024", "01/02/2024"]), "a: 2 categories, 1 rare merged");
+    assert_eq!(kind(&["a b c d", "a b c d e", "f g h i"]), "a: text, words hashed to 1024 numbers");
+    assert_eq!(kind(&["a b c d", "a b c d", "f g h i"]), "a: 2 categories, 1 rare merged");
+    assert_eq!(kind(&["1e400", "1e400"]), "a: 1 category");
+}
+
+#[test]
+fn words_behind_a_number_are_refused_and_unknown_categories_are_other() {
+    let rows = csv("n,w,k,y\n1,a,x,0\n2,a,x,1\n3,b,x,0\n");
+    let fitted = Fitted::fit(&rows, &rules()).unwrap();
+    let given = FrameRequest::Given(rows.frame().clone());
+    let later = |text: &str| read(Format::Csv, text.as_bytes(), &options(given.clone())).unwrap();
+    let word = later("n,w,k,y\nten,a,x,0\n");
+    let mut row = fitted.buffer();
+    assert_eq!(
+        fitted.encode(word.row(0), &mut row).unwrap_err().to_string(),
+        "column `n`: `ten` is not a number, but all records of the model have numbers there; \
+         leave the cell empty if the value is missing"
+    );
+    // `w` has a place for merged ones, `k` has none; nobody misses `n`.
+    assert_eq!(names(&fitted), ["n", "w=a", "w=other", "k=x"]);
+    let other = later("k,n,y,w,more\nq,,2,q,1\n");
+    assert_eq!(encoded(&fitted, &other), [[0.0, 0.0, 1.0, 0.0]]);
+    assert_eq!(fitted.target(other.row(0)), Ok(FittedTarget::UnknownClass));
+}
+
+#[test]
+fn very_many_categories_are_hashed() {
+    let mut text = "a,y\n".to_owned();
+    (0..100_000).for_each(|at| text += &format!("c{at},{}\n", at % 2));
+    let rows = csv(&text);
+    let fitted = Fitted::fit(&rows, &Rules { min_records: 1, ..Rules::default() }).unwrap();
+    assert_eq!((fitted.width(), fitted.sparse()), (256, true));
+    assert_eq!(fitted.describe()[0], "a: 100000 categories, hashed to 256 numbers");
+    let mut row = fitted.buffer();
+    fitted.encode(rows.row(99_999), &mut row).unwrap();
+    assert_eq!(row.features().values().len(), 1);
+    let rare = Fitted::fit(&rows, &Rules::default()).unwrap();
+    assert_eq!((rare.width(), rare.sparse()), (0, false));
+}
+
+/// StandardScaler, SimpleImputer(add_indicator=True) and OneHotEncoder(min_frequency=2) of
+/// scikit-learn on the same table: mean 2.5 and deviation 1.5 of 1, 1, 4, 4.
+#[test]
+fn numbers_of_a_table_worked_out_by_hand() {
+    let rows = csv("x,c,y\n1,red,a\n1,red,b\n,blue,a\n4,green,a\n4,blue,b\n");
+    let fitted = Fitted::fit(&rows, &Rules { balanced: true, ..rules() }).unwrap();
+    assert_eq!(names(&fitted), ["x", "x=missing", "c=blue", "c=red", "c=other"]);
+    let (low, high) = (-1.0, 1.0);
+    assert_eq!(
+        encoded(&fitted, &rows),
+        [
+            [low, 0.0, 0.0, 1.0, 0.0],
+            [low, 0.0, 0.0, 1.0, 0.0],
+            [0.0, 1.0, 1.0, 0.0, 0.0],
+            [high, 0.0, 0.0, 0.0, 1.0],
+            [high, 0.0, 1.0, 0.0, 0.0],
+        ]
+    );
+    // n/(C n_c): 5/(2*3), 5/(2*2).
+    assert_eq!(fitted.class_weights(), Some(vec![5.0 / 6.0, 1.25]));
+}
+
+#[test]
+fn one_row_and_nothing_at_all() {
+    let rows = csv("a,b,y\n1,,x\n");
+    let fitted = Fitted::fit(&rows, &Rules::default()).unwrap();
+    assert_eq!(encoded(&fitted, &rows), [[0.0]]);
+    let empty = csv("a,y\n,x\n");
+    let fitted = Fitted::fit(&empty, &Rules::default()).unwrap();
+    assert_eq!(encoded(&fitted, &empty), [[0.0; 0]]);
+    let none = RawRows::new(empty.frame().clone());
+    let error = Fitted::fit(&none, &Rules::default()).unwrap_err().to_string();
+    assert_eq!(error, "there are no records to fit the preprocessing to");
+    let error = Fitted::fit(&rows, &Rules { min_records: 0, ..Rules::default() }).unwrap_err();
+    assert_eq!(error.to_string(), "`min_records` must be from 1 to 4294967295, got 0");
+}
+
+#[test]
+fn sparse_arrays_are_scaled_and_not_centred() {
+    let options = ReadOptions { label: None, width: Some(2), ..options(FrameRequest::New) };
+    let rows = read(Format::Libsvm, b"0 1:2\n1 2:7\n0 1:2 2:7\n1 2:7\n", &options).unwrap();
+    let fitted = Fitted::fit(&rows, &rules()).unwrap();
+    // 2, 0, 2, 0 deviates by 1 from 1; 0, 7, 7, 7 by the root of 147/16 from 21/4.
+    let scale = (147.0_f64 / 16.0).sqrt();
+    assert_eq!(encoded(&fitted, &rows)[2], [2.0, (7.0 * (1.0 / scale)) as f32]);
+    assert!(fitted.sparse());
+}
+
+#[test]
+fn damaged_preprocessing_is_refused() {
+    let fitted = Fitted::fit(&csv(TABLE), &rules()).unwrap();
+    let json = serde_json::to_string(&fitted).unwrap();
+    assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
+    let changes = [
+        ("\"records\":5", "\"records\":6"),
+        ("\"mean\":\"4e1\"", "\"mean\":\"40\""),
+        ("\"mean\":\"4e1\"", "\"mean\":\"1e300\""),
+        ("\"missing\":1", "\"missing\":6"),
+        ("\"names\":[\"no\",\"yes\"]", "\"names\":[\"yes\",\"no\"]"),
+        ("\"counts\":[3,2]", "\"counts\":[5,0]"),
+        ("\"regression\":false", "\"regression\":true"),
+        ("\"min-records\":2", "\"min-records\":0"),
+        ("\"kind\":\"number\"", "\"kind\":\"numeral\""),
+    ];
+    for (from, to) in changes {
+        assert!(json.contains(from), "{from} is not in {json}");
+        let changed = json.replace(from, to);
+        assert!(serde_json::from_str::<Fitted>(&changed).is_err(), "{changed}");
+    }
 }

@@ -10,6 +10,7 @@ mod csv;
 mod csv_fields;
 mod encoding;
 mod fitted;
+mod fitted_forgets;
 mod gzip;
 mod idx;
 mod libsvm;

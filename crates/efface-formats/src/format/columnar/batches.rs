@@ -4,20 +4,23 @@ use std::fmt::Display;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit as ArrowUnit};
 
 use super::{arrow, parquet, quiet};
 use crate::cell::Cell;
 use crate::error::{ColumnarFault, Fault, LimitFault, Place, ReadError, Spot};
+use crate::fitted::{Declared, Frame, FrameRequest};
 use crate::input::Format;
 use crate::options::ReadOptions;
 use crate::schema::Kind;
 use crate::source::Source;
 use crate::table::Table;
+use crate::time::TimeUnit;
 
 /// Rows decoded at a time, at most.
 pub(super) const BATCH_ROWS: usize = 1024;
@@ -70,7 +73,9 @@ pub(crate) fn open(
 ) -> Result<ColumnarTable, ReadError> {
     let file = source.name().to_owned();
     let (limits, budget) = (&options.limits, source.budget().clone());
-    let wanted = |field: &Field| is_read(field.data_type()) && !is_ignored(field.name(), options);
+    let times = options.frame.is_some();
+    let is_read = |field: &Field| is_read(field.data_type()) || times && is_time(field.data_type());
+    let wanted = |field: &Field| is_read(field) && !is_ignored(field.name(), options);
     let batches = guarded(&file, || match format {
         Format::Parquet => parquet::open(source, limits, &wanted),
         _ => arrow::open(source, limits),
@@ -81,7 +86,7 @@ pub(crate) fn open(
     budget.columns(fields.len()).map_err(|fault| ReadError::at(Place::file(&file), fault))?;
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     for field in fields {
-        let is_refused = !is_read(field.data_type()) && !is_ignored(field.name(), options);
+        let is_refused = !is_read(field) && !is_ignored(field.name(), options);
         if unread == Unread::Refused && is_refused {
             let column = crate::cell::quoted(field.name());
             let fault = ColumnarFault::Type { kind: kind(field.data_type()), column };
@@ -129,6 +134,15 @@ impl Table for ColumnarTable {
         (!is_read(field.data_type())).then(|| kind(field.data_type()))
     }
 
+    fn declared(&self, column: usize) -> Option<Declared> {
+        match self.batches.schema.fields().get(column)?.data_type() {
+            DataType::Dictionary(..) => Some(Declared::Category),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => None,
+            kind if is_time(kind) => Some(Declared::Time),
+            _ => Some(Declared::Number),
+        }
+    }
+
     fn cell(&self, column: usize) -> Cell<'_> {
         let place = self.batches.places.get(column).copied().flatten();
         let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| batch.columns().get(at));
@@ -154,7 +168,19 @@ fn is_ignored(name: &str, options: &ReadOptions) -> bool {
     let in_schema = options.schema.as_ref().is_some_and(|schema| {
         schema.columns().iter().any(|column| column.name == name && column.kind == Kind::Ignored)
     });
-    in_schema || options.ignore.iter().any(|ignored| ignored == name)
+    in_schema || options.ignore.iter().any(|ignored| ignored == name) || is_beyond(name, options)
+}
+
+/// Whether a given frame has no use for a column.
+fn is_beyond(name: &str, options: &ReadOptions) -> bool {
+    let Some(FrameRequest::Given(Frame::Columns(frame))) = &options.frame else { return false };
+    !frame.iter().any(|column| column.name == name)
+        && !options.roles().any(|(role, _)| role == name)
+}
+
+/// Whether a column holds days or times, which raw rows have room for.
+fn is_time(kind: &DataType) -> bool {
+    matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
 }
 
 fn is_read(kind: &DataType) -> bool {
@@ -211,6 +237,27 @@ fn cell(array: &dyn Array, at: usize) -> Cell<'_> {
             DataType::UInt64 => entry::<UInt64Type>(array, at),
             _ => Cell::Null,
         },
+        DataType::Date32 => {
+            let days = array.as_primitive::<Date32Type>().value(at);
+            Cell::Time(TimeUnit::Day.micros(days.into()))
+        }
+        DataType::Date64 => {
+            Cell::Time(TimeUnit::Millisecond.micros(array.as_primitive::<Date64Type>().value(at)))
+        }
+        DataType::Timestamp(unit, _) => Cell::Time(match unit {
+            ArrowUnit::Second => {
+                TimeUnit::Second.micros(array.as_primitive::<TimestampSecondType>().value(at))
+            }
+            ArrowUnit::Millisecond => {
+                let value = array.as_primitive::<TimestampMillisecondType>().value(at);
+                TimeUnit::Millisecond.micros(value)
+            }
+            ArrowUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(at),
+            ArrowUnit::Nanosecond => {
+                let value = array.as_primitive::<TimestampNanosecondType>().value(at);
+                TimeUnit::Nanosecond.micros(value)
+            }
+        }),
         // Types that are not read reach this only in ignored columns.
         _ => Cell::Null,
     }

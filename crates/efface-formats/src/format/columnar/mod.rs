@@ -1,7 +1,7 @@
 //! Parquet and Arrow IPC: typed columns, behind the cargo feature `parquet`.
 //!
-//! Booleans, integers, floats, text and dictionaries of these are read; nested columns, dates and
-//! bytes are refused unless the column is ignored. A null equals the missing token `""`.
+//! Booleans, integers, floats, text and dictionaries of these are read, and dates and times where raw
+//! rows are asked for; nested columns and bytes are refused unless the column is ignored. A null equals the missing token `""`.
 //!
 //! The decoders are libraries that take memory by what a file states, and may panic on a damaged
 //! one. What is stated is checked first, and a panic becomes an error without a word on standard

@@ -1,0 +1,109 @@
+//! Writing raw rows, in the form that [`raw`](super::raw) states.
+
+use super::number;
+use super::raw::{
+    CLASS, DOUBLE, MISSING, NONE, RawTarget, SINGLE, TEXT, TIME, VALUE, shortest_number,
+};
+
+/// Writes one row after the other into a buffer that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct RawWriter {
+    bytes: Vec<u8>,
+}
+
+impl RawWriter {
+    /// Begins a row. The target must be one that can be stored.
+    pub(super) fn start(&mut self, target: RawTarget<'_>) {
+        self.bytes.clear();
+        match target {
+            RawTarget::None => self.bytes.push(NONE),
+            RawTarget::Class(name) => self.text(CLASS, name),
+            RawTarget::Value(value) => {
+                self.bytes.push(VALUE);
+                self.bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+            }
+        }
+    }
+
+    /// The row so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn missing(&mut self) {
+        self.bytes.push(MISSING);
+    }
+
+    /// A number that can be stored.
+    pub(super) fn number(&mut self, value: f64) {
+        let value = value + 0.0;
+        if number::is_single(value) {
+            self.bytes.push(SINGLE);
+            self.bytes.extend_from_slice(&(value as f32).to_le_bytes());
+        } else {
+            self.bytes.push(DOUBLE);
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    pub(super) fn time(&mut self, micros: i64) {
+        self.bytes.push(TIME);
+        self.bytes.extend_from_slice(&micros.to_le_bytes());
+    }
+
+    /// Trimmed text that is no missing token, as a number where it is the shortest form of one.
+    pub(super) fn word(&mut self, text: &str) {
+        match shortest_number(text) {
+            Some(value) => self.number(value),
+            None => self.text(TEXT, text),
+        }
+    }
+
+    fn text(&mut self, tag: u8, text: &str) {
+        self.bytes.push(tag);
+        let mut length = text.len();
+        while length >= 0x80 {
+            self.bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        self.bytes.push(length as u8);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// The next number of a dense array; NaN is missing.
+    #[inline]
+    pub(super) fn dense(&mut self, value: f32) {
+        let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// All numbers of a dense array; `false` if one of them is infinite.
+    pub(crate) fn singles(&mut self, numbers: &[f32]) -> bool {
+        let start = self.bytes.len();
+        self.bytes.resize(start + size_of_val(numbers), 0);
+        let (places, _) = self.bytes[start..].as_chunks_mut::<4>();
+        let mut fits = true;
+        for (place, &value) in places.iter_mut().zip(numbers) {
+            fits &= !value.is_infinite();
+            let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
+            *place = value.to_le_bytes();
+        }
+        fits
+    }
+
+    /// The next entry of a sparse array, which is left out where it is zero.
+    #[inline]
+    pub(super) fn entry(&mut self, index: u32, value: f32) {
+        if value != 0.0 {
+            self.bytes.extend_from_slice(&index.to_le_bytes());
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// The bytes of the cell that a category's name stands for.
+pub(super) fn key(name: &str) -> Vec<u8> {
+    let mut writer = RawWriter::default();
+    writer.word(name);
+    writer.bytes
+}
