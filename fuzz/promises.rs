@@ -3,8 +3,8 @@
 #![allow(dead_code)]
 
 use efface_formats::{
-    Features, Format, Layout, Limits, ReadOptions, Record, RowMap, RowMapMode, Schema, Sink,
-    SinkError, Summary, draft_from, read_from, row_norm,
+    Features, Fitted, Format, FrameRequest, Layout, Limits, RawRows, ReadOptions, Record, RowMap,
+    RowMapMode, Rules, Schema, Sink, SinkError, Summary, draft_from, read_from, row_norm,
 };
 
 /// Checks every row.
@@ -71,8 +71,51 @@ pub(crate) fn options(format: Format) -> ReadOptions {
     }
 }
 
-/// Reads a table and drafts a schema from it; a drafted schema reads back.
+/// Keeps raw rows, with their layout.
+#[derive(Default)]
+struct Raw {
+    width: u32,
+    rows: Vec<Vec<u8>>,
+}
+
+impl Sink for Raw {
+    fn begin(&mut self, layout: &Layout) -> Result<(), SinkError> {
+        self.width = layout.width;
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
+        self.rows.extend(record.raw.map(<[u8]>::to_vec));
+        Ok(())
+    }
+}
+
+/// Reads a table as raw rows: each is one of its frame, and what is fitted to them encodes them all.
+fn raw(format: Format, bytes: &[u8]) {
+    let options = ReadOptions { frame: Some(FrameRequest::New), ..options(format) };
+    let mut raw = Raw::default();
+    let Ok(summary) = read_from("t", bytes, Some(format), &options, &mut raw) else { return };
+    let frame = summary.frame.expect("raw rows have a frame");
+    assert_eq!((u64::from(raw.width), summary.rows_kept), (frame.columns(), raw.rows.len() as u64));
+    let mut rows = RawRows::new(frame);
+    for row in &raw.rows {
+        rows.push(row).expect("readers write rows of the frame");
+    }
+    let rules = Rules { min_records: 1, ..Rules::default() };
+    let Ok(fitted) = Fitted::fit(&rows, &rules) else {
+        assert!(rows.is_empty() || !options.label_required);
+        return;
+    };
+    let mut row = fitted.buffer();
+    for raw in rows.iter() {
+        fitted.encode(raw, &mut row).expect("rows that were fitted to can be encoded");
+        assert!(row.features().values().iter().all(|value| value.is_finite()));
+    }
+}
+
+/// Reads a table as encoded and as raw rows and drafts a schema from it; a drafted schema reads back.
 pub(crate) fn table(format: Format, bytes: &[u8]) -> Option<Summary> {
+    raw(format, bytes);
     let options = options(format);
     let mut promises = Promises::default();
     let summary = read_from("t", bytes, Some(format), &options, &mut promises).ok();

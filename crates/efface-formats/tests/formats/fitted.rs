@@ -1,9 +1,10 @@
 //! From raw tables to fitted preprocessing.
 
 use efface_formats::{
-    ColumnValues, Declared, Features, Fitted, FittedTarget, Format, Frame, FrameColumn,
-    FrameRequest, Layout, MemoryColumn, MemoryRows, MemoryTable, Numbers, RawRows, ReadOptions,
-    Record, Row, Rules, Sink, SinkError, Summary, Task, TimeUnit, read_from, read_memory,
+    ColumnValues, CsvShape, Declared, Features, Fitted, FittedTarget, Format, Frame, FrameColumn,
+    FrameRequest, Header, Layout, MemoryColumn, MemoryRows, MemoryTable, Numbers, RawRows,
+    ReadOptions, Record, Row, Rules, Sink, SinkError, Summary, Task, TimeUnit, read_from,
+    read_memory,
 };
 
 use proptest::prelude::*;
@@ -376,6 +377,26 @@ fn words_behind_a_number_are_refused_and_unknown_categories_are_other() {
     let other = later("k,n,y,w,more\nq,,2,q,1\n");
     assert_eq!(encoded(&fitted, &other), [[0.0, 0.0, 1.0, 0.0]]);
     assert_eq!(fitted.target(other.row(0)), Ok(FittedTarget::UnknownClass));
+}
+
+#[test]
+fn later_files_may_be_laid_out_otherwise() {
+    let rows = csv("a,b,y\n1,x,0\n2,y,1\n");
+    let csv = CsvShape { header: Some(Header::Absent), ..CsvShape::default() };
+    let given = options(FrameRequest::Given(rows.frame().clone()));
+    let later = ReadOptions { label: None, label_required: false, ..given };
+    let bare = ReadOptions { csv, ..later.clone() };
+    let bare = read(Format::Csv, b"1,x\n", &bare).unwrap();
+    // A row index without a name is left out.
+    let indexed = read(Format::Csv, b",b,a\n17,x,1\n", &later).unwrap();
+    assert_eq!(bare, indexed);
+    assert_eq!(bare.row(0)[1..], rows.row(0)[3..]);
+    // A column may have a number for a name.
+    let header = CsvShape { header: Some(Header::Present), ..CsvShape::default() };
+    let new = ReadOptions { csv: header, label: Some("y".into()), ..options(FrameRequest::New) };
+    let years = read(Format::Csv, b"2019,y\n1,0\n", &new).unwrap();
+    let given = FrameRequest::Given(years.frame().clone());
+    assert_eq!(read(Format::Csv, b"2019,y\n1,0\n", &options(given)).unwrap(), years);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::error::{CsvFault, ReadError, Spot};
+use crate::fitted::{Frame, FrameColumn, FrameRequest};
 use crate::format::csv::records::Records;
 use crate::lines::Lines;
 use crate::options::ReadOptions;
@@ -55,9 +56,9 @@ impl<'r> CsvTable<'r> {
         budget.columns(records.len()).map_err(|fault| records.fault(fault))?;
         let waiting = shape.header == Some(Header::Absent);
         let names = if waiting {
-            numbered(&records, schema, options.label_required)?
+            numbered(&records, schema, options)?
         } else {
-            let names = header(file, &records, shape.header, schema)?;
+            let names = header(file, &records, shape.header, (schema, given(options)))?;
             nameless(&records, &names, schema, options)?;
             names
         };
@@ -117,6 +118,10 @@ fn nameless(
     options: &ReadOptions,
 ) -> Result<(), ReadError> {
     let roles = [&options.label, &options.id, &options.subject, &options.weight];
+    // Of a given frame's table, whatever is not in the frame is left out.
+    if given(options).is_some() {
+        return Ok(());
+    }
     let stated = |name: &String| {
         roles.into_iter().flatten().chain(&options.ignore).any(|stated| stated == name)
             || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == *name))
@@ -127,6 +132,14 @@ fn nameless(
         }
     }
     Ok(())
+}
+
+/// The columns of a given frame of raw rows.
+fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
+    match &options.frame {
+        Some(FrameRequest::Given(Frame::Columns(columns))) => Some(columns),
+        _ => None,
+    }
 }
 
 /// The delimiter that occurs most often outside quotes; a comma where there is none.
@@ -154,8 +167,10 @@ fn header(
     file: &str,
     records: &Records<'_>,
     stated: Option<Header>,
-    schema: Option<&Schema>,
+    (schema, frame): (Option<&Schema>, Option<&[FrameColumn]>),
 ) -> Result<Vec<String>, ReadError> {
+    let columns = schema.map_or(&[][..], Schema::columns);
+    let frame = frame.unwrap_or_default();
     let mut names = Vec::new();
     for at in 0..records.len() {
         let name = records.field(at).unwrap_or_default().trim();
@@ -164,8 +179,8 @@ fn header(
             names.push(by_place(column));
             continue;
         }
-        let declared =
-            schema.is_some_and(|schema| schema.columns().iter().any(|column| column.name == name));
+        let declared = columns.iter().any(|column| column.name == name)
+            || frame.iter().any(|column| column.name == name);
         if stated.is_none() && !declared && name.parse::<f64>().is_ok_and(f64::is_finite) {
             let (value, file) = (crate::cell::quoted(name), file.to_owned());
             return Err(records.fault(CsvFault::NumberInHeader { column, value, file }));
@@ -176,13 +191,20 @@ fn header(
 }
 
 /// The names of a file without header: those of the schema in order, else `c1`, `c2`... Where
-/// labels are not read, the label column may be absent, or all columns that are no features.
+/// labels are not read, the label column may be absent, or all columns that are no features; and a
+/// file with as many columns as a given frame has that frame's.
 fn numbered(
     records: &Records<'_>,
     schema: Option<&Schema>,
-    label_required: bool,
+    options: &ReadOptions,
 ) -> Result<Vec<String>, ReadError> {
-    let got = records.len();
+    let (got, label_required) = (records.len(), options.label_required);
+    if let Some(frame) = given(options)
+        && frame.len() == got
+        && !label_required
+    {
+        return Ok(frame.iter().map(|column| column.name.clone()).collect());
+    }
     let columns = schema.map_or(&[][..], Schema::columns);
     if columns.is_empty() {
         return Ok((1..=got).map(|at| format!("c{at}")).collect());
