@@ -1,6 +1,6 @@
 //! What an entry of the ledger takes in the vault's file, for every mechanism.
 
-use efface::{Delete, Settings, Which, add, certificate, delete, export, update};
+use efface::{Delete, MechanismName, Settings, Which, add, certificate, delete, export, update};
 use rusqlite::Connection;
 
 use crate::world::World;
@@ -107,8 +107,20 @@ fn entries_take_at_most_two_kilobytes() {
         ..of("distributed-descent")
     };
     let noisy = Settings { lambda: Some(0.05), ..of("noisy-gd") };
-    for (name, settings) in [
-        ("solve", of("solve")),
+    let named = MechanismName::ALL.map(|name| {
+        let settings = match name {
+            MechanismName::NoisyGd => noisy.clone(),
+            MechanismName::DescentToDelete => descent.clone(),
+            MechanismName::DistributedDescent => parts.clone(),
+            MechanismName::ObjectivePerturbation => {
+                Settings { epsilon: None, ..of("objective-perturbation") }
+            }
+            MechanismName::Ridge => ridge.clone(),
+            name => of(name.name()),
+        };
+        (name.name(), settings)
+    });
+    let variants = [
         ("solve, softmax", Settings { loss: Some("softmax".into()), ..of("solve") }),
         ("solve, secret", secret(of("solve"))),
         (
@@ -120,18 +132,13 @@ fn entries_take_at_most_two_kilobytes() {
             "solve, differential-privacy",
             Settings { releases: Some(60), ..declared("differential-privacy", "solve") },
         ),
-        ("retrain", of("retrain")),
-        ("noisy-gd", noisy.clone()),
         ("noisy-gd, mean", Settings { capacity: None, normalizer: Some("mean".into()), ..noisy }),
-        ("descent-to-delete", descent.clone()),
         (
             "descent-to-delete, secret",
             Settings { variant: Some("secret".into()), releases: Some(60), ..descent },
         ),
-        ("distributed-descent", parts),
-        ("objective-perturbation", Settings { epsilon: None, ..of("objective-perturbation") }),
-        ("ridge", ridge),
-    ] {
+    ];
+    for (name, settings) in named.into_iter().chain(variants) {
         assert!(largest(name, settings, 24) <= MOST, "{name}");
     }
 }
