@@ -95,11 +95,11 @@ fn raw(format: Format, bytes: &[u8]) {
     let options = ReadOptions { frame: Some(FrameRequest::New), ..options(format) };
     let mut raw = Raw::default();
     let Ok(summary) = read_from("t", bytes, Some(format), &options, &mut raw) else { return };
-    let frame = summary.frame.expect("raw rows have a frame");
+    let Some(frame) = summary.frame else { panic!("raw rows have a frame") };
     assert_eq!((u64::from(raw.width), summary.rows_kept), (frame.columns(), raw.rows.len() as u64));
     let mut rows = RawRows::new(frame);
     for row in &raw.rows {
-        rows.push(row).expect("readers write rows of the frame");
+        assert!(rows.push(row).is_ok(), "{row:?}");
     }
     let rules = Rules { min_records: 1, ..Rules::default() };
     let Ok(fitted) = Fitted::fit(&rows, &rules) else {
@@ -108,7 +108,7 @@ fn raw(format: Format, bytes: &[u8]) {
     };
     let mut row = fitted.buffer();
     for raw in rows.iter() {
-        fitted.encode(raw, &mut row).expect("rows that were fitted to can be encoded");
+        assert!(fitted.encode(raw, &mut row).is_ok(), "{raw:?}");
         assert!(row.features().values().iter().all(|value| value.is_finite()));
     }
 }

@@ -6,6 +6,9 @@
 //! gives an error that names the file, the place and the rule; limits are checked before memory
 //! is taken.
 //!
+//! Rows are either encoded by a schema, which looks at no row, or read as they are
+//! ([`ReadOptions::frame`]) and encoded by what is fitted to all of them ([`Fitted`]).
+//!
 //! ```
 //! use efface_formats::{Format, Layout, ReadOptions, Record, Sink, SinkError, read_from};
 //!

@@ -7,7 +7,7 @@ use super::learned::Target;
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, moment, numeric};
-use super::{Fitted, FittedTarget, number, raw, words};
+use super::{Fitted, FittedTarget, number, words};
 use crate::cell::quoted;
 use crate::error::RawFault;
 use crate::schema::{Row, Storage, hashing};
@@ -94,7 +94,7 @@ impl Fitted {
     /// # Errors
     /// A damaged row.
     pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, RawFault> {
-        Ok(match (raw::target(raw)?, &self.learned.target) {
+        Ok(match (RawTarget::of(raw)?, &self.learned.target) {
             (RawTarget::Class(name), Target::Classes { .. }) => match self.classes.get(name) {
                 Some(at) => FittedTarget::Class(*at),
                 None => FittedTarget::UnknownClass,

@@ -1,4 +1,5 @@
-#![doc = include_str!("fitted.md")]
+//! Raw rows, and preprocessing that is fitted to them; the rule is in `fitted.md`, which [`Fitted`]
+//! shows.
 
 mod code;
 mod dense;
@@ -77,10 +78,7 @@ impl Rules {
     }
 }
 
-/// Preprocessing fitted to a set of records: S, and the map of single rows that S defines.
-///
-/// It is a function of the multiset of the records' raw rows: two of them are equal, and so is their
-/// JSON byte for byte, where frame, rules and records are the same in whatever order.
+#[doc = include_str!("fitted.md")]
 #[derive(Debug, Clone)]
 pub struct Fitted {
     learned: Learned,

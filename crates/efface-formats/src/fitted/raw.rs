@@ -46,6 +46,16 @@ pub enum RawTarget<'a> {
     Value(f64),
 }
 
+impl<'a> RawTarget<'a> {
+    /// The target of a raw row.
+    ///
+    /// # Errors
+    /// Bytes that do not begin with a target.
+    pub fn of(row: &'a [u8]) -> Result<Self, RawFault> {
+        Reader::new(row).target()
+    }
+}
+
 /// One stored cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum RawCell<'a> {
@@ -208,11 +218,6 @@ impl<'a> Reader<'a> {
             (u32::from_le_bytes([a, b, c, d]), f32::from_le_bytes([e, f, g, h]))
         }))
     }
-}
-
-/// The target of a row.
-pub(super) fn target(row: &[u8]) -> Read<RawTarget<'_>> {
-    Reader::new(row).target()
 }
 
 /// Checks that the bytes are a row of the frame in its one form.

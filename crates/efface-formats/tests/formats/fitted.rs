@@ -3,7 +3,7 @@
 use efface_formats::{
     ColumnValues, CsvShape, Declared, Features, Fitted, FittedTarget, Format, Frame, FrameColumn,
     FrameRequest, Header, Layout, MemoryColumn, MemoryRows, MemoryTable, Numbers, RawRows,
-    ReadOptions, Record, Row, Rules, Sink, SinkError, Summary, Task, TimeUnit, read_from,
+    ReadOptions, Record, Row, Rules, Schema, Sink, SinkError, Summary, Task, TimeUnit, read_from,
     read_memory,
 };
 
@@ -15,6 +15,7 @@ use super::collect::plain;
 #[derive(Default)]
 pub(crate) struct Raw {
     rows: Vec<Vec<u8>>,
+    subjects: Vec<String>,
     layout: Option<Layout>,
 }
 
@@ -26,6 +27,7 @@ impl Sink for Raw {
 
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
         assert_eq!(record.features, Features::Dense(&[]));
+        self.subjects.extend(record.subject.map(str::to_owned));
         self.rows.push(record.raw.expect("raw rows were asked for").to_vec());
         Ok(())
     }
@@ -39,6 +41,9 @@ pub(crate) fn gathered(sink: Raw, summary: &Summary) -> RawRows {
     let mut rows = RawRows::new(summary.frame.clone().expect("raw rows have a frame"));
     sink.rows.iter().for_each(|row| rows.push(row).unwrap());
     assert_eq!(rows.len() as u64, summary.rows_kept);
+    let layout = sink.layout.expect("the layout comes before the rows");
+    assert_eq!(layout.columns, rows.frame().feature_columns());
+    assert_eq!((layout.width, summary.width), (layout.columns.len() as u32, layout.width));
     rows
 }
 
@@ -397,6 +402,46 @@ fn later_files_may_be_laid_out_otherwise() {
     let years = read(Format::Csv, b"2019,y\n1,0\n", &new).unwrap();
     let given = FrameRequest::Given(years.frame().clone());
     assert_eq!(read(Format::Csv, b"2019,y\n1,0\n", &options(given)).unwrap(), years);
+}
+
+#[test]
+fn images_keep_their_bytes_and_what_divides_them() {
+    let bytes = [&[0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2][..], &[255, 3, 255, 5]].concat();
+    let bare = ReadOptions { label: None, label_required: false, ..options(FrameRequest::New) };
+    let rows = read(Format::Idx, &bytes, &bare).unwrap();
+    assert_eq!(rows.frame(), &Frame::Matrix { width: 2, first: 0, sparse: false, divide: 255.0 });
+    assert_eq!(rows.row(1), [&[0][..], &255_f32.to_le_bytes(), &5_f32.to_le_bytes()].concat());
+    let wide =
+        FrameRequest::Given(Frame::Matrix { width: 3, first: 0, sparse: false, divide: 1.0 });
+    let wide = ReadOptions { frame: Some(wide), ..bare };
+    assert_eq!(
+        read(Format::Idx, &bytes, &wide).unwrap_err(),
+        "data.idx: rows have 2 features, but 3 are declared"
+    );
+}
+
+#[test]
+fn roles_are_read_beside_raw_rows_and_schemas_declare() {
+    let text = "version = 1\n[[column]]\nname = \"zip\"\nkind = \"categorical\"\n\
+                categories = [\"01234\"]\nother = \"zero\"\n\
+                [[column]]\nname = \"size\"\nkind = \"numeric\"\n\
+                [[column]]\nname = \"note\"\nkind = \"ignored\"\n\
+                [[column]]\nname = \"who\"\nkind = \"subject\"\n\
+                [[column]]\nname = \"y\"\nkind = \"label\"\n";
+    let schema = Some(Schema::from_toml(text).unwrap());
+    let new = ReadOptions { label: None, schema, ..options(FrameRequest::New) };
+    let table = b"zip,size,note,who,y\n01234,2,x,ann,1\n99,3,y,bob,0\n";
+    let mut sink = Raw::default();
+    let summary = read_from("t.csv", &table[..], Some(Format::Csv), &new, &mut sink).unwrap();
+    let column = |name: &str, declared| FrameColumn { name: name.into(), declared: Some(declared) };
+    let columns = vec![column("zip", Declared::Category), column("size", Declared::Number)];
+    assert_eq!(summary.frame, Some(Frame::Columns(columns)));
+    assert_eq!(sink.rows[1], [&[1, 1, b'0'][..], &[1, 0, 0, 198, 66, 1, 0, 0, 64, 64]].concat());
+    assert_eq!(sink.subjects, ["ann", "bob"]);
+    assert_eq!(summary.classes.map(|classes| classes.names), Some(vec!["0".into(), "1".into()]));
+    let word = String::from_utf8(table.to_vec()).unwrap().replace(",2,", ",two,");
+    let error = read(Format::Csv, word.as_bytes(), &new).unwrap_err();
+    assert!(error.starts_with("data.csv, line 2, column `size`: `two` is not a number"), "{error}");
 }
 
 #[test]
