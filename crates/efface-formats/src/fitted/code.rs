@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::Rules;
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
 use super::tally::{HOURS, MONTHS, WEEKDAYS};
 use super::write::key;
+use super::{Rules, amount};
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum CodeForm {
     Empty,
-    Number { mean: f64, inverse: f64 },
+    Number { notation: u8, mean: f64, inverse: f64 },
     Time { order: Order, mean: f64, inverse: f64, parts: Box<[Part; 3]> },
     Category { places: HashMap<Vec<u8>, u32>, other: Option<u32> },
     Hashed { width: u32 },
@@ -73,8 +73,9 @@ impl Code {
     fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
         let form = match column {
             Column::Empty { .. } => CodeForm::Empty,
-            Column::Number { mean, scale, .. } => {
-                CodeForm::Number { mean: mean.0, inverse: 1.0 / scale.0 }
+            Column::Number { comma, mean, scale, .. } => {
+                let notation = if *comma { amount::COMMA } else { amount::POINT };
+                CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0 }
             }
             Column::Time { order, mean, scale, months, weekdays, hours, .. } => {
                 let after = |first: u32, levels: &Levels| first + levels.width();

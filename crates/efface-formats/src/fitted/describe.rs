@@ -39,8 +39,9 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
 fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     let mut line = match column {
         Column::Empty { .. } => return format!("{name}: no values"),
-        Column::Number { mean, scale, .. } => {
-            format!("{name}: number, mean {}, scale {}", short(mean.0), short(scale.0))
+        Column::Number { comma, mean, scale, .. } => {
+            let comma = if *comma { " with decimal comma" } else { "" };
+            format!("{name}: number{comma}, mean {}, scale {}", short(mean.0), short(scale.0))
         }
         Column::Time { mean, scale, months, weekdays, hours, .. } => {
             let day = crate::time::text((mean.0.floor() as i64).saturating_mul(crate::time::DAY));

@@ -113,7 +113,7 @@ impl Fitted {
         match &self.plan {
             Plan::Named(codes) => {
                 for code in codes {
-                    if let CodeForm::Number { mean, inverse } = code.form
+                    if let CodeForm::Number { mean, inverse, .. } = code.form
                         && let Some(value) = reader.single()
                     {
                         put(code.first, standard(f64::from(value), mean, inverse));
@@ -170,7 +170,7 @@ impl Code {
         let column = || self.name.clone();
         match &self.form {
             CodeForm::Empty => {}
-            CodeForm::Number { mean, inverse } => match numeric(cell) {
+            CodeForm::Number { notation, mean, inverse } => match numeric(cell, *notation) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => {
                     return Err(RawFault::NotANumber { column: column(), value: value() });

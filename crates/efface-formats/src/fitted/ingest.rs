@@ -1,9 +1,9 @@
 //! From a table's cells to raw rows.
 
 use super::frame::Declared;
-use super::number;
 use super::raw::RawTarget;
 use super::write::RawWriter;
+use super::{amount, number};
 use crate::cell::{Cell, looks_missing, quoted};
 use crate::error::{CellFault, LabelFault};
 use crate::record::LabelRef;
@@ -120,7 +120,7 @@ impl RawWriter {
             return Ok(());
         }
         match declared {
-            Some(Declared::Number) => match number::spelled(text) {
+            Some(Declared::Number) => match amount::spelled(text, amount::POINT) {
                 Some(value) => self.number(value),
                 None if text.parse::<f64>().is_ok() => return Err(unbounded(text)),
                 None => return Err(CellFault::DeclaredNumber { value: quoted(text) }),

@@ -63,7 +63,14 @@ pub(super) enum Column {
     /// No record has a value.
     Empty { missing: u64 },
     /// Numbers.
-    Number { mean: Exact, scale: Exact, missing: u64 },
+    Number {
+        /// Whether they are spelled with a decimal comma.
+        #[serde(default, skip_serializing_if = "is_false")]
+        comma: bool,
+        mean: Exact,
+        scale: Exact,
+        missing: u64,
+    },
     /// Times, as days since 1970-01-01.
     Time {
         order: Order,
@@ -80,6 +87,10 @@ pub(super) enum Column {
     Hashed { distinct: u64, missing: u64 },
     /// Words of free text.
     Text { words: u64, missing: u64 },
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// How times are spelled.

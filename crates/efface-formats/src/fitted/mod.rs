@@ -1,6 +1,7 @@
 //! Raw rows, and preprocessing that is fitted to them; the rule is in `fitted.md`, which [`Fitted`]
 //! shows.
 
+mod amount;
 mod code;
 mod dense;
 mod describe;

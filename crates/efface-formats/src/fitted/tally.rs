@@ -4,65 +4,68 @@ use std::collections::HashMap;
 
 use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order};
-use super::number;
 use super::raw::{RawCell, Reader};
 use super::sums::Sums;
-use super::{Rules, words};
+use super::{Rules, amount, number, words};
 use crate::time;
 
 /// What the cells of a column have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Look {
-    is_empty: bool,
-    /// Whether all are numbers.
-    numbers: bool,
+    /// The notations in which all spell numbers.
+    notations: u8,
     /// The orders in which all spell times.
     orders: u8,
 }
 
 impl Look {
     /// Of no cell.
-    pub(super) const NONE: Self = Self { is_empty: true, numbers: true, orders: u8::MAX };
+    pub(super) const NONE: Self = Self { notations: u8::MAX, orders: u8::MAX };
 
     #[inline]
     pub(super) fn see(&mut self, cell: RawCell<'_>) {
         match cell {
-            RawCell::Missing => return,
-            RawCell::Number(_) => self.orders = 0,
+            RawCell::Missing => {}
+            RawCell::Number(value) => {
+                self.orders = 0;
+                self.notations &= amount::of_number(value);
+            }
             RawCell::Text(text) => {
-                self.numbers &= self.numbers && number::spelled(text).is_some();
+                if self.notations != 0 {
+                    self.notations &= amount::notations(text);
+                }
                 if self.orders != 0 {
                     self.orders &= time::orders(text);
                 }
             }
             // Only declared columns have them.
             RawCell::Time(_) => {
-                self.numbers = false;
+                self.notations = 0;
                 self.orders = 0;
             }
         }
-        self.is_empty = false;
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        self.is_empty &= other.is_empty;
-        self.numbers &= other.numbers;
+        self.notations &= other.notations;
         self.orders &= other.orders;
     }
 
     /// What is to be counted of the column.
     pub(super) fn form(self, declared: Option<Declared>) -> Form {
+        let notation = amount::settled(self.notations);
         match (declared, time::settled(self.orders)) {
-            (Some(Declared::Number), _) => Form::Number,
+            (Some(Declared::Number), _) => Form::Number(amount::POINT),
             (Some(Declared::Time), _) => Form::Time(Order::Stored),
             (Some(Declared::Text), _) => Form::Text,
             (Some(Declared::Category), _) => Form::Category,
-            _ if self.is_empty => Form::Number,
-            _ if self.numbers => Form::Number,
-            (_, Some(time::YEAR_FIRST)) => Form::Time(Order::YearFirst),
-            (_, Some(time::DAY_FIRST)) => Form::Time(Order::DayFirst),
-            (_, Some(_)) => Form::Time(Order::MonthFirst),
-            (None, None) => Form::Words,
+            (None, order) => match (notation, order) {
+                (Some(notation), _) => Form::Number(notation),
+                (None, Some(time::YEAR_FIRST)) => Form::Time(Order::YearFirst),
+                (None, Some(time::DAY_FIRST)) => Form::Time(Order::DayFirst),
+                (None, Some(_)) => Form::Time(Order::MonthFirst),
+                (None, None) => Form::Words,
+            },
         }
     }
 }
@@ -70,7 +73,8 @@ impl Look {
 /// What is counted of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Form {
-    Number,
+    /// Numbers in a notation.
+    Number(u8),
     Time(Order),
     Category,
     Text,
@@ -111,7 +115,7 @@ impl<'a> Tally<'a> {
     /// Whether the column holds numbers.
     #[inline]
     pub(super) fn is_number(&self) -> bool {
-        self.form == Form::Number
+        matches!(self.form, Form::Number(_))
     }
 
     /// Counts a canonical number of a column of numbers.
@@ -129,7 +133,7 @@ impl<'a> Tally<'a> {
         }
         self.present += 1;
         match self.form {
-            Form::Number => self.sums.add(numeric(cell).unwrap_or_default()),
+            Form::Number(notation) => self.sums.add(numeric(cell, notation).unwrap_or_default()),
             Form::Time(order) => {
                 let micros = moment(cell, order).unwrap_or_default();
                 self.sums.add(days(micros));
@@ -170,10 +174,10 @@ impl<'a> Tally<'a> {
             return Column::Empty { missing };
         }
         match self.form {
-            Form::Number => {
+            Form::Number(notation) => {
                 let moments = self.sums.moments(self.present);
                 let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
-                Column::Number { mean, scale, missing }
+                Column::Number { comma: notation == amount::COMMA, mean, scale, missing }
             }
             Form::Time(order) => {
                 let moments = self.sums.moments(self.present);
@@ -236,10 +240,10 @@ fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels
 
 /// The number in a cell of a column of numbers.
 #[inline]
-pub(super) fn numeric(cell: RawCell<'_>) -> Option<f64> {
+pub(super) fn numeric(cell: RawCell<'_>, notation: u8) -> Option<f64> {
     match cell {
         RawCell::Number(value) => Some(number::canonical(value)),
-        RawCell::Text(text) => number::spelled(text).map(number::canonical),
+        RawCell::Text(text) => amount::spelled(text, notation).map(number::canonical),
         RawCell::Missing | RawCell::Time(_) => None,
     }
 }

@@ -349,6 +349,10 @@ fn a_column_is_what_its_remaining_cells_are() {
     };
     assert_eq!(kind(&["1", "2.50", "03", "", "?"]), "a: number, mean 2.17, scale 0.850, 2 missing");
     assert_eq!(kind(&["1", "1", "2", "x"]), "a: 3 categories, 2 rare merged");
+    assert_eq!(kind(&["$1,000", "$3,000.00"]), "a: number, mean 2000, scale 1000");
+    assert_eq!(kind(&["10%", "30 %"]), "a: number, mean 20.0, scale 10.0");
+    assert_eq!(kind(&["1,5", "2,5", "3"]), "a: number with decimal comma, mean 2.33, scale 0.624");
+    assert_eq!(kind(&["1,5", "2.5"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["", "NA", "none"]), "a: no values");
     assert_eq!(kind(&["x", "y"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["2024-01-01", "2024-01-03"]), "a: time, mean 2024-01-02, scale 1.00 days");

@@ -57,6 +57,7 @@ const SINGLES: [f32; 10] =
 const WORDS: [&str; 8] = ["a", "b", "c", "B", "ß", "", "?", "other"];
 const MIXED: [&str; 10] =
     ["1", "1.0", "01", "2e3", "-0", "1.50", "x", "NA", "0.1", "12345678901234567890"];
+const AMOUNTS: [&str; 6] = ["1,234", "$7", "2,5", "12 %", "0.5", "x"];
 const DAYS: [&str; 9] = [
     "01/02/2024",
     "02/01/2024",
@@ -88,6 +89,7 @@ fn pool(draw: &mut Draw, records: usize, regression: bool) -> RawRows {
     let singles: Vec<f32> = (0..records).map(|_| draw.of(&SINGLES)).collect();
     let equal = vec![draw.of(&[0.1, 1e38, f64::NAN]); records];
     let (words, mixed) = (texts(draw, &WORDS), texts(draw, &MIXED));
+    let amounts = texts(draw, &AMOUNTS);
     let (days, sentences) = (texts(draw, &DAYS), texts(draw, &TEXTS));
     let times: Vec<i64> = (0..records).map(|_| draw.of(&[0, 1, i64::MIN, 5_000_000_000])).collect();
     let column = |name, values| MemoryColumn { name, values, declared: None };
@@ -97,6 +99,7 @@ fn pool(draw: &mut Draw, records: usize, regression: bool) -> RawRows {
         column("equal", ColumnValues::Doubles(&equal)),
         column("word", ColumnValues::Texts(&words)),
         column("mixed", ColumnValues::Texts(&mixed)),
+        column("amount", ColumnValues::Texts(&amounts)),
         column("day", ColumnValues::Texts(&days)),
         column("text", ColumnValues::Texts(&sentences)),
         column(

@@ -1,0 +1,130 @@
+//! Numbers as people write them: with separators of thousands, percent signs, signs of currencies or a
+//! decimal comma.
+
+use super::number;
+
+/// A decimal point; commas only between thousands.
+pub(super) const POINT: u8 = 1;
+/// A decimal comma; points only between thousands, and only before such a comma.
+pub(super) const COMMA: u8 = 2;
+
+/// Signs of currencies that may stand before or behind a number.
+const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+
+/// The number that a text spells in a notation, at most [`f32::MAX`] in magnitude.
+pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
+    match notation {
+        POINT => number::spelled(text).or_else(|| written(text, '.', ',')),
+        _ => written(text, ',', '.'),
+    }
+}
+
+/// The notations in which a text spells a number, as a set of bits; 0 for other texts.
+pub(super) fn notations(text: &str) -> u8 {
+    let notations = [POINT, COMMA].into_iter();
+    notations.filter(|notation| spelled(text, *notation).is_some()).sum()
+}
+
+/// The notations in which a number may have been spelled that is stored as one.
+pub(super) fn of_number(value: f64) -> u8 {
+    if value.fract() == 0.0 { POINT | COMMA } else { POINT }
+}
+
+/// The notation of a column whose cells have these in common: a point where both would do.
+pub(super) fn settled(common: u8) -> Option<u8> {
+    [POINT, COMMA].into_iter().find(|notation| common & notation != 0)
+}
+
+/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`.
+fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
+    let (text, is_negative) = sign(text);
+    let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
+    let (text, is_negative_too) = sign(text);
+    let behind = |text: &str| text.ends_with('%') || text.ends_with(CURRENCIES);
+    let text = if behind(text) {
+        text.trim_end_matches(|c| c == '%' || CURRENCIES.contains(&c)).trim_end()
+    } else {
+        text
+    };
+    let (whole, part) = match text.split_once(decimal) {
+        Some((whole, part)) => (whole, Some(part)),
+        None => (text, None),
+    };
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if part.is_some_and(|part| !is_digits(part)) || is_negative && is_negative_too {
+        return None;
+    }
+    let digits = match whole.split_once(thousands) {
+        None => is_digits(whole).then(|| whole.to_owned()),
+        // Without a decimal comma behind, points are those of versions and addresses.
+        Some(_) if decimal == ',' && part.is_none() => None,
+        Some((first, rest)) => {
+            let groups = || rest.split(thousands);
+            let fits = is_digits(first)
+                && first.len() <= 3
+                && groups().all(|group| is_digits(group) && group.len() == 3);
+            fits.then(|| std::iter::once(first).chain(groups()).collect())
+        }
+    }?;
+    let value = number::spelled(&format!("{digits}.{}", part.unwrap_or("0")))?;
+    Some(if is_negative || is_negative_too { 0.0 - value } else { value })
+}
+
+/// The text behind its sign, and whether that is a minus.
+fn sign(text: &str) -> (&str, bool) {
+    match text.strip_prefix(['-', '\u{2212}']) {
+        Some(rest) => (rest, true),
+        None => (text.strip_prefix('+').unwrap_or(text), false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_numbers() {
+        let all = [
+            ("1,234", 1234.0),
+            ("-1,234,567.5", -1_234_567.5),
+            ("$12", 12.0),
+            ("-$1,200.00", -1200.0),
+            ("$-3", -3.0),
+            ("12 %", 12.0),
+            ("0.5%", 0.5),
+            ("\u{2212}7 €", -7.0),
+            ("1e3", 1000.0),
+            ("+4", 4.0),
+        ];
+        for (text, value) in all {
+            assert_eq!(spelled(text, POINT), Some(value), "{text}");
+        }
+        for (text, value) in [("2,6", 2.6), ("1.234,5", 1234.5), ("-0,25 %", -0.25), ("17", 17.0)] {
+            assert_eq!(spelled(text, COMMA), Some(value), "{text}");
+        }
+        let none = [
+            "12,34,5",
+            "1234,567.8",
+            "$",
+            "%",
+            "",
+            "-",
+            "1,2345",
+            "a1",
+            "1.2.3",
+            "--1",
+            "1,",
+            ",5",
+        ];
+        for text in none.into_iter().chain(["-$-1", "192.168.100.200", "1 234", "12:30", "1/2"]) {
+            assert_eq!(spelled(text, POINT), None, "{text}");
+        }
+        for text in ["1.234.567", "1,2,3", "1,5.000", "192.168.100.200", "3,"] {
+            assert_eq!(spelled(text, COMMA), None, "{text}");
+        }
+        assert_eq!(notations("1,234"), POINT | COMMA);
+        assert_eq!(settled(notations("1,234") & notations("2,6")), Some(COMMA));
+        assert_eq!(settled(notations("1.5") & notations("2,6")), None);
+        assert_eq!(spelled("-0 %", POINT).map(f64::to_bits), Some(0));
+    }
+}
