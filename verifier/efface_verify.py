@@ -250,7 +250,8 @@ claim: notion=notion epsilon=number delta?=number mu?=number order?=number group
 requests: p-adaptive=count
 event/output-noise: kind=text setting=setting procedure=retrain|solve distance=number noise=number
     grid=number state=perfect|secret joint_releases=count releases=count
-    records?=count
+    records?=count preprocessing?=refitted
+refitted: min_frequency=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
 event/objective-perturbation: kind=text setting=setting noise=number grid=number residual=number
@@ -599,6 +600,11 @@ def output_noise_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     """An optimum found to within tau of the exact one, published on a grid with normal noise."""
     setting, tau, seen = event["setting"], event["distance"], 1
     rounded = off_grid(event)
+    if refitted := event["preprocessing"]:  # exact statistics are released with the weights
+        require(1 <= refitted["min_frequency"] <= LARGEST, "`min_frequency` must be in 1..2^53")
+        require(event["state"] == "perfect", "fitted preprocessing needs `perfect` state")
+        require(setting["normalizer"]["kind"] == "mean", "fitted preprocessing needs `mean`")
+        require(world in (DELETION, RETRAINING), "exact statistics are not differentially private")
     if world == DELETION:  # the reference is the exact optimum
         distance = tau + rounded
     elif world == RETRAINING:
@@ -905,6 +911,10 @@ RETRAINED = {
     "output-noise": (
         "`retrain` on the data after the request, with the same distance, noise and grid"
     ),
+    "output-noise/refitted": (
+        "`retrain` on the data after the request, which fits its preprocessing again to them, with "
+        "the same distance, noise and grid"
+    ),
     "noisy-gd": (
         "all steps of learning and of every request from the same start, on the data after the "
         "request"
@@ -924,6 +934,10 @@ RETRAINED = {
 NEVER_SAW = {
     "output-noise": (
         "the exact optimum on the remaining data, published with the same noise and grid"
+    ),
+    "output-noise/refitted": (
+        "preprocessing fitted to the remaining data and the exact optimum on them, published with "
+        "the same noise and grid"
     ),
     "noisy-gd": (
         "the same schedule of steps with records of one person among the request's, at most the "
@@ -1030,6 +1044,25 @@ LIMITS = (
 UNHIDDEN = (  # where nothing random is released
     "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
     "the difference between two models of this vault, which is made of the changed records",
+)
+REFITTED = (
+    "the preprocessing published with the weights (means, scales, names of categories and "
+    "classes), which is fitted again to the remaining records with every request"
+)
+# What two of the limits say where the engine fits the preprocessing.
+REFITTED_LIMITS = {
+    LIMITS[5]: LIMITS[5] + " before the rows came here",
+    LIMITS[10]: (
+        "the number of records and of classes of earlier releases, which their certificates state"
+    ),
+}
+EXACT_STATISTICS = (
+    (
+        "the remaining records: the release holds their exact means, scales and counts and the "
+        "names of their categories (rare ones merged) and classes, so that differential-privacy "
+        "holds at no epsilon"
+    ),
+    "the difference between two releases, whose preprocessing shows what the changed records held",
 )
 COVERS = (
     "the weights published with this request",
@@ -1216,12 +1249,14 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     mu = accountant(event, notion if private else RETRAINING, adjacency)
     direct = name in ("output-noise", "descent/secret")  # whatever led to the data at hand
     requests = "any" if notion == PRIVACY or direct else "non-adaptive"
-    releases, reference = event.get("joint_releases", 1), RETRAINED[name]
+    refitted = "/refitted" if event.get("preprocessing") else ""
+    releases, reference = event.get("joint_releases", 1), RETRAINED[name + refitted]
     if notion == PRIVACY:
         releases, reference = event["releases"], NEIGHBOURS
     elif notion == DELETION:
         require(name in NEVER_SAW, "deletion privacy needs `perfect` state")
-        releases, reference = 1, NEVER_SAW[name]
+        releases, reference = 1, NEVER_SAW[name + refitted]
+        require(not refitted or claim["requests"] == "non-adaptive", "releases hold statistics")
     if private and not (kind == "output-noise" and claim["requests"] == "non-adaptive"):
         group = str(event["setting"]["group"])
     elif name in ("output-noise", "descent/secret", "distributed-descent"):
@@ -1792,7 +1827,11 @@ def check_objective(document: Fields) -> str:
     if slope == INFINITY:  # targets are within 1 of zero, optima within sqrt(weight load/lambda)
         bounded = event["kind"] == "output-noise"
         require(bounded, "without a clip the gradients of the squared loss have no bound")
-        slope = row * (weight * load / setting["strong_convexity"]).sqrt() + 1
+        target = ONE
+        if event["preprocessing"]:  # y is scaled to variance 1, so that its squares sum to n
+            require(event["records"] is not None, "y is scaled by records whose number is hidden")
+            target = Decimal(event["records"]).sqrt()
+        slope = row * (weight * load / setting["strong_convexity"]).sqrt() + target
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], weight * load * curvature * row**2),
@@ -1834,8 +1873,9 @@ def size(document: Fields, name: str) -> Decimal:
 
 def follows_size(document: Fields, name: str) -> bool:
     """Whether an honest plan may compute a constant from the number of records."""
-    if name == "lambda":  # by the variants that choose it
-        return core(document["event"]).get("variant") in ("regularised", "weak")
+    if name == "lambda":  # by the variants that choose it, or as 1/n of the records at hand
+        event = core(document["event"])
+        return event.get("variant") in ("regularised", "weak") or bool(event.get("preprocessing"))
     return name not in CHOICES and not name.startswith("given-")
 
 
@@ -1854,6 +1894,8 @@ def check_assumptions(document: Fields) -> str:
         needed.add("group")
     if weighted(document):
         needed.add("weights")
+    if core(document["event"]).get("preprocessing"):
+        needed.add("preprocessing")
     if document["event"]["kind"] == "composed":
         needed.add("given")
     given = document["event"].get("given") or {}
@@ -1946,6 +1988,9 @@ def check_scope(document: Fields) -> str:
     limits: tuple[str, ...] = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
     if weighted(document):
         limits = (*limits, WEIGHT_LIMIT)
+    if core(event).get("preprocessing"):
+        limits = (*(REFITTED_LIMITS.get(limit, limit) for limit in limits), *EXACT_STATISTICS)
+        covers = (*covers, REFITTED)
     if exact:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
     if why := UNSOUND.get(core(event)["kind"]):

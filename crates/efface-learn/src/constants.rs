@@ -32,6 +32,8 @@ pub struct Declared {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constants {
     declared: Declared,
+    /// Upper bound on the mean of y^2 over any data set, where it is not that of the bound on |y|.
+    mean_square: Option<f64>,
 }
 
 /// A declared constant that breaks its rule.
@@ -113,7 +115,7 @@ impl Declared {
         }
         let (cols, outputs) = (self.cols, self.loss.outputs());
         match cols.checked_mul(outputs) {
-            Some(1..=0x1_0000_0000) => Ok(Constants { declared: self }),
+            Some(1..=0x1_0000_0000) => Ok(Constants { declared: self, mean_square: None }),
             _ => Err(ConstantsError::Parameters { cols, outputs }),
         }
     }
@@ -124,6 +126,13 @@ impl Constants {
     #[must_use]
     pub fn declared(&self) -> &Declared {
         &self.declared
+    }
+
+    /// The same constants for targets whose squares have at most this mean over the records of any
+    /// data set: those that are scaled to variance 1 by the data set itself.
+    #[must_use]
+    pub fn with_mean_square(self, mean_square: f64) -> Self {
+        Self { mean_square: Some(mean_square), ..self }
     }
 
     /// The loss of one record.
@@ -257,10 +266,13 @@ impl Constants {
     /// F0: upper bound on F(0).
     #[must_use]
     pub fn zero_value(&self) -> f64 {
-        outward::mul(
-            self.weighted_load(),
-            self.declared.loss.zero_value(self.declared.target_bound),
-        )
+        let loss = self.declared.loss;
+        let each = match (loss.task(), self.mean_square) {
+            // Both losses of regression are at most y^2/2 at 0.
+            (Task::Regression, Some(mean)) => outward::div(mean, 2.0),
+            _ => loss.zero_value(self.declared.target_bound),
+        };
+        outward::mul(self.weighted_load(), each)
     }
 
     /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite

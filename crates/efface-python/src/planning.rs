@@ -55,3 +55,11 @@ pub(crate) fn plan(
         _ => Err(raised(&Error::input(Code::Usage, "give either `table` or `sizes`"))),
     }
 }
+
+/// Whether a model with these settings, as JSON, fits its preprocessing to the records.
+#[pyfunction]
+pub(crate) fn fits_preprocessing(settings: &str) -> PyResult<bool> {
+    let settings: Settings = serde_json::from_str(settings)
+        .map_err(|error| raised(&Error::input(Code::Settings, error.to_string())))?;
+    Ok(settings.fits_preprocessing())
+}

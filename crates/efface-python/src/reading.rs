@@ -34,9 +34,11 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
 }
 
 /// The outputs (rows x outputs) of a linear map for the rows of a table, which go through the
-/// checks, the encoder and the row map of training: `coef` times the row, plus `intercept`.
+/// checks, the encoder (or the fitted preprocessing, as JSON) and the row map of training: `coef` times
+/// the row, plus `intercept`.
 #[pyfunction]
-#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
+#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, progress=None))]
 pub(crate) fn margins<'py>(
     py: Python<'py>,
     table: &Table,
@@ -44,10 +46,11 @@ pub(crate) fn margins<'py>(
     intercept: PyReadonlyArray1<'py, f64>,
     row_map: &str,
     row_norm: f64,
+    preprocessing: Option<&str>,
     progress: Callback,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
-    let linear = Linear { coef, intercept, row_map, row_norm };
+    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing };
     let all = table.lend(py, |source| {
         watched(py, &progress, |watch| efface::margins(source, &linear, watch))
     })?;

@@ -1,6 +1,8 @@
 //! Rows in NumPy arrays, lent to the engine.
 
-use efface::{MemoryRows, MemoryTable, Numbers, Source, Values};
+use efface::{
+    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Source, TimeUnit, Values,
+};
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -12,7 +14,10 @@ use pyo3::prelude::*;
 ///
 /// `x` is an array (rows x columns) of float32 or float64, or for sparse rows the tuple
 /// `(indptr: int64, indices: int32, data: float32 | float64, columns: int)` of CSR, columns
-/// ascending within each row. `y`, `ids`, `subjects` and `weights` have one value for each row: an
+/// ascending within each row, or a list of named columns for fitted preprocessing. Of these each is
+/// `(name, values)`, with values an array of float32 or float64 (NaN is missing), a list of texts or
+/// None, or a pair: int64 or bool and which are there (bool, or None for all), int32 codes and their
+/// texts (below 0 is missing), or int64 times since 1970 and their unit. `y`, `ids`, `subjects` and `weights` have one value for each row: an
 /// int64 or float64 array, or a list of str.
 #[pyclass(frozen, module = "efface._engine")]
 pub(crate) struct Table {
@@ -33,6 +38,23 @@ enum Rows {
     #[pyo3(transparent)]
     Double(Py<PyArray2<f64>>),
     Sparse(Py<PyArray1<i64>>, Py<PyArray1<i32>>, Entries, u32),
+    #[pyo3(transparent)]
+    Columns(Vec<(String, Content)>),
+}
+
+/// The values of a named column.
+#[derive(FromPyObject)]
+enum Content {
+    Codes(Py<PyArray1<i32>>, Vec<String>),
+    Times(Py<PyArray1<i64>>, String),
+    Integers(Py<PyArray1<i64>>, Option<Py<PyArray1<bool>>>),
+    Booleans(Py<PyArray1<bool>>, Option<Py<PyArray1<bool>>>),
+    #[pyo3(transparent)]
+    Singles(Py<PyArray1<f32>>),
+    #[pyo3(transparent)]
+    Doubles(Py<PyArray1<f64>>),
+    #[pyo3(transparent)]
+    Texts(Vec<Option<String>>),
 }
 
 #[derive(FromPyObject)]
@@ -80,13 +102,14 @@ impl Table {
         work: impl FnOnce(&Source<'_>) -> PyResult<T>,
     ) -> PyResult<T> {
         let rows = self.rows.borrow(py)?;
+        let named = rows.columns()?;
         let labels = borrow(py, self.labels.as_ref())?;
         let ids = borrow(py, self.ids.as_ref())?;
         let subjects = borrow(py, self.subjects.as_ref())?;
         let weights = borrow(py, self.weights.as_ref())?;
         let source = Source {
             memory: Some(MemoryTable {
-                rows: rows.view()?,
+                rows: rows.view(&named)?,
                 labels: labels.as_ref().map(LentColumn::view).transpose()?,
                 ids: ids.as_ref().map(LentColumn::view).transpose()?,
                 subjects: subjects.as_ref().map(LentColumn::view).transpose()?,
@@ -106,6 +129,90 @@ enum LentRows<'py> {
     Single(PyReadonlyArray2<'py, f32>),
     Double(PyReadonlyArray2<'py, f64>),
     Sparse(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, LentEntries<'py>, u32),
+    Columns(Vec<(&'py str, LentContent<'py>)>),
+}
+
+/// The values of a named column while they are borrowed.
+enum LentContent<'py> {
+    Codes(PyReadonlyArray1<'py, i32>, &'py [String]),
+    Times(PyReadonlyArray1<'py, i64>, TimeUnit),
+    Integers(PyReadonlyArray1<'py, i64>, Option<PyReadonlyArray1<'py, bool>>),
+    Booleans(PyReadonlyArray1<'py, bool>, Option<PyReadonlyArray1<'py, bool>>),
+    Singles(PyReadonlyArray1<'py, f32>),
+    Doubles(PyReadonlyArray1<'py, f64>),
+    Texts(&'py [Option<String>]),
+}
+
+impl Content {
+    fn borrow<'py>(&'py self, py: Python<'py>) -> PyResult<LentContent<'py>> {
+        let mask = |valid: &'py Option<Py<PyArray1<bool>>>| {
+            valid.as_ref().map(|valid| valid.bind(py).try_readonly()).transpose()
+        };
+        Ok(match self {
+            Self::Codes(codes, words) => LentContent::Codes(codes.bind(py).try_readonly()?, words),
+            Self::Times(times, name) => {
+                LentContent::Times(times.bind(py).try_readonly()?, unit(name)?)
+            }
+            Self::Integers(all, valid) => {
+                LentContent::Integers(all.bind(py).try_readonly()?, mask(valid)?)
+            }
+            Self::Booleans(all, valid) => {
+                LentContent::Booleans(all.bind(py).try_readonly()?, mask(valid)?)
+            }
+            Self::Singles(all) => LentContent::Singles(all.bind(py).try_readonly()?),
+            Self::Doubles(all) => LentContent::Doubles(all.bind(py).try_readonly()?),
+            Self::Texts(all) => LentContent::Texts(all),
+        })
+    }
+}
+
+fn unit(name: &str) -> PyResult<TimeUnit> {
+    Ok(match name {
+        "D" => TimeUnit::Day,
+        "s" => TimeUnit::Second,
+        "ms" => TimeUnit::Millisecond,
+        "us" => TimeUnit::Microsecond,
+        "ns" => TimeUnit::Nanosecond,
+        _ => {
+            let message = format!("times must be in D, s, ms, us or ns, got {name}");
+            return Err(PyValueError::new_err(message));
+        }
+    })
+}
+
+impl LentContent<'_> {
+    fn view(&self) -> PyResult<ColumnValues<'_>> {
+        Ok(match self {
+            Self::Codes(codes, categories) => {
+                ColumnValues::Codes { codes: codes.as_slice()?, categories }
+            }
+            Self::Times(values, unit) => {
+                ColumnValues::Times { values: values.as_slice()?, unit: *unit }
+            }
+            Self::Integers(values, valid) => ColumnValues::Integers {
+                values: values.as_slice()?,
+                valid: valid.as_ref().map(|valid| valid.as_slice()).transpose()?,
+            },
+            Self::Booleans(values, valid) => ColumnValues::Booleans {
+                values: values.as_slice()?,
+                valid: valid.as_ref().map(|valid| valid.as_slice()).transpose()?,
+            },
+            Self::Singles(all) => ColumnValues::Singles(all.as_slice()?),
+            Self::Doubles(all) => ColumnValues::Doubles(all.as_slice()?),
+            Self::Texts(all) => ColumnValues::Texts(all),
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Codes(all, _) => all.len(),
+            Self::Times(all, _) | Self::Integers(all, _) => all.len(),
+            Self::Booleans(all, _) => all.len(),
+            Self::Singles(all) => all.len(),
+            Self::Doubles(all) => all.len(),
+            Self::Texts(all) => all.len(),
+        }
+    }
 }
 
 enum LentEntries<'py> {
@@ -114,8 +221,14 @@ enum LentEntries<'py> {
 }
 
 impl Rows {
-    fn borrow<'py>(&self, py: Python<'py>) -> PyResult<LentRows<'py>> {
+    fn borrow<'py>(&'py self, py: Python<'py>) -> PyResult<LentRows<'py>> {
         Ok(match self {
+            Self::Columns(all) => {
+                let lend = |(name, content): &'py (String, Content)| {
+                    Ok((name.as_str(), content.borrow(py)?))
+                };
+                LentRows::Columns(all.iter().map(lend).collect::<PyResult<_>>()?)
+            }
             Self::Single(x) => LentRows::Single(x.bind(py).try_readonly()?),
             Self::Double(x) => LentRows::Double(x.bind(py).try_readonly()?),
             Self::Sparse(starts, indices, entries, width) => LentRows::Sparse(
@@ -132,8 +245,22 @@ impl Rows {
 }
 
 impl LentRows<'_> {
-    fn view(&self) -> PyResult<MemoryRows<'_>> {
+    /// The named columns, where the rows are in some.
+    fn columns(&self) -> PyResult<Vec<MemoryColumn<'_>>> {
+        let Self::Columns(all) = self else { return Ok(Vec::new()) };
+        let mut columns = Vec::with_capacity(all.len());
+        for (name, content) in all {
+            columns.push(MemoryColumn { name, values: content.view()?, declared: None });
+        }
+        Ok(columns)
+    }
+
+    fn view<'a>(&'a self, named: &'a [MemoryColumn<'a>]) -> PyResult<MemoryRows<'a>> {
         Ok(match self {
+            Self::Columns(all) => {
+                let rows = all.first().map_or(0, |(_, content)| content.len());
+                MemoryRows::Columns { columns: named, rows }
+            }
             Self::Single(x) => MemoryRows::Dense {
                 numbers: Numbers::Single(x.as_slice()?),
                 width: columns(x.shape())?,

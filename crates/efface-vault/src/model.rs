@@ -94,6 +94,17 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Puts another configuration in the place of the current one, whose bytes are erased at the
+    /// commit.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn replace_config(&mut self, config_json: &str) -> Result<(), WriteError> {
+        self.touch()?;
+        self.execute("UPDATE genesis SET config = ?1", [config_json])?;
+        Ok(())
+    }
+
     /// Replaces the secret state beside the model, or removes it. State computed from rows that
     /// this change deletes must be removed or recomputed here: the vault cannot know.
     ///

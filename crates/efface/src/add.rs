@@ -68,7 +68,7 @@ fn serve_rows(
     RowStore::Vault.check(plan)?;
     store.check(plan)?;
     let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
-    let rows = table.data.rows() as u64;
+    let rows = table.rows() as u64;
     if rows == 0 {
         return Err(Error::input(Code::Data, "the table has no records of the model's classes"));
     }
@@ -123,7 +123,7 @@ fn serve_rows(
         }
     };
     let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
-    let batch = Batch { data: &table.data, names: &names.after(first) };
+    let batch = Batch { data: &table.data, names: &names.after(first), raw: table.raw.as_ref() };
     let mut stored = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
     let keys = stored.insert(&batch, version)?;
     drop(stored);
@@ -195,11 +195,20 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
 fn body(table: &Table) -> String {
     let mut hasher = Sha256::new();
     let mut bytes = Vec::new();
-    for row in 0..table.data.rows() {
-        encode(&table.data, row, table.weighted, &mut bytes);
+    for row in 0..table.rows() {
+        match &table.raw {
+            Some(raw) => {
+                bytes.clear();
+                bytes.extend_from_slice(raw.rows.row(row));
+                bytes.extend(table.weights().get(row).copied().unwrap_or(1.0).to_le_bytes());
+            }
+            None => {
+                encode(&table.data, row, table.weighted, &mut bytes);
+                bytes.extend(table.data.y()[row].to_le_bytes());
+            }
+        }
         hasher.update((bytes.len() as u64).to_le_bytes());
         hasher.update(&bytes);
-        hasher.update(table.data.y()[row].to_le_bytes());
         for list in [&table.ids, &table.subjects] {
             let text = list.as_ref().map_or("", |list| list[row].as_ref());
             hasher.update((text.len() as u64).to_le_bytes());

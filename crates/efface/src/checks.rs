@@ -1,6 +1,7 @@
 //! Checks of a vault that `efface ledger verify` and `efface doctor` share: its keys and its rows.
 
-use efface_privacy::certificate::{CheckOutcome, Verdict};
+use efface_privacy::certificate::{Certificate, CheckOutcome, Constant, Origin, Verdict};
+use efface_privacy::event::{Event, Refitted};
 use efface_vault::{Keyring, ReadError, UnlockError, Vault};
 
 use crate::error::Result;
@@ -51,4 +52,43 @@ fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
     };
     vault.check_notes()?;
     Ok((count, true))
+}
+
+/// Constants that follow from the number of records and of classes, where preprocessing is fitted.
+const FOLLOW: [&str; 9] = [
+    "loss",
+    "lambda",
+    "delta",
+    "lipschitz",
+    "smoothness",
+    "parameters",
+    "distance",
+    "noise",
+    "plan",
+];
+
+/// Whether two certificates of a model state the same constants; where preprocessing is fitted, but for
+/// those that nobody declared and that follow from the number of records.
+pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
+    if one.not_for_release != other.not_for_release {
+        return false;
+    }
+    let (now, then) = (one.event.setting(), other.event.setting());
+    if refitted(one).is_none() || refitted(one) != refitted(other) {
+        return one.constants == other.constants && now == then;
+    }
+    let same = |(now, then): (&Constant, &Constant)| {
+        let moves = now.origin != Origin::User && FOLLOW.contains(&now.name.as_str());
+        now.name == then.name && now.origin == then.origin && (moves || now.value == then.value)
+    };
+    one.constants.len() == other.constants.len()
+        && one.constants.iter().zip(&other.constants).all(same)
+        && (now.group, now.normalizer) == (then.group, then.normalizer)
+}
+
+fn refitted(certificate: &Certificate) -> Option<Refitted> {
+    match &certificate.event {
+        Event::OutputNoise(event) => event.preprocessing,
+        _ => None,
+    }
 }

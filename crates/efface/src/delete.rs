@@ -16,6 +16,7 @@ use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
+use crate::plan::Task;
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
@@ -299,8 +300,14 @@ fn foreseen(
     leaving: &[Identity],
     remaining: u64,
 ) -> Result<(Option<u64>, Vec<Claim>)> {
-    let plan = &current.plan;
     current.published()?;
+    let classes = match &current.plan.task {
+        Task::Classes(names) => names.clone(),
+        Task::Range(..) => Vec::new(),
+    };
+    // Where preprocessing is fitted, constants follow from the number of records; that a class may
+    // leave with its last record is seen when the request is served.
+    let plan = &current.plan.resolved_again(remaining, classes, 0.0)?;
     check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
     let deleted_since: Vec<u64> = leaving.iter().map(|i| since(i.added_version)).collect();
     let change = Change { deleted_since: &deleted_since, added: 0 };

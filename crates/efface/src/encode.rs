@@ -70,8 +70,40 @@ pub(crate) fn weight_bytes(weights: &[f64]) -> Vec<u8> {
     weights.iter().flat_map(|weight| weight.to_le_bytes()).collect()
 }
 
+/// What a model publishes: its weights, and before them, where preprocessing is fitted, the statistics
+/// as canonical JSON after the number of its bytes.
+pub(crate) fn release_bytes(plan: &Plan, weights: &[f64]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(found) = plan.statistics()? {
+        let text = serde_json::to_string(found)
+            .map_err(|error| Error::storage(Code::Preprocessing, error.to_string()))?;
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    bytes.extend(weight_bytes(weights));
+    Ok(bytes)
+}
+
+/// The way back of [`release_bytes`]: the plan with its statistics, and the weights.
+pub(crate) fn released(bytes: &[u8], plan: Plan) -> Result<(Plan, Vec<f64>)> {
+    if plan.fitting.is_none() {
+        let weights = weights_of(bytes, &plan)?;
+        return Ok((plan, weights));
+    }
+    let cut = || Error::storage(Code::Damaged, "the vault's model is cut short");
+    let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(cut)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut())?;
+    let (text, weights) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let found = serde_json::from_slice(text).map_err(|error| {
+        Error::storage(Code::Damaged, format!("the vault's preprocessing: {error}"))
+    })?;
+    let plan = plan.attach(found)?;
+    let weights = weights_of(weights, &plan)?;
+    Ok((plan, weights))
+}
+
 /// The way back of [`weight_bytes`], checked against the plan.
-pub(crate) fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
+fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (words, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() || words.len() != plan.parameters() {
         return Err(Error::storage(

@@ -115,6 +115,7 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
         ("row_map", vec![model.row_map.clone()]),
         ("schema", vec![model.schema.clone()]),
         ("vault", vec![model.vault.clone()]),
+        ("preprocessing", vec![model.preprocessing.clone().unwrap_or_default()]),
         ("digest", vec![model.digest.clone()]),
         ("salt", vec![model.salt.clone()]),
     ];

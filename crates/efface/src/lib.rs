@@ -69,7 +69,10 @@ pub use bounds::{EventBound, bounds};
 pub use context::{Context, Progress, Watch};
 pub use copies::{Backup, backup, relocate, restore};
 pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
-pub use efface_formats::{Draft, MemoryRows, MemoryTable, Numbers, Values};
+pub use efface_formats::{
+    ColumnValues, Draft, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers, Rules,
+    TimeUnit, Values,
+};
 pub use efface_page::Page;
 pub use efface_privacy::certificate::{Check, CheckOutcome, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
@@ -83,7 +86,9 @@ pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction,
     Residual, Served, Status, Work,
 };
-pub use plan::{Ids, MechanismName, Plan, Published, SampleWeights, Schedule, Target};
+pub use plan::{
+    Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights, Schedule, Target,
+};
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;
 pub use report::report;

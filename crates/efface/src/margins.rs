@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::{Features, Layout, ReadOptions, Record, RowMap, Sink, SinkError};
+use efface_formats::{
+    Features, Fitted, FrameRequest, Layout, ReadOptions, Record, Row, RowMap, Sink, SinkError,
+};
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
@@ -19,6 +21,9 @@ pub struct Linear<'a> {
     pub row_map: &'a str,
     /// Bound on the norm of a row.
     pub row_norm: f64,
+    /// Fitted preprocessing of rows as they come, the JSON of [`Weights`](crate::Weights); none where
+    /// a schema encodes them.
+    pub preprocessing: Option<&'a str>,
 }
 
 /// The outputs of every row of a table, row by row: `coef` times the row as a vault would store
@@ -45,8 +50,19 @@ pub fn margins(
         return Err(Error::input(Code::Weights, message));
     }
     let row_map: RowMap = row_map(linear.row_map, linear.row_norm)?;
-    let options = ReadOptions { label_required: false, row_map, ..source.options()? };
-    let mut sink = Margins { linear, width, rows: 0, all: Vec::new(), watch };
+    let fitted = linear.preprocessing.map(serde_json::from_str::<Fitted>).transpose();
+    let fitted = fitted.map_err(|error| {
+        Error::input(Code::Preprocessing, format!("the preprocessing cannot be read: {error}"))
+    })?;
+    if fitted.as_ref().is_some_and(|fitted| fitted.width() as usize != width) {
+        let message = "the preprocessing gives another number of columns than `coef` has";
+        return Err(Error::input(Code::Preprocessing, message));
+    }
+    let frame = fitted.as_ref().map(|fitted| FrameRequest::Given(fitted.frame().clone()));
+    let options = ReadOptions { label_required: false, row_map, frame, ..source.options()? };
+    let row = fitted.as_ref().map(Fitted::buffer);
+    let fitted = fitted.as_ref().zip(row);
+    let mut sink = Margins { linear, row_map, fitted, width, rows: 0, all: Vec::new(), watch };
     source.read(&options, &mut sink)?;
     Ok(sink.all)
 }
@@ -56,6 +72,9 @@ const REPORT: u64 = 4096;
 
 struct Margins<'a> {
     linear: &'a Linear<'a>,
+    row_map: RowMap,
+    /// Preprocessing, and a buffer for its rows.
+    fitted: Option<(&'a Fitted, Row)>,
     width: usize,
     rows: u64,
     all: Vec<f64>,
@@ -64,7 +83,7 @@ struct Margins<'a> {
 
 impl Sink for Margins<'_> {
     fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
-        if layout.width as usize == self.width {
+        if self.fitted.is_some() || layout.width as usize == self.width {
             return Ok(());
         }
         let (expected, got) = (self.width, layout.width);
@@ -79,9 +98,17 @@ impl Sink for Margins<'_> {
             return Err(SinkError::new(Error::interrupted()));
         }
         self.rows += 1;
-        let blocks = self.linear.coef.chunks_exact(self.width.max(1));
-        for (coef, intercept) in blocks.zip(self.linear.intercept) {
-            self.all.push(product(coef, record.features) + intercept);
+        let features = match (&mut self.fitted, record.raw) {
+            (Some((fitted, row)), Some(raw)) => {
+                fitted.encode(raw, row).map_err(SinkError::new)?;
+                self.row_map.apply(row.values_mut()).map_err(SinkError::new)?;
+                row.features()
+            }
+            _ => record.features,
+        };
+        for (output, intercept) in self.linear.intercept.iter().enumerate() {
+            let coef = &self.linear.coef[output * self.width..][..self.width];
+            self.all.push(product(coef, features) + intercept);
         }
         Ok(())
     }

@@ -164,6 +164,9 @@ pub struct Status {
     pub version: u64,
     /// Number of weights, all outputs together.
     pub parameters: u64,
+    /// What fitted preprocessing decided for each column, a line each; empty without it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preprocessing: Vec<String>,
     /// Requests served, by kind.
     pub requests: Vec<(String, u64)>,
     /// Exports that the ledger records.

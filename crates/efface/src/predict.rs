@@ -9,6 +9,7 @@ use efface_learn::{Model, Scores, Task as LearnTask};
 use crate::error::{Code, Error, Result};
 use crate::outcome::{Evaluation, Prediction};
 use crate::plan::{Plan, Task};
+use crate::rows::Labels;
 use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
 use crate::table::{Table, read_table};
@@ -142,12 +143,16 @@ pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
 }
 
 fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
-    let options = source.options_for(plan, labels)?;
+    let mut options = source.options_for(plan, labels)?;
+    if let (Task::Classes(names), true) = (&plan.task, labels) {
+        options.classes = Some(names.clone());
+    }
     let range = match &plan.task {
         Task::Range(low, high) => Some((low.0, high.0)),
         Task::Classes(_) => None,
     };
-    let table = read_table(source, &options, plan.rows.intercept.0, range, &mut |_| Ok(()))?;
+    let mut table = read_table(source, &options, plan.rows.intercept.0, range, &mut |_| Ok(()))?;
+    table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
         return Err(Error::refused(
             Code::Data,

@@ -63,7 +63,7 @@ impl<'a> Simulation<'a> {
         let names = Names::by_position(data.rows());
         let all = || -> Result<InMemory<'a>> {
             let mut rows = InMemory::none(plan)?;
-            rows.insert(&Batch { data, names: &names }, 1)?;
+            rows.insert(&Batch { data, names: &names, raw: None }, 1)?;
             Ok(rows)
         };
         let (before, mut after) = (all()?, all()?);

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    Draft, Features, Format, Input, Limits, MemoryTable, PathOrStdin, ReadError, ReadOptions,
-    RowMap, RowMapMode, Schema, Sink,
+    Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, PathOrStdin, ReadError,
+    ReadOptions, RowMap, RowMapMode, Schema, Sink,
 };
+use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
 
 use crate::error::{Code, Error, Result};
@@ -127,7 +128,13 @@ impl Source<'_> {
             None => efface_formats::Task::Classification,
         };
         let row_map = row_map(choices.row_map, choices.row_norm)?;
-        Ok(ReadOptions { task, row_map, ..self.options()? })
+        let frame = choices.fitted.then_some(FrameRequest::New);
+        let regression = choices.loss.task() == LossTask::Regression;
+        let task = match task {
+            _ if choices.fitted && regression => efface_formats::Task::Regression { range: None },
+            task => task,
+        };
+        Ok(ReadOptions { task, row_map, frame, ..self.options()? })
     }
 
     /// How to read a table for a model that exists: as its plan says.
@@ -148,6 +155,28 @@ impl Source<'_> {
                 (efface_formats::Task::Classification, labels.then(|| names.clone()))
             }
         };
+        if let Some(fitting) = &plan.fitting {
+            let (task, classes) = match &plan.task {
+                Task::Range(..) => (efface_formats::Task::Regression { range: None }, None),
+                Task::Classes(_) => (efface_formats::Task::Classification, fitting.classes.clone()),
+            };
+            let own = self.options()?;
+            // Prediction needs no more than the columns of features.
+            let role = |given: Option<String>, usual: &Option<String>| {
+                given.or_else(|| usual.clone().filter(|_| labels))
+            };
+            return Ok(ReadOptions {
+                frame: Some(FrameRequest::Given(fitting.frame.clone())),
+                task,
+                classes: classes.filter(|_| labels),
+                label_required: labels,
+                label: role(own.label, &fitting.roles.label),
+                id: role(own.id, &fitting.roles.id),
+                subject: role(own.subject, &fitting.roles.subject),
+                weight: role(own.weight, &fitting.roles.weight),
+                ..self.options()?
+            });
+        }
         Ok(ReadOptions {
             schema: Some(schema_of(&plan.rows.schema)?),
             task,

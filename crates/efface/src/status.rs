@@ -54,7 +54,12 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         subjects: counts.subjects,
         capacity: plan.capacity(),
         version: current.version,
-        parameters: plan.setting.parameters,
+        parameters: plan.parameters() as u64,
+        preprocessing: plan
+            .statistics()
+            .ok()
+            .flatten()
+            .map_or_else(Vec::new, efface_formats::Fitted::describe),
         requests: tally.requests.clone().into_iter().collect(),
         exports: tally.exports.clone(),
         releases_left,

@@ -11,7 +11,7 @@ use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault}
 
 use crate::context::{Context, Progress, Watch};
 use crate::digest::certifies;
-use crate::encode::weights_of;
+use crate::encode::released;
 use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
@@ -113,7 +113,8 @@ impl Current {
             // Whoever put a model back did not get it from here.
             (Some(_), true) => (None, false),
             (Some(stored), false) => {
-                let weights = weights_of(&stored.weights, &current.plan)?;
+                let (plan, weights) = released(&stored.weights, current.plan)?;
+                current.plan = plan;
                 let certified = certifies(&current.latest, &stored);
                 let (salt, digest) = (stored.salt, stored.digest);
                 (Some(Published { salt, digest, weights }), certified)

@@ -1,20 +1,24 @@
-//! The sums that `ridge` keeps, held against the rows they are of.
+//! What was computed from the rows, held against them: the sums that `ridge` keeps, and fitted
+//! preprocessing.
 
 use std::ops::ControlFlow;
 
 use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
-use crate::encode::weight_bytes;
+use crate::encode::{released, weight_bytes};
 use crate::error::Result;
 use crate::mechanism::{refused, ridge_plan};
 use crate::plan::Plan;
 use crate::rows::InVault;
 use crate::store::kept;
 
-/// Builds the sums anew from the vault's rows and holds them against those kept and against the
-/// published weights. A model without sums is passed over.
+/// Computes it anew from the vault's rows: the sums, also against the published weights, or the
+/// preprocessing. A model with neither is passed over.
 pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+    if plan.fitting.is_some() {
+        return preprocessing(vault, plan, verdict);
+    }
     if !plan.mechanism.is_exact() {
         return Ok(());
     }
@@ -45,5 +49,26 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         let reason = "rows, sums and weights agree, bit for bit";
         verdict.push("sums", CheckOutcome::Holds, reason);
     }
+    Ok(())
+}
+
+/// Fits the preprocessing anew to the vault's rows and holds it against the published one.
+fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+    let Some(model) = vault.model()? else { return Ok(()) };
+    let anew =
+        InVault::at_rest(vault, plan).unprepared().and_then(|(rows, _)| plan.refitted(&rows));
+    let stored = released(&model.weights, plan.clone());
+    let (outcome, reason) = match (anew, stored) {
+        (Ok(anew), Ok((stored, _))) if anew == stored => (
+            CheckOutcome::Holds,
+            "the preprocessing is that of the vault's rows, bit for bit".to_owned(),
+        ),
+        (Ok(_), Ok(_)) => (
+            CheckOutcome::Fails,
+            "the published preprocessing is not that of the vault's rows".to_owned(),
+        ),
+        (Err(error), _) | (_, Err(error)) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("preprocessing", outcome, reason);
     Ok(())
 }

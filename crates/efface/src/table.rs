@@ -1,8 +1,8 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
 use efface_formats::{
-    ClassTable, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence, ReadOptions,
-    Record, Schema, Sink, SinkError, Spot,
+    ClassTable, Frame, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence,
+    RawRows, ReadOptions, Record, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
@@ -12,6 +12,7 @@ use zeroize::Zeroize;
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights, Task};
+use crate::rows::{Labels, Unprepared};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
 
@@ -19,6 +20,9 @@ use crate::source::{Source, map_target, with_intercept};
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) data: Dataset,
+    /// The records as they came, where preprocessing is fitted; then `data` has none until they are
+    /// [prepared](Self::prepare).
+    pub(crate) raw: Option<Unprepared>,
     /// Whether the table has weights; else every record counts once.
     pub(crate) weighted: bool,
     /// One for each row, or none at all.
@@ -39,6 +43,32 @@ pub(crate) struct Table {
     pub(crate) left_out: u64,
 }
 
+impl Table {
+    /// How many records it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.raw.as_ref().map_or(self.data.rows(), |raw| raw.rows.len())
+    }
+
+    /// Turns raw records into numbers, by the statistics of a plan.
+    pub(crate) fn prepare(&mut self, plan: &Plan, labels: Labels) -> Result<()> {
+        let Some(raw) = &self.raw else { return Ok(()) };
+        let prepared = raw.prepare(plan, labels)?;
+        self.data = prepared.data;
+        self.features = plan.rows.features;
+        self.sparse = plan.rows.sparse;
+        self.private.rows_scaled = prepared.scaled;
+        Ok(())
+    }
+
+    /// The weights of records, where they have some.
+    pub(crate) fn weights(&self) -> &[f64] {
+        match &self.raw {
+            Some(raw) => raw.weights.as_deref().unwrap_or_default(),
+            None => self.data.sample_weights(),
+        }
+    }
+}
+
 /// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended.
 pub(crate) fn read_table(
     source: &Source<'_>,
@@ -49,6 +79,7 @@ pub(crate) fn read_table(
 ) -> Result<Table> {
     let mut sink = Collector {
         x: None,
+        raw: Vec::new(),
         y: Vec::new(),
         ids: Vec::new(),
         subjects: Vec::new(),
@@ -75,6 +106,7 @@ pub(crate) fn read_table(
     let summary = source.read(options, &mut sink)?;
     let Collector {
         x,
+        raw,
         mut y,
         ids,
         subjects,
@@ -97,11 +129,22 @@ pub(crate) fn read_table(
     let rows = y.len();
     let x = x.ok_or_else(|| Error::input(Code::Data, "the table has no header and no rows"))?;
     let weighted = weights.len() == rows && rows > 0;
-    let data = if weighted { Dataset::weighted(x, y, weights) } else { Dataset::new(x, y) };
-    let data = data.map_err(|error| Error::input(Code::Data, error.to_string()))?;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
+    let (mut y, mut weights) = (y, weights);
+    let raw =
+        summary.frame.map(|frame| unprepared(frame, raw, weighted, &mut weights)).transpose()?;
+    if raw.is_some() {
+        y.clear();
+    }
+    let data = if weighted && raw.is_none() {
+        Dataset::weighted(x, y, weights)
+    } else {
+        Dataset::new(x, y)
+    };
+    let data = data.map_err(|error| Error::input(Code::Data, error.to_string()))?;
     Ok(Table {
         data,
+        raw,
         weighted,
         ids: all(ids),
         subjects: all(subjects),
@@ -117,11 +160,28 @@ pub(crate) fn read_table(
     })
 }
 
+/// Raw rows in one place, whose separate copies are overwritten.
+fn unprepared(
+    frame: Frame,
+    raw: Vec<Vec<u8>>,
+    weighted: bool,
+    weights: &mut Vec<f64>,
+) -> Result<Unprepared> {
+    let mut rows = RawRows::new(frame);
+    for mut row in raw {
+        rows.push(&row).map_err(|error| Error::input(Code::Data, error.to_string()))?;
+        row.zeroize();
+    }
+    let weights = std::mem::take(weights);
+    Ok(Unprepared { rows, weights: weighted.then_some(weights) })
+}
+
 /// How many rows between two reports.
 const REPORT: usize = 4096;
 
 struct Collector<'a> {
     x: Option<Matrix>,
+    raw: Vec<Vec<u8>>,
     y: Vec<f64>,
     ids: Vec<Box<str>>,
     subjects: Vec<Box<str>>,
@@ -158,6 +218,12 @@ impl Sink for Collector<'_> {
             let rows = self.y.len() as u64;
             (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
         }
+        if let Some(raw) = record.raw {
+            self.raw.push(raw.to_vec());
+            self.y.push(0.0);
+            self.named(&record);
+            return Ok(());
+        }
         let target = match record.label {
             None => 0.0,
             Some(LabelRef::Class { index, .. }) => f64::from(index),
@@ -174,6 +240,14 @@ impl Sink for Collector<'_> {
             x.push(row).map_err(SinkError::new)?;
         }
         self.y.push(target);
+        self.named(&record);
+        Ok(())
+    }
+}
+
+impl Collector<'_> {
+    /// Takes what a record carries beside features and label.
+    fn named(&mut self, record: &Record<'_>) {
         // The readers count from 1.
         self.positions.push(record.position.saturating_sub(1));
         if let (Some(spots), Some(_)) = (&mut self.spots, record.id) {
@@ -182,7 +256,6 @@ impl Sink for Collector<'_> {
         self.ids.extend(record.id.map(Box::from));
         self.subjects.extend(record.subject.map(Box::from));
         self.weights.extend(record.weight);
-        Ok(())
     }
 }
 
@@ -198,7 +271,8 @@ pub(crate) fn read_as_planned(
         Task::Classes(_) => None,
     };
     let table = read_table(source, &options, plan.rows.intercept.0, range, tell)?;
-    if table.features != plan.rows.features || table.sparse != plan.rows.sparse {
+    let encoded = plan.fitting.is_none();
+    if encoded && (table.features != plan.rows.features || table.sparse != plan.rows.sparse) {
         let shape = |features, sparse| {
             format!("{features} {} features", if sparse { "sparse" } else { "dense" })
         };
@@ -217,7 +291,7 @@ pub(crate) fn read_as_planned(
 
 /// Records have weights exactly where the model's do, and none beyond the largest.
 fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
-    let weights = table.data.sample_weights();
+    let weights = table.weights();
     match (plan.max_weight, table.weighted) {
         (Some(_), false) if weights.is_empty() => Ok(()),
         (Some(_), false) => Err(Error::refused(
@@ -255,6 +329,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
     Ok(Facts {
         subjects: table.subjects.is_some(),
         parts: None,
+        fitting: None,
         records: table.data.rows() as u64,
         features: table.features,
         sparse: table.sparse,

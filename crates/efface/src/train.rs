@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use efface_formats::{Fitted, Rules};
+use efface_learn::loss::Task;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
@@ -12,12 +14,12 @@ use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
 use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan};
+use crate::plan::{Choices, Facts, Fitting, Ids, Plan, Roles, SampleWeights};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::rows::{
-    Access, InMemory, InParts, Names, Partitioned, RowStore, Rows, check_names, failed,
-    insert_places,
+    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, Unprepared, check_names,
+    failed, insert_places,
 };
 use crate::serve::{Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
@@ -96,6 +98,11 @@ struct First<'a> {
 impl First<'_> {
     fn of_table(&self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
         let choices = self.choices;
+        if choices.fitted && source.schema.is_some() {
+            let message = "`§schema` declares what `§preprocess fitted` computes from the records";
+            return Err(Error::refused(Code::Settings, message)
+                .hint("leave out `§schema`, or use `§preprocess declared`"));
+        }
         let options = source.training_options(choices)?;
         let range = choices.settings.target_range;
         let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
@@ -110,12 +117,20 @@ impl First<'_> {
         }
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
-        let facts = facts_of(source, &table, ids)?;
-        let plan = self.plan(&facts)?;
+        let mut table = table;
+        let (facts, plan) = match &table.raw {
+            Some(raw) => self.fitted(source, raw, ids, table.subjects.is_some())?,
+            None => {
+                let facts = facts_of(source, &table, ids)?;
+                let plan = self.plan(&facts)?;
+                (facts, plan)
+            }
+        };
+        table.prepare(&plan, Labels::Needed)?;
         plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
-        let rows = InMemory::of(&plan, table.data, names);
+        let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
         let store = context.rows;
         let mut insert = |creation: &mut Creation| {
             if !named {
@@ -129,6 +144,55 @@ impl First<'_> {
         Ok(served)
     }
 
+    /// Facts and plan of records whose preprocessing is fitted, which they are fitted to.
+    fn fitted(
+        &self,
+        source: &Source<'_>,
+        raw: &Unprepared,
+        ids: Ids,
+        subjects: bool,
+    ) -> Result<(Facts, Plan)> {
+        let choices = self.choices;
+        let rules = Rules {
+            min_records: choices.min_frequency,
+            regression: choices.loss.task() == Task::Regression,
+            ..Rules::default()
+        };
+        let found = Fitted::fit(&raw.rows, &rules);
+        let found =
+            found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
+        let settings = Settings {
+            start: None,
+            face: None,
+            // That there was one, not which.
+            seed: choices.settings.seed.map(|_| 0),
+            ..choices.settings.clone()
+        };
+        let fitting = Fitting {
+            settings,
+            frame: raw.rows.frame().clone(),
+            rules,
+            classes: source.classes.clone(),
+            roles: Roles {
+                label: source.label.clone(),
+                id: source.id.clone(),
+                subject: source.subject.clone(),
+                weight: source.weight.clone(),
+            },
+            records: raw.rows.len() as u64,
+            found: None,
+        };
+        let classes = found.classes().to_vec();
+        let facts = Facts {
+            ids,
+            subjects,
+            weights: raw.weights.as_deref().map(SampleWeights::of),
+            ..Facts::of_fitting(fitting, classes)
+        };
+        let plan = self.plan(&facts)?.attach(found)?;
+        Ok((facts, plan))
+    }
+
     /// The plan goes to [`Partitioned::make`], which fails for parts that cannot be made.
     fn of_parts(
         &self,
@@ -136,9 +200,15 @@ impl First<'_> {
         held: &dyn Partitioned,
         context: &mut Context<'_>,
     ) -> Result<Served> {
+        if self.choices.fitted {
+            let message = "`§preprocess fitted` needs rows, and partitions return only sums";
+            return Err(Error::refused(Code::InParts, message).hint(
+                "use `§preprocess declared`, with rows that were scaled by public constants",
+            ));
+        }
         let facts = facts_of_parts(shape, self.choices)?;
         let plan = self.plan(&facts)?;
-        let scaled = held.make(&written(&plan)?).map_err(failed)?;
+        let scaled = held.make(&plan.written()?).map_err(failed)?;
         let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
         if expected != (got.0 as u64, got.1 as u64) {
             let message = format!(
@@ -196,7 +266,7 @@ impl First<'_> {
         let genesis = Genesis {
             vault_id,
             created_at: received_at.clone(),
-            config_json: written(plan)?,
+            config_json: plan.written()?,
             public_key: context.keyring.public_key(),
         };
         let mut creation = Vault::create(output, &genesis, context.keyring)?;
@@ -205,11 +275,6 @@ impl First<'_> {
         creation.commit()?;
         Ok(served)
     }
-}
-
-/// The plan as the vault keeps it.
-fn written(plan: &Plan) -> Result<String> {
-    serde_json::to_string(plan).map_err(|error| Error::storage(Code::Plan, error.to_string()))
 }
 
 /// Refuses early what could not be created at the end.

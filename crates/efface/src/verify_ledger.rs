@@ -10,7 +10,7 @@ use efface_privacy::event::{Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
 use serde_json::Value;
 
-use crate::checks;
+use crate::checks::{self, same_constants};
 use crate::digest::certifies;
 use crate::error::Result;
 use crate::head::Head;
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
             verdict.push(&format!("entry {index}"), CheckOutcome::Fails, reason);
         }
         if let (Some(first), Some(latest)) = (&first, &self.latest)
-            && !fixed(latest, first)
+            && !same_constants(latest, first)
         {
             let name = format!("entry {}", newest.index);
             verdict.push(&name, CheckOutcome::Fails, OTHER_CONSTANTS);
@@ -386,7 +386,7 @@ impl<'a> Walk<'a> {
         {
             return Err("its model version does not follow the previous one".into());
         }
-        if !fixed(certificate, before) {
+        if !same_constants(certificate, before) {
             return Err(OTHER_CONSTANTS.into());
         }
         match (&certificate.event, &before.event) {
@@ -439,13 +439,6 @@ fn ranges(numbers: &[u64]) -> String {
 
 const OTHER_CONSTANTS: &str = "its constants differ from those before, which are fixed for the \
     life of a model";
-
-/// Whether two certificates of a model state the same constants.
-fn fixed(one: &Certificate, other: &Certificate) -> bool {
-    one.constants == other.constants
-        && one.event.setting() == other.event.setting()
-        && one.not_for_release == other.not_for_release
-}
 
 /// Deleted records add up; what was hidden stays hidden, what was stated stays stated.
 fn removed_goes_on(

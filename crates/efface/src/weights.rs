@@ -6,7 +6,7 @@ use efface_formats::FeatureNames;
 use efface_vault::Vault;
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Task};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
@@ -34,10 +34,15 @@ pub struct Weights {
     pub classes: Option<Vec<String>>,
     /// The declared range of y, for regression: outputs are mapped from [-1, 1] to it.
     pub target_range: Option<(f64, f64)>,
-    /// Names of the features where the table had some.
+    /// Names of the features where the table had some; with fitted preprocessing those it makes.
     pub names: Option<Vec<String>>,
+    /// Names of the columns that fitted preprocessing takes, where the table had some.
+    pub columns: Option<Vec<String>>,
     /// How a row becomes features: the text of a schema.
     pub schema: String,
+    /// Fitted preprocessing as JSON, which rows go through as they come; none where the schema encodes
+    /// them.
+    pub preprocessing: Option<String>,
     /// Bound on the norm of a row.
     pub row_norm: f64,
     /// `clip`, `unit` or `refuse`.
@@ -79,11 +84,25 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         Task::Classes(names) => (Some(names.clone()), None),
         Task::Range(low, high) => (None, Some((low.0, high.0))),
     };
-    let schema = schema_of(&plan.rows.schema)?;
-    let names = match schema.feature_names() {
+    let found = plan.statistics()?;
+    let (names, plain) = match found {
+        Some(found) => (found.feature_names(), false),
+        None => {
+            let schema = schema_of(&plan.rows.schema)?;
+            (schema.feature_names(), schema.is_plain())
+        }
+    };
+    let names = match names {
         FeatureNames::Listed(names) => Some(names),
         FeatureNames::Numbered { .. } => None,
     };
+    let columns = match found.map(|found| found.frame().feature_columns()) {
+        Some(FeatureNames::Listed(names)) => Some(names),
+        _ => None,
+    };
+    let preprocessing = found.map(serde_json::to_string).transpose();
+    let preprocessing =
+        preprocessing.map_err(|error| Error::storage(Code::Preprocessing, error.to_string()))?;
     Ok(Weights {
         vault: current.genesis.vault_id.clone(),
         version: current.version,
@@ -96,10 +115,12 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         classes,
         target_range,
         names,
+        columns,
         schema: plan.rows.schema.clone(),
         row_norm: plan.rows.norm.0,
         row_map: plan.rows.map.clone(),
-        plain: schema.is_plain(),
+        plain,
+        preprocessing,
         sparse: plan.rows.sparse,
         outputs: parts.outputs as u64,
         features: parts.features as u64,

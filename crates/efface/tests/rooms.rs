@@ -15,8 +15,9 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-matrix", "change simd tree csr dense kernel matrix gram pass"),
     (
         "efface-formats",
-        "time cell input lengths limits look error budget lines record row_map schema fitted \
-         source options summary label delivery raw_rows table format matrix memory read draft texts",
+        "input lengths limits look time cell error budget lines record row_map schema \
+         source fitted options summary label raw_rows delivery table format matrix memory \
+         read draft texts",
     ),
     (
         "efface-learn",
@@ -29,24 +30,24 @@ const ROOMS: &[(&str, &str)] = &[
          raw_file schema hot_journal sweep vault identity transaction unlock ledger model \
          place position record request tally tombstone creation damage copy",
     ),
-    ("efface-page", "number model text html words certificate figure"),
+    ("efface-page", "model number page html text words certificate figure"),
     (
         "efface",
-        "digest mechanism_name error account leaving seal settings show head plan bounds encode naming \
-         shape start rows source context listed margins mechanism random table notice \
-         partitioned planner resolve simulation outcome ledger checks store audit_sample \
-         predict serve status sums verify weights add erase export refresh train \
-         verify_ledger copies delete examine report salvage",
+        "digest mechanism_name error account leaving seal settings show head plan bounds \
+         encode naming shape start rows source context listed margins mechanism random \
+         table notice partitioned planner resolve simulation outcome ledger checks store \
+         audit_sample predict serve status sums verify weights add erase export refresh \
+         train verify_ledger copies delete examine report salvage",
     ),
-    ("efface-lab", "trial audit attack reproduce"),
+    ("efface-lab", "audit trial attack reproduce"),
     (
         "efface-cli",
-        "failure progress words destination input interrupt output context exit names \
+        "failure progress words destination input interrupt names output context exit \
          key_file arguments command command_line",
     ),
     (
         "efface-python",
-        "settings error losses pool remote table accounting key watch copies part planning \
+        "losses pool remote settings table error accounting key watch copies part planning \
          reading requests",
     ),
 ];

@@ -58,7 +58,7 @@ VERSION: str
 class Table:
     def __new__(
         cls,
-        x: _Numbers | _Sparse,
+        x: _Numbers | _Sparse | list[tuple[str, Any]],
         *,
         y: _Column | None = None,
         ids: _Column | None = None,
@@ -163,8 +163,10 @@ def margins(
     *,
     row_map: str,
     row_norm: float,
+    preprocessing: str | None = None,
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...
+def fits_preprocessing(settings: str) -> bool: ...
 def plan_of(vault: _Path) -> str: ...
 def entries(vault: _Path) -> str: ...
 def certificate(vault: _Path, which: str = "latest") -> str: ...

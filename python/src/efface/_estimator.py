@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _engine, _face, _rows
-from ._around import limits_of_calls, source_of
+from ._around import limits_of_calls
 from ._erasure import Erasure, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._following import Following
@@ -29,8 +24,8 @@ from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._progress import shown
 from ._published import Published
+from ._reading import Reading
 from ._settings import settings_of, start_of, to_json
-from ._table import table
 from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
 from .certificate import Certificate
@@ -42,7 +37,7 @@ if TYPE_CHECKING:
 Request = Callable[..., tuple[str, str]]
 
 
-class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
+class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     """A linear model whose records can be forgotten, in a vault of its own.
 
     A vault that was not saved is a private file, removed when no estimator of this process
@@ -54,6 +49,26 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
 
     mechanism: str | Mechanism
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names of the features that `coef_` has weights for.
+
+        Parameters
+        ----------
+        input_features : ignored
+            There for scikit-learn's sake.
+
+        Returns
+        -------
+        array of str
+            With fitted preprocessing such as ``"age"``, ``"age=missing"`` and ``"work=private"``;
+            else the columns of `X`.
+        """
+        check_is_fitted(self)
+        names = self._published.facts["names"]
+        if names is None:
+            names = [f"x{at}" for at in range(self._published.coef.shape[1])]
+        return np.array(names, dtype=object)
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
@@ -123,7 +138,8 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
         targets, declared, settings = self._learn_targets(y)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
-        settings["face"] = _face.written(self, x.dtype)
+        precision = _rows.precision_of(x)
+        settings["face"] = _face.written(self, precision, refits=self._refits(fresh=True))
         rows = self._table(x, targets, labels, subjects, weights, classes=declared)
         home = Home.make_private(_rows.size_of(x))
         try:
@@ -137,7 +153,7 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
                     progress=told,
                 )
             self._home, self._watch, self._last = home, Watch(), -1
-            self._precision, self._weighted = x.dtype, weights is not None
+            self._precision, self._weighted = precision, weights is not None
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
             self._catch_up()
@@ -393,8 +409,11 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
         estimator.certificates_ = []
         published = Published.of(home.path)
         estimator.n_features_in_ = published.coef.shape[1]
-        if published.facts["names"] is not None:
-            estimator.feature_names_in_ = np.array(published.facts["names"], dtype=object)
+        fitted = published.facts["preprocessing"] is not None
+        names = published.facts["columns" if fitted else "names"]
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+            estimator.n_features_in_ = len(names)
         estimator._adopt_targets(published, face)
         estimator._catch_up()
         return estimator
@@ -430,64 +449,6 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
                 obj=self,
             )
         return self.__dict__[name]
-
-    def _read(
-        self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
-    ) -> tuple[Any, Any, Any, Any]:
-        """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
-        labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
-        with _rows.words_named(X):
-            x, y = validate_data(
-                self,
-                _rows.as_table(X),
-                y,
-                reset=fresh,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                order="C",
-                **self._checks_of_targets(),
-            )
-        if labels is not None:
-            labels = _rows.column("ids", labels)
-        if subjects is not None:
-            subjects = _rows.column("subjects", subjects)
-        check_consistent_length(x, labels, subjects)
-        return x, y, labels, subjects
-
-    def _outputs(self, X: Any) -> NDArray[np.float64]:
-        """Margins (rows, outputs) of rows to predict, in the precision of the rows."""
-        check_is_fitted(self)
-        self._warn_if_stale()
-        if self._records == 0:
-            warn(
-                f"This {type(self).__name__} has no records left: its predictions are only noise "
-                '(with `mechanism="ridge"`: the middle of the range)',
-                UserWarning,
-            )
-        with _rows.words_named(X):
-            x = validate_data(
-                self,
-                _rows.as_table(X),
-                reset=False,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-            )
-        margins = self._published.margins(x)
-        single = x.dtype == self.__dict__.get("_precision") == np.float32
-        return margins.astype(np.float32) if single else margins
-
-    def _table(
-        self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None
-    ) -> _engine.Table:
-        return table(
-            x,
-            targets,
-            ids=labels,
-            subjects=subjects,
-            sample_weight=weights,
-            names=getattr(self, "feature_names_in_", None),
-            classes=classes,
-        )
 
     def _serve(
         self, what: str, request: Request, request_id: str | None, *rows: Any, **names: Any
@@ -532,6 +493,9 @@ class Unlearner(Following, BaseEstimator):  # type: ignore[misc]
             self.random_state is None and mechanism_name(self.mechanism) != "ridge"
         )
         tags.input_tags.sparse = True
+        refits = self._refits(fresh=True)
+        tags.input_tags.allow_nan = refits
+        tags.input_tags.string = tags.input_tags.categorical = refits
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ._parameters import MECHANISMS, Mechanism
 _LEFT_OUT = ("client",)
 
 
-def written(estimator: Any, precision: Any) -> str:
+def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     """Return what is to be kept, as JSON."""
     parameters = _parameters(estimator, _LEFT_OUT)
     classes = getattr(estimator, "classes_", None)
@@ -30,7 +30,9 @@ def written(estimator: Any, precision: Any) -> str:
         "precision": np.dtype(precision).name,
     }
     if classes is not None:
-        face["classes"] = {"type": classes.dtype.str, "values": _plain(classes.tolist())}
+        # Classes that come and go with their records stay nowhere but beside the weights.
+        values = None if refits and estimator.classes is None else _plain(classes.tolist())
+        face["classes"] = {"type": classes.dtype.str, "values": values}
     return json.dumps(face)
 
 

@@ -98,18 +98,20 @@ class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
 class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     mechanism: str | Mechanism
     loss: str
-    lambda_: float
+    lambda_: float | None
     epsilon: float
     delta: float | None
     notion: str | None
     state: str | None
     noise: float | None
     excess_risk: float | None
-    row_norm: float
+    row_norm: float | None
     row_map: str
     fit_intercept: bool
-    intercept: float
+    intercept: float | None
     classes: Any
+    preprocess: str
+    min_frequency: int
     hinge_width: float
     normalizer: str | None
     public_n: int | None
@@ -131,18 +133,20 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         *,
         mechanism: str | Mechanism = "solve",
         loss: str = "logistic",
-        lambda_: float = 0.001,
+        lambda_: float | None = None,
         epsilon: float = 1.0,
         delta: float | None = None,
         notion: str | None = None,
         state: str | None = None,
         noise: float | None = None,
         excess_risk: float | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         row_map: str = "clip",
         fit_intercept: bool = True,
-        intercept: float = 1.0,
+        intercept: float | None = None,
         classes: Any = None,
+        preprocess: str = "declared",
+        min_frequency: int = 10,
         hinge_width: float = 1.0,
         normalizer: str | None = None,
         public_n: int | None = None,
@@ -163,18 +167,20 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
 
 class RegressorParameters(Parameters, of="UnlearningRegressor"):
     mechanism: str | Mechanism
-    lambda_: float
+    lambda_: float | None
     epsilon: float
     delta: float | None
     notion: str | None
     state: str | None
     noise: float | None
     excess_risk: float | None
-    row_norm: float
+    row_norm: float | None
     row_map: str
     fit_intercept: bool
-    intercept: float
+    intercept: float | None
     target_range: tuple[float, float] | None
+    preprocess: str
+    min_frequency: int
     clip: float
     normalizer: str | None
     public_n: int | None
@@ -195,18 +201,20 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         self,
         *,
         mechanism: str | Mechanism = "solve",
-        lambda_: float = 0.001,
+        lambda_: float | None = None,
         epsilon: float = 1.0,
         delta: float | None = None,
         notion: str | None = None,
         state: str | None = None,
         noise: float | None = None,
         excess_risk: float | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         row_map: str = "clip",
         fit_intercept: bool = True,
-        intercept: float = 1.0,
+        intercept: float | None = None,
         target_range: tuple[float, float] | None = None,
+        preprocess: str = "declared",
+        min_frequency: int = 10,
         clip: float = 1.0,
         normalizer: str | None = None,
         public_n: int | None = None,

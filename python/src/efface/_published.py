@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _engine
 from ._errors import InputError
+from ._frames import columns_of
 from ._table import table
 
 # Numbers worked on at a time, so that predicting needs little memory beside the rows.
@@ -64,8 +65,18 @@ class Published:
         Parameters
         ----------
         x : array (rows, features) or CSR matrix
-            Finite numbers.
+            Finite numbers; with fitted preprocessing also a frame, and missing values.
         """
+        if (fitted := self.facts["preprocessing"]) is not None:
+            names = self.facts["columns"]
+            return _engine.margins(
+                table(x, columns=None if names is None else columns_of(x, names)),
+                self.coef,
+                self.intercept,
+                row_map=self.facts["row_map"],
+                row_norm=self.facts["row_norm"],
+                preprocessing=fitted,
+            )
         if not self.facts["plain"]:
             # A model of the command line, whose schema encodes the numbers of the table.
             return _engine.margins(

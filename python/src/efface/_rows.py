@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import DuplicateRecord, InputError
+from ._frames import Framed
 from ._table import keys
 
 
@@ -149,8 +150,15 @@ def _counts(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
+def precision_of(x: Any) -> Any:
+    """Return the type of number that predictions for rows like these have."""
+    return np.dtype(np.float64) if isinstance(x, Framed) else x.dtype
+
+
 def size_of(x: Any) -> int:
     """Return roughly how many bytes the rows of a checked table have in a vault."""
+    if isinstance(x, Framed):
+        return 8 * x.rows * len(x.columns)
     return int(8 * x.nnz if hasattr(x, "nnz") else 4 * x.size)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _engine
 from ._errors import InputError
+from ._frames import Columns
 
 
 def table(
@@ -23,6 +24,7 @@ def table(
     names: Sequence[str] | None = None,
     classes: Iterable[Any] | None = None,
     schema: str | None = None,
+    columns: Columns | None = None,
 ) -> _engine.Table:
     """Lend arrays to the engine; what has the right type and layout is not copied.
 
@@ -43,14 +45,16 @@ def table(
         The classes as public knowledge, the positive one of two last.
     schema : str, optional
         The text of a schema.
+    columns : list, optional
+        Named columns in the place of `x`, for fitted preprocessing.
     """
     return _engine.Table(
-        _rows(x),
+        _rows(x) if columns is None else columns,
         y=None if y is None else _labels(y),
         ids=None if ids is None else _column("ids", ids),
         subjects=None if subjects is None else _column("subjects", subjects),
         weights=None if sample_weight is None else _weights(sample_weight),
-        names=None if names is None else [str(name) for name in names],
+        names=None if names is None or columns is not None else [str(name) for name in names],
         classes=None if classes is None else [class_name(value) for value in classes],
         schema=schema,
     )

@@ -18,6 +18,7 @@ from ._estimator import Unlearner
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
+from ._setting import settings
 from ._settings import chosen_in
 from ._table import class_name
 
@@ -219,7 +220,8 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 code="classes",
                 hint="list all classes with `classes`",
             )
-        if len(self.classes_) > 2 and is_task(self.loss, "binary"):
+        chosen = self._refits(fresh=True) and self.loss == settings()["loss"].default
+        if len(self.classes_) > 2 and is_task(self.loss, "binary") and not chosen:
             raise InputError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y, input_name='y')}, `loss` is {self.loss!r}",
@@ -235,16 +237,32 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         return self._targets(y), declared, {}
 
     def _targets(self, y: Any) -> Any:
-        """Targets as the engine takes them; all must be known."""
-        return targets_of(y, self.classes_)
+        """Targets as the engine takes them; all must be known, unless classes come and go."""
+        known = self.classes_
+        if "_published" in self.__dict__ and self._follows_classes(self._published):
+            known = np.union1d(known, np.unique(y))
+        return targets_of(y, known)
+
+    def _follows_classes(self, published: Published) -> bool:
+        """Whether classes come and go with their records."""
+        return published.facts["preprocessing"] is not None and self.classes is None
 
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
-        found = _natural(published.facts["classes"]) if face is None else _face.classes_in(face)
-        self.classes_ = found
+        names = published.facts["classes"]
+        if face is None:
+            self.classes_ = _natural(names)
+        elif face["classes"]["values"] is None:
+            self.classes_ = _typed(names, np.dtype(face["classes"]["type"]))
+        else:
+            self.classes_ = _face.classes_in(face)
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""
         named = {_canonical(name): at for at, name in enumerate(published.facts["classes"])}
+        if self._follows_classes(published):
+            known = {_canonical(class_name(label)): label for label in self.classes_.tolist()}
+            if set(known) != set(named):
+                self.classes_ = _typed(published.facts["classes"], self.classes_.dtype)
         order = [named[_canonical(class_name(label))] for label in self.classes_]
         if len(published.coef) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
@@ -258,7 +276,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
             )
         parameters = chosen_in(plan)
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
-        if listed["classes"] == "user":
+        if listed.get("classes") == "user":
             parameters["classes"] = _natural(plan["task"]["classes"])
         return {**parameters, "loss": plan["loss"]}
 
@@ -291,6 +309,15 @@ def _canonical(name: str) -> str | int | float:
         return int(text)
     except ValueError:
         return float(text)
+
+
+def _typed(names: list[str], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Names of classes as sorted labels of a type."""
+    if dtype.kind in "iub":
+        return np.sort(np.array([int(name) for name in names]).astype(dtype))
+    if dtype.kind == "f":
+        return np.sort(np.array([float(name) for name in names], dtype=dtype))
+    return np.sort(np.array(names, dtype=object if dtype.kind == "O" else None))
 
 
 def _natural(names: list[str]) -> NDArray[Any]:

@@ -108,6 +108,8 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
 
     def _learn_targets(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
         settings: dict[str, Any] = {"loss": "squared"}
+        if self._refits(fresh=True):
+            return y, None, settings
         if self.target_range is not None:
             return y, None, {**settings, "target_range": self._declared_range()}
         low, high = float(np.min(y)), float(np.max(y))
@@ -157,7 +159,7 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
             )
         parameters = chosen_in(plan)
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
-        if listed["target-range"] == "user":
+        if listed.get("target-range") == "user":
             low, high = plan["task"]["range"]
             parameters["target_range"] = (float(low), float(high))
         return parameters

@@ -185,6 +185,7 @@ impl CheckedOutputNoise {
             joint_releases: self.plan.joint_releases,
             releases,
             records: constants.declared().normalizer.public_count(records),
+            preprocessing: None,
         }
     }
 }

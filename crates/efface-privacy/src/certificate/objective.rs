@@ -33,8 +33,10 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         if !matches!(core, Event::OutputNoise(_)) {
             return Err("without a clip the gradients of the squared loss have no bound".into());
         }
+        // Scaled to variance 1 by fitted preprocessing, y is in [-sqrt(n), sqrt(n)], and the sum of
+        // its squares is n.
         let reach = (weight * load / setting.strong_convexity.0).sqrt();
-        steepest = weight * row * (row * reach + 1.0);
+        steepest = weight * row * (row * reach + largest_target(core)?);
     }
     let mut bounds = vec![
         ("lipschitz", setting.lipschitz, steepest),
@@ -52,6 +54,20 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+/// Bound on |y|.
+fn largest_target(core: &Event) -> Result<f64, String> {
+    match core {
+        Event::OutputNoise(event) if event.preprocessing.is_some() => match event.records {
+            Some(records) => Ok((records as f64).sqrt()),
+            None => {
+                Err("fitted preprocessing scales y by the records, whose number is not stated"
+                    .into())
+            }
+        },
+        _ => Ok(1.0),
+    }
 }
 
 /// The largest weight of a record; 1 where none is listed, as records then have no weights.

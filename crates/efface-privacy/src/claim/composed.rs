@@ -257,6 +257,7 @@ mod tests {
             joint_releases: 1,
             releases: 2,
             records: Some(990),
+            preprocessing: None,
         })
     }
 

@@ -1,9 +1,18 @@
 //! Claims of an optimum published with noise.
 
 use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
-use super::{ClaimError, Question, Requests};
+use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::OutputNoise;
+
+const RETRAINED: &str =
+    "`retrain` on the data after the request, with the same distance, noise and grid";
+const RETRAINED_REFITTED: &str = "`retrain` on the data after the request, which fits its \
+    preprocessing again to them, with the same distance, noise and grid";
+const NEVER_SAW: &str =
+    "the exact optimum on the remaining data, published with the same noise and grid";
+const NEVER_SAW_REFITTED: &str = "preprocessing fitted to the remaining data and the exact optimum \
+    on them, published with the same noise and grid";
 
 impl Account for OutputNoise {
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -29,14 +38,28 @@ impl Account for OutputNoise {
             }
             Question::Deletion { requests, .. } => (
                 if *requests == Requests::NonAdaptive { any } else { group },
-                "the exact optimum on the remaining data, published with the same noise and grid",
+                match self.preprocessing {
+                    None => NEVER_SAW,
+                    Some(_) => NEVER_SAW_REFITTED,
+                },
             ),
             _ => (
                 any,
-                "`retrain` on the data after the request, with the same distance, noise \
-                 and grid",
+                match self.preprocessing {
+                    None => RETRAINED,
+                    Some(_) => RETRAINED_REFITTED,
+                },
             ),
         };
+        if self.preprocessing.is_some()
+            && let Question::Deletion { requests: Requests::PAdaptive(_), .. } = question
+        {
+            return Err(ClaimError::Unavailable {
+                notion: Notion::DeletionPrivacy.name(),
+                reason: "earlier releases hold exact statistics of the deleted records, so that \
+                         with fitted preprocessing requests must be `non-adaptive`",
+            });
+        }
         let theorem =
             "Gaussian mechanism around an optimum found to a measured distance (strong convexity)";
         let terms = Terms { requests: Requests::Any, group, reference, theorem };

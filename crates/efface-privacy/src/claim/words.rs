@@ -102,6 +102,17 @@ const UNHIDDEN: [&str; 2] = [
     "the difference between two models of this vault, which is made of the changed records",
 ];
 
+/// What certificates of models with fitted preprocessing cover beside the weights.
+const REFITTED: &str = "the preprocessing published with the weights (means, scales, names of \
+    categories and classes), which is fitted again to the remaining records with every request";
+
+/// What is left open where the preprocessing is published as it is.
+const EXACT_STATISTICS: [&str; 2] = [
+    "the remaining records: the release holds their exact means, scales and counts and the names of \
+     their categories (rare ones merged) and classes, so that differential-privacy holds at no epsilon",
+    "the difference between two releases, whose preprocessing shows what the changed records held",
+];
+
 /// What certificates of models whose records have weights do not cover.
 pub const WEIGHTS: &str = "weights computed from the data as a whole, such as class balance: each \
     record's weight is assumed to be a fact about that record or public knowledge; the largest \
@@ -121,7 +132,12 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
             "later releases up to the stated number, but not the kept state without noise".into(),
         ),
     }
-    let exact = event.core().grid().is_none();
+    let core = event.core();
+    let exact = core.grid().is_none();
+    let refitted = matches!(core, Event::OutputNoise(event) if event.preprocessing.is_some());
+    if refitted {
+        covers.push(REFITTED.to_owned());
+    }
     if exact {
         covers.push(
             "the kept sums, which depend on the remaining rows and public constants only".into(),
@@ -133,19 +149,31 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         "models exported or published earlier, and comparing an earlier model with a later one",
         "logs, shell histories and screens that showed the records",
         "old contents of overwritten blocks that the file system or the disk keeps",
-        "feature extractors, scalers, encoders and cleaning fitted on private data",
+        if refitted {
+            "feature extractors, scalers, encoders and cleaning fitted on private data before the \
+             rows came here"
+        } else {
+            "feature extractors, scalers, encoders and cleaning fitted on private data"
+        },
         "choosing settings, thresholds or models by looking at results on private data",
         "other records about the same person, and copies of a record under another id",
         "other models trained on the same data",
         "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-        "names of classes and schema values read from the data, which remain after their records \
-         are deleted",
+        if refitted {
+            "the number of records and of classes of earlier releases, which their certificates state"
+        } else {
+            "names of classes and schema values read from the data, which remain after their records \
+             are deleted"
+        },
         "what was printed while a request was served (passes, distance, seconds), which depends \
          on the previous model",
         "the size of the vault's file and the positions of rows in it, which show how much space \
          deleted records took",
         "running times and file times, failures and refusals, which may depend on the data",
     ];
+    if refitted {
+        does_not.extend(EXACT_STATISTICS);
+    }
     if let Event::Composed(_) = event {
         does_not.push("whether the given start or extractor is as private as declared");
         does_not.push(

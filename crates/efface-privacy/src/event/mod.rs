@@ -18,7 +18,7 @@ pub use distributed_descent::DistributedDescent;
 pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
-pub use output_noise::{OutputNoise, Procedure};
+pub use output_noise::{OutputNoise, Procedure, Refitted};
 
 use serde::{Deserialize, Serialize};
 

@@ -41,6 +41,19 @@ pub struct OutputNoise {
     pub releases: u64,
     /// Records the objective was solved on, where public; needed under the `mean` normaliser.
     pub records: Option<u64>,
+    /// Preprocessing that was released with the weights; none where rows were mapped by public
+    /// constants alone. `setting.parameters` then is a public upper bound on their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preprocessing: Option<Refitted>,
+}
+
+/// Preprocessing whose every statistic is a function of the records at hand, bit for bit: it is fitted
+/// again with every request, and so is that of the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refitted {
+    /// Categories of fewer records are merged; counts are exact.
+    pub min_frequency: u64,
 }
 
 impl Stated for OutputNoise {

@@ -112,6 +112,8 @@ codes! {
     Plan = "plan": "The plan cannot be read, written or used.",
     Positions = "positions": "The positions of records are out of order or out of range.",
     Predict = "predict": "The rows do not fit the model that is to predict them.",
+    Preprocess = "preprocess": "The kind of preprocessing is unknown.",
+    Preprocessing = "preprocessing": "Preprocessing cannot be fitted to these records.",
     PublicN = "public-n": "The public number of records, or the sum of their weights, is missing.",
     Radius = "radius": "Without regularisation a public radius is needed.",
     Randomness = "randomness": "The operating system gave no randomness.",

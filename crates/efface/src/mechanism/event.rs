@@ -1,11 +1,12 @@
 //! The events of a plan's releases, as certificates state them.
 
 use efface_learn::mechanism::Change;
-use efface_privacy::event::{Composed, Event};
+use efface_privacy::event::{Composed, Event, Refitted};
+use efface_privacy::quantity::Decimal;
 
 use super::of;
 use crate::error::{Code, Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Plan, Schedule};
 
 /// The event the first training would have, before anything is learnt.
 pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
@@ -46,6 +47,16 @@ pub(crate) fn stated(
 ) -> Result<Event> {
     if plan.hides_counts() {
         of(plan.mechanism).hide_counts(plan, &mut event);
+    }
+    if let (Some(fitting), Event::OutputNoise(event)) = (&plan.fitting, &mut event) {
+        // As many parameters as any records could give: their number would tell of the records.
+        event.setting = plan.setting.clone();
+        if let Schedule::Output(output) = &plan.schedule {
+            event.distance = Decimal(output.distance);
+            event.noise = Decimal(output.noise);
+            event.grid = Decimal(output.grid);
+        }
+        event.preprocessing = Some(Refitted { min_frequency: fitting.rules.min_records.into() });
     }
     let Some(given) = &plan.given else { return Ok(event) };
     let before = match previous {

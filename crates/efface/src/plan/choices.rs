@@ -14,6 +14,10 @@ pub struct Choices {
     pub(crate) settings: Settings,
     pub(crate) mechanism: MechanismName,
     pub(crate) loss: LossName,
+    /// Whether preprocessing is fitted to the records, again with every request.
+    pub(crate) fitted: bool,
+    /// Categories of fewer records are merged, where preprocessing is fitted.
+    pub(crate) min_frequency: u32,
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
     /// Of `descent-to-delete`.

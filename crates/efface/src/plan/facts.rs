@@ -3,7 +3,7 @@
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
-use super::Ids;
+use super::{Fitting, Ids};
 use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
@@ -31,8 +31,33 @@ pub struct Facts {
     pub subjects: bool,
     /// About the weights of records, where they have some.
     pub weights: Option<SampleWeights>,
+    /// What the plan is made from again with every request, where preprocessing is fitted. `features`
+    /// then is the most that any records can give, and `classes` are those of the records.
+    pub fitting: Option<Fitting>,
     /// Number of parts the rows are held in, where that is outside the vault.
     pub parts: Option<u64>,
+}
+
+impl Facts {
+    /// Of records whose preprocessing is fitted: all that the plan needs of them is how many there are,
+    /// of how many classes.
+    pub(crate) fn of_fitting(fitting: Fitting, classes: Vec<String>) -> Self {
+        Self {
+            records: fitting.records,
+            features: fitting.frame.most_features(&fitting.rules),
+            sparse: false,
+            classes: fitting.classes.clone().unwrap_or(classes),
+            classes_given: fitting.classes.is_some(),
+            schema: String::new(),
+            schema_given: false,
+            schema_from_data: Vec::new(),
+            ids: Ids::Position,
+            subjects: false,
+            weights: None,
+            parts: None,
+            fitting: Some(fitting),
+        }
+    }
 }
 
 /// What the first data say about the weights of their records.

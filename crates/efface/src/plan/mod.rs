@@ -3,6 +3,7 @@
 mod choices;
 mod constants;
 mod facts;
+mod fitting;
 mod groups;
 mod schedule;
 
@@ -11,6 +12,7 @@ pub(crate) use choices::Choices;
 pub(crate) use constants::{Constants as List, origin};
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, private_notion};
+pub use fitting::{Fitting, Roles};
 pub use schedule::{Published, Schedule};
 
 use efface_privacy::accountant::Accountant;
@@ -40,6 +42,10 @@ pub struct Plan {
     pub task: Task,
     /// What a row looks like.
     pub rows: Rows,
+    /// Preprocessing that is fitted to the records; none where rows are mapped by public constants
+    /// alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitting: Option<Fitting>,
     /// w_max, where records have weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_weight: Option<Decimal>,
@@ -173,10 +179,18 @@ impl Target {
 pub(crate) const PLACE: &str = "place";
 
 impl Plan {
-    /// Parameters P.
+    /// Parameters P. With fitted preprocessing `setting.parameters` is a public upper bound on them.
     #[must_use]
     pub fn parameters(&self) -> usize {
-        self.setting.parameters as usize
+        let most = self.setting.parameters as usize;
+        match &self.fitting {
+            None => most,
+            Some(fitting) => {
+                let features = fitting.frame.most_features(&fitting.rules);
+                let columns = features as usize + usize::from(self.rows.intercept.0 != 0.0);
+                self.columns() * (most / columns.max(1))
+            }
+        }
     }
 
     /// Columns of the stored rows once the intercept is appended.
@@ -219,7 +233,7 @@ impl Plan {
     /// # Errors
     /// When the plan cannot be written as JSON.
     pub fn digest(&self) -> Result<String> {
-        let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.clone() };
+        let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.detached() };
         let text = serde_json::to_string(&bare)
             .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
         Ok(hex::encode(Sha256::digest(text.as_bytes())))
@@ -251,18 +265,31 @@ impl Plan {
             lambda: self.setting.strong_convexity.0,
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
-            target_bound: 1.0,
+            target_bound: self
+                .fitting
+                .as_ref()
+                .map_or(1.0, |fitting| scaled_bound(fitting.records)),
             max_weight: self.max_weight.map(|most| most.0),
         };
-        match &self.schedule {
+        let checked = match &self.schedule {
             Schedule::Steps { plan, .. } if plan.radius.is_some() => declared.check_convex(),
             _ => declared.check(),
-        }
-        .map_err(|error| {
+        };
+        let constants = checked.map_err(|error| {
             Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
-        })
+        })?;
+        Ok(if self.fitting.is_some() { constants.with_mean_square(MEAN_SQUARE) } else { constants })
     }
 }
+
+/// Bound on |y| for y scaled to variance 1 over so many records: no one of them can take more than all
+/// of the sum of squares.
+pub(crate) fn scaled_bound(records: u64) -> f64 {
+    (records as f64).sqrt() * (1.0 + 1e-9)
+}
+
+/// Bound on the mean of the squares of such y, rounding included.
+pub(crate) const MEAN_SQUARE: f64 = 1.0 + 1e-9;
 
 /// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
 /// lists no clip and has none: it solves from sums.

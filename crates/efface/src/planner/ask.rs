@@ -193,6 +193,7 @@ impl Sizes {
             subjects: false,
             weights: self.weights(settings)?,
             parts: None,
+            fitting: None,
         })
     }
 }

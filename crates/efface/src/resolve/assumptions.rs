@@ -17,8 +17,11 @@ pub(super) fn assumptions(
     let mut list = vec![assumption(
         "rows",
         format!(
-            "every stored row has norm at most {} (`{}`), checked on the stored numbers",
-            choices.row_norm, choices.row_map
+            "every {} has norm at most {} (`{}`), checked on {}",
+            if choices.fitted { "row after preprocessing" } else { "stored row" },
+            choices.row_norm,
+            choices.row_map,
+            if choices.fitted { "the numbers learnt from" } else { "the stored numbers" },
         ),
         Evidence::Enforced,
     )];
@@ -87,7 +90,12 @@ pub(super) fn assumptions(
         let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
         list.push(assumption("row-count", value, evidence));
     }
-    if !facts.classes_given && !facts.classes.is_empty() {
+    if facts.fitting.is_some() {
+        let value = "preprocessing, classes, scale of y and lambda are computed from the records at \
+                     hand alone, the same for any order of them: again for this release, from nothing";
+        list.push(assumption("preprocessing", value, Evidence::Enforced));
+    }
+    if !facts.classes_given && !facts.classes.is_empty() && facts.fitting.is_none() {
         list.push(assumption(
             "classes",
             "the set of labels was computed from the data and is assumed to be public",

@@ -9,7 +9,9 @@ use efface_privacy::quantity::Decimal;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
 use crate::plan::Choices;
-use crate::settings::{MOST_COUNT, MechanismName, ROW_MAPS, SETTINGS, Settings, default};
+use crate::settings::{
+    MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
+};
 
 impl Choices {
     /// Checks settings.
@@ -23,6 +25,8 @@ impl Choices {
         let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
         let name = s.loss.as_deref().unwrap_or(default::LOSS);
         let loss = named(Code::Loss, name, LossName::ALL, LossName::name)?;
+        let preprocess = s.preprocess.as_deref().unwrap_or(default::PREPROCESS);
+        let fitted = known(Code::Preprocess, preprocess, &PREPROCESSING)? == "fitted";
         let variant = match s.variant.as_deref() {
             None => Variant::Perfect,
             Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
@@ -45,7 +49,7 @@ impl Choices {
             },
         };
         let mean = match s.normalizer.as_deref() {
-            None => defaults.mean,
+            None => defaults.mean || fitted,
             Some(name) => known(Code::Normalizer, name, &["fixed", "mean"])? == "mean",
         };
         let ball = engine.bounds_weights(s);
@@ -61,6 +65,8 @@ impl Choices {
         let choices = Self {
             mechanism,
             loss,
+            fitted,
+            min_frequency: s.min_frequency.map_or(default::MIN_FREQUENCY, |k| k as u32),
             notion,
             accountant,
             variant,
@@ -84,6 +90,7 @@ impl Choices {
         choices.numbers()?;
         choices.of_mechanism()?;
         choices.of_promise()?;
+        choices.of_preprocessing()?;
         choices.of_objective()?;
         choices.start()?;
         choices.owned()?;
@@ -95,6 +102,8 @@ impl Choices {
         let chosen = |setting| match setting {
             "loss" => self.loss.name(),
             "notion" => self.notion.name(),
+            "preprocess" if self.fitted => "fitted",
+            "preprocess" => "declared",
             "normalizer" if self.mean => "mean",
             "normalizer" => "fixed",
             _ => self.mechanism.name(),
@@ -206,8 +215,68 @@ impl Choices {
         Ok(())
     }
 
+    /// What fitted preprocessing excludes: its statistics change with every request, and are
+    /// published as they are.
+    fn of_preprocessing(&self) -> Result<()> {
+        if !self.fitted {
+            return Ok(());
+        }
+        let s = &self.settings;
+        let (mechanism, notion) = (self.mechanism.name(), self.notion.name());
+        let optimum = matches!(self.mechanism, MechanismName::Solve | MechanismName::Retrain);
+        let declared = "use `§preprocess declared`";
+        let why = if !optimum {
+            Some((
+                format!("`§mechanism {mechanism}`"),
+                "its guarantee compares runs on rows that do not change with a request",
+            ))
+        } else if self.state == State::Secret {
+            Some((
+                "`§state secret`".to_owned(),
+                "what is kept is of rows scaled by statistics that deleted records took part in",
+            ))
+        } else if self.notion == Notion::DifferentialPrivacy || s.interactions.is_some() {
+            let what = match s.interactions {
+                Some(_) => "`§interactions`".to_owned(),
+                None => format!("`§notion {notion}`"),
+            };
+            Some((
+                what,
+                "every release holds exact statistics of the records, which no noise hides",
+            ))
+        } else if self.given.is_some() || s.start.is_some() {
+            Some((
+                "`§start` or `§extractor-privacy`".to_owned(),
+                "what columns the model has is known only once the preprocessing is fitted",
+            ))
+        } else if !self.mean || s.public_n.is_some() || s.minimum.is_some() {
+            Some((
+                "`§normalizer fixed`, `§public-n` or `§minimum`".to_owned(),
+                "N is the current number of records, as every other statistic is of these",
+            ))
+        } else if s.target_range.is_some() {
+            Some((
+                "`§target-range`".to_owned(),
+                "y is scaled by the mean and deviation of the records at hand",
+            ))
+        } else {
+            None
+        };
+        match why {
+            None => Ok(()),
+            Some((what, why)) => clash(
+                &format!("`§preprocess fitted` with {what}"),
+                &format!("is not offered: {why}"),
+                &format!("leave it out, or {declared}"),
+            ),
+        }
+    }
+
     /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
+        if self.fitted {
+            return Ok(());
+        }
         if self.loss.task() == Task::Regression && self.settings.target_range.is_none() {
             let message = format!("`{}` needs a declared range of y", self.loss.name());
             return Err(Error::input(Code::TargetRange, message)

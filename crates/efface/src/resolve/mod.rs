@@ -4,11 +4,12 @@ mod assumptions;
 mod check;
 mod read;
 mod read_off;
+mod refit;
 mod weights;
 
 pub(crate) use read_off::declaring;
 
-use efface_learn::loss::{Parameter, Task as LossTask};
+use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
@@ -20,7 +21,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
-    Choices, Facts, List as Constants, Plan, Rows, Target, Task, loss_with, origin, private_notion,
+    Choices, Facts, Fitting, List as Constants, MEAN_SQUARE, Plan, Rows, Target, Task, loss_with,
+    origin, private_notion, scaled_bound,
 };
 use assumptions::assumptions;
 use weights::{Weighing, weighing};
@@ -31,6 +33,8 @@ impl Plan {
     /// # Errors
     /// When the target cannot be met, or the data break a rule of the settings.
     pub fn resolve(choices: &Choices, facts: &Facts) -> Result<Self> {
+        let settled = settled(choices, facts)?;
+        let choices = settled.as_ref().unwrap_or(choices);
         let s = &choices.settings;
         if facts.parts.is_some() {
             sums_alone(choices)?;
@@ -49,13 +53,14 @@ impl Plan {
         let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
-        let fit = fit(choices, &task)?;
+        let fit = fit(choices, &task, facts)?;
         let most = weighing.map(|weighing| weighing.most);
         let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
         let lambda_origin = if computed {
             origin(false, &[count.origin, delta_origin, size_origin])
         } else {
-            origin(s.lambda.is_some(), &[])
+            let follows = choices.fitted.then_some(count.origin);
+            origin(s.lambda.is_some(), follows.as_slice())
         };
         let setting = constants.setting(choices.max_group);
         let origins = (lambda_origin, weight_origin, size_origin);
@@ -93,6 +98,7 @@ impl Plan {
                 map: choices.row_map.to_owned(),
                 schema: facts.schema.clone(),
             },
+            fitting: facts.fitting.clone(),
             max_weight: most.map(Decimal),
             setting,
             target,
@@ -143,6 +149,9 @@ fn sums_alone(choices: &Choices) -> Result<()> {
 }
 
 fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
+    if choices.fitted && choices.loss.task() == LossTask::Regression {
+        return Ok(Task::Range(Decimal(-1.0), Decimal(1.0)));
+    }
     if let Some((low, high)) = choices.settings.target_range {
         return Ok(Task::Range(Decimal(low), Decimal(high)));
     }
@@ -328,6 +337,9 @@ fn objective(
         None => declared.clone().check(),
     }
     .map_err(out_of_range)?;
+    if facts.fitting.is_some() {
+        constants = constants.with_mean_square(MEAN_SQUARE);
+    }
     let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let engine = of(choices.mechanism);
     let lambda = engine.lambda(choices, &constants, n, delta)?;
@@ -347,7 +359,7 @@ struct Fit {
     target_bound: f64,
 }
 
-fn fit(choices: &Choices, task: &Task) -> Result<Fit> {
+fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
     let s = &choices.settings;
     let width = match choices.loss.parameter() {
         None => None,
@@ -358,13 +370,19 @@ fn fit(choices: &Choices, task: &Task) -> Result<Fit> {
                 Parameter::Clip => s.clip,
                 Parameter::HingeWidth => s.hinge_width,
             };
-            Some((Decimal(given.unwrap_or(1.0)), origin(given.is_some(), &[])))
+            // y scaled by its own deviation has outliers, which a clip would ignore.
+            let usual = match parameter {
+                Parameter::Clip if choices.fitted => f64::INFINITY,
+                _ => 1.0,
+            };
+            Some((Decimal(given.unwrap_or(usual)), origin(given.is_some(), &[])))
         }
     };
     let listed = width.map(|(width, _)| width);
     let loss = loss_with(choices.loss, choices.mechanism, listed, task)
         .map_err(|error| Error::input(Code::Range, error.to_string()))?;
     let target_bound = match task {
+        Task::Range(..) if choices.fitted => scaled_bound(facts.records),
         Task::Range(..) => 1.0,
         Task::Classes(_) => 0.0,
     };
@@ -413,6 +431,10 @@ fn list_objective(
 
 /// What the data were turned into numbers by.
 fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
+    if let Some(fitting) = &facts.fitting {
+        list_fitting(list, fitting, choices);
+        return;
+    }
     match task {
         Task::Classes(classes) => {
             let from = if facts.classes_given { Origin::User } else { Origin::Data };
@@ -430,4 +452,37 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
         (true, false) => Origin::Default,
     };
     list.add("schema", hex::encode(Sha256::digest(facts.schema.as_bytes())), from);
+}
+
+/// How preprocessing is fitted, and nothing of what it found.
+fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
+    let s = &choices.settings;
+    list.add("preprocess", "fitted", origin(s.preprocess.is_some(), &[]));
+    list.add("min-frequency", fitting.rules.min_records, origin(s.min_frequency.is_some(), &[]));
+    list.add("max-categories", fitting.rules.max_categories, Origin::Default);
+    list.add("text-width", fitting.rules.text_width, Origin::Default);
+    if let Some(classes) = &fitting.classes {
+        list.add("classes", classes.join(","), Origin::User);
+    }
+}
+
+/// What settings leave open and fitted preprocessing decides: by the number of columns and of records,
+/// and by the number of classes.
+fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
+    let Some(fitting) = &facts.fitting else { return Ok(None) };
+    let s = &choices.settings;
+    let mut settled = choices.clone();
+    let columns = fitting.frame.columns().max(1) as f64;
+    settled.row_norm = s.row_norm.unwrap_or(2.0 * columns.sqrt());
+    // The longer the constant, the less its weight is regularised.
+    settled.intercept = s.intercept.unwrap_or(f64::from(settled.row_norm as f32));
+    settled.lambda = s.lambda.unwrap_or(1.0 / facts.records.max(1) as f64);
+    if s.loss.is_none() && facts.classes.len() > 2 {
+        settled.loss = LossName::Softmax;
+    }
+    if settled.lambda == 0.0 {
+        return Err(Error::refused(Code::Lambda, "`§lambda` must be above 0")
+            .hint("leave `§lambda` out for 1/n"));
+    }
+    Ok(Some(settled))
 }

@@ -1,12 +1,12 @@
 //! A plan as it is read from a vault: checked before anything is computed from it.
 
-use efface_privacy::event::Normalizer;
+use efface_privacy::event::{Normalizer, State};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::check::not_covered;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
-use crate::plan::{Plan, Task};
+use crate::plan::{Choices, Plan, Task};
 use crate::settings::{MOST_COUNT, ROW_MAPS};
 
 /// What is wrong with a plan, in words.
@@ -33,6 +33,16 @@ impl Plan {
         self.examine_task()?;
         self.examine_numbers()?;
         let text = |error: Error| error.message().to_owned();
+        if let Some(fitting) = &self.fitting {
+            let choices = Choices::new(fitting.settings.clone()).map_err(text)?;
+            let fits = choices.fitted && choices.mechanism == self.mechanism;
+            let kept = self.state == State::Perfect && !self.in_parts && self.given.is_none();
+            let mean = matches!(self.setting.normalizer, Normalizer::Mean { .. });
+            if !(fits && kept && mean) {
+                return Err("its preprocessing does not go with its other settings".into());
+            }
+            within("records", fitting.records, 1, MOST_COUNT)?;
+        }
         let constants = self.constants().map_err(text)?;
         if constants.setting(self.setting.group) != self.setting {
             return Err("its `setting` does not follow from rows, loss and normaliser".into());

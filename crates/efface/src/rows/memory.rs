@@ -8,7 +8,7 @@ use efface_matrix::Matrix;
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use super::names::{Names, remove};
-use super::{Batch, GoOn, Rows, damaged};
+use super::{Batch, GoOn, Rows, Unprepared, damaged};
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
@@ -68,6 +68,8 @@ impl Keyed {
 pub(crate) struct InMemory<'a> {
     plan: &'a Plan,
     rows: Keyed,
+    /// The records as they came, where preprocessing is fitted.
+    raw: Option<Unprepared>,
     names: Names,
     /// The version that first saw each.
     added: Vec<u64>,
@@ -85,12 +87,18 @@ impl<'a> InMemory<'a> {
     pub(crate) fn of(plan: &'a Plan, data: Dataset, names: Names) -> Self {
         let last = data.rows() as i64;
         let added = vec![1; data.rows()];
-        Self { plan, rows: Keyed { keys: (1..=last).collect(), data }, names, added, last }
+        let rows = Keyed { keys: (1..=last).collect(), data };
+        Self { plan, rows, raw: None, names, added, last }
+    }
+
+    /// The same with the records as they came, for a store that keeps these.
+    pub(crate) fn with_raw(self, raw: Option<Unprepared>) -> Self {
+        Self { raw, ..self }
     }
 
     /// As they are put into another store.
     pub(crate) fn batch(&self) -> Batch<'_> {
-        Batch { data: &self.rows.data, names: &self.names }
+        Batch { data: &self.rows.data, names: &self.names, raw: self.raw.as_ref() }
     }
 
     /// All of them.

@@ -5,6 +5,7 @@ mod memory;
 mod names;
 mod parts;
 mod place;
+mod prepared;
 #[cfg(test)]
 mod tests;
 mod vault;
@@ -15,6 +16,7 @@ pub use place::Place;
 
 pub(crate) use memory::{InMemory, Keyed};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
+pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault};
 
 use efface_learn::{Dataset, Parts};
@@ -92,6 +94,15 @@ pub(crate) trait Rows {
 pub(crate) struct Batch<'a> {
     pub(crate) data: &'a Dataset,
     pub(crate) names: &'a Names,
+    /// The records as they came, where preprocessing is fitted: these are stored.
+    pub(crate) raw: Option<&'a Unprepared>,
+}
+
+impl Batch<'_> {
+    /// How many records.
+    pub(crate) fn rows(&self) -> usize {
+        self.raw.map_or(self.data.rows(), |raw| raw.rows.len())
+    }
 }
 
 /// Where the rows of a model are.

@@ -105,7 +105,7 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     if !readable {
         assert_eq!(rows.sums().unwrap().records(), RECORDS - 2);
         let (data, names) = (data(RECORDS, 1), names(RECORDS, 1));
-        let refused = rows.insert(&Batch { data: &data, names: &names }, 2).unwrap_err();
+        let refused = rows.insert(&Batch { data: &data, names: &names, raw: None }, 2).unwrap_err();
         assert_eq!(refused.code(), Code::InParts);
         return;
     }
@@ -115,7 +115,7 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     let last = rows.find_ids(&["id-5"]).unwrap().found;
     rows.erase(&last, &mut |_| Ok(())).unwrap();
     let (data, names) = (data(RECORDS, 2), names(RECORDS, 2));
-    assert_eq!(rows.insert(&Batch { data: &data, names: &names }, 2).unwrap(), [7, 8]);
+    assert_eq!(rows.insert(&Batch { data: &data, names: &names, raw: None }, 2).unwrap(), [7, 8]);
     assert_eq!(rows.keys().unwrap(), [1, 3, 4, 7, 8]);
     assert_eq!(firsts(rows.data().unwrap()), [0, 2, 3, 6, 7]);
     let added = rows.find_subject("who-3").unwrap();
@@ -143,7 +143,10 @@ fn vault(
 fn fill(creation: &mut efface_vault::Creation, plan: &Plan, leaving: &Leaving) {
     let (data, names) = (data(0, RECORDS), names(0, RECORDS));
     let mut rows = RowStore::Vault.open(Access::Changing(creation), plan, leaving).unwrap();
-    assert_eq!(rows.insert(&Batch { data: &data, names: &names }, 1).unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(
+        rows.insert(&Batch { data: &data, names: &names, raw: None }, 1).unwrap(),
+        [1, 2, 3, 4, 5, 6]
+    );
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn rows_in_memory_keep_the_contract() {
     let mut filled = InMemory::none(&plan).unwrap();
     filled.insert(&InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS)).batch(), 1).unwrap();
     keeps_the_contract(&mut filled, true);
-    let alike = Batch { data: &data(20, 1), names: &Names::by_position(1) };
+    let alike = Batch { data: &data(20, 1), names: &Names::by_position(1), raw: None };
     assert_eq!(filled.insert(&alike, 3).unwrap_err().code(), Code::Ids);
 }
 
@@ -200,7 +203,8 @@ fn rows_in_memory_obey_the_plan() {
     rows.check().unwrap();
     assert_eq!(numbers(&rows.find_ids(&["row:1", "row:2", "id-0"]).unwrap().found), [2]);
     let long = data(4000, 1);
-    rows.insert(&Batch { data: &long, names: &Names::by_position(1).after(2) }, 2).unwrap();
+    rows.insert(&Batch { data: &long, names: &Names::by_position(1).after(2), raw: None }, 2)
+        .unwrap();
     assert_eq!(rows.check().unwrap_err().code(), Code::Data);
 }
 

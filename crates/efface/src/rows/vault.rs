@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 
+use efface_formats::RawRows;
 use efface_learn::Dataset;
 use efface_matrix::Row;
 use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction, Vault, WriteError};
 
-use super::{Batch, CHUNK, GoOn, Keyed, RowStore, Rows};
+use super::{Batch, CHUNK, GoOn, Keyed, Labels, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, decode, encode, split_weight};
 use crate::error::{Result, Stopped};
 use crate::leaving::Leaving;
@@ -46,7 +47,7 @@ pub(crate) struct InVault<'a, 'v> {
 
 impl<'a, 'v> InVault<'a, 'v> {
     /// The rows of a vault that a request changes.
-    pub(super) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a Leaving) -> Self {
+    pub(crate) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a Leaving) -> Self {
         Self { access, plan, leaving: Some(leaving), read: OnceCell::new() }
     }
 
@@ -72,7 +73,26 @@ impl<'a, 'v> InVault<'a, 'v> {
         }
         let mut reader = Reader::new(self.plan)?;
         self.pass(|key, row| reader.push(key, row.features, row.target))?;
-        Ok(self.read.get_or_init(|| reader.read))
+        let read = reader.finish()?;
+        Ok(self.read.get_or_init(|| read))
+    }
+
+    /// All of them as they were stored, in the order of their numbers, with these.
+    pub(crate) fn unprepared(&self) -> Result<(Unprepared, Vec<i64>)> {
+        let mut reader = Reader::new(self.plan)?;
+        self.pass(|key, row| reader.push(key, row.features, row.target))?;
+        let raw = reader.raw.ok_or_else(|| damaged("its model has no fitted preprocessing"))?;
+        Ok((raw, reader.read.keys))
+    }
+
+    /// The same rows, all read already.
+    pub(crate) fn filled(
+        access: Access<'a, 'v>,
+        plan: &'a Plan,
+        leaving: &'a Leaving,
+        read: Keyed,
+    ) -> Self {
+        Self { access, plan, leaving: Some(leaving), read: OnceCell::from(read) }
     }
 
     /// Reads every row against its checksum, and no index: none may be one of those that leave.
@@ -109,7 +129,7 @@ impl Rows for InVault<'_, '_> {
         let mut reader = Reader::new(self.plan)?;
         let push = |key, row: StoredRecord<'_>| reader.push(key, row.features, row.target);
         self.access.vault().read_records(records, push).map_err(|Stopped(error)| error)?;
-        Ok(reader.read)
+        reader.finish()
     }
 
     fn find_ids(&self, ids: &[&str]) -> Result<IdLookup> {
@@ -129,13 +149,26 @@ impl Rows for InVault<'_, '_> {
         let weighted = self.plan.max_weight.is_some();
         let transaction = self.access.transaction()?;
         let mut features = Vec::new();
-        let mut keys = Vec::with_capacity(batch.data.rows());
-        for row in 0..batch.data.rows() {
-            encode(batch.data, row, weighted, &mut features);
+        let mut keys = Vec::with_capacity(batch.rows());
+        for row in 0..batch.rows() {
+            let target = match batch.raw {
+                Some(raw) => {
+                    features.clear();
+                    features.extend_from_slice(raw.rows.row(row));
+                    if let Some(weights) = &raw.weights {
+                        features.extend(weights[row].to_le_bytes());
+                    }
+                    0.0
+                }
+                None => {
+                    encode(batch.data, row, weighted, &mut features);
+                    batch.data.y()[row]
+                }
+            };
             let key = transaction.insert_record(&StoredRecord {
                 id: &batch.names.id(row),
                 subject: batch.names.subject(row),
-                target: batch.data.y()[row],
+                target,
                 features: &features,
                 added_version: version,
             })?;
@@ -170,12 +203,25 @@ struct Reader<'a> {
     values: Vec<f32>,
     indices: Vec<u32>,
     read: Keyed,
+    /// Where preprocessing is fitted: what becomes of rows is known once all are read.
+    raw: Option<Unprepared>,
 }
 
 impl<'a> Reader<'a> {
     fn new(plan: &'a Plan) -> Result<Self> {
         RowStore::Vault.check(plan)?;
-        Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read: Keyed::none(plan)? })
+        let weighted = plan.max_weight.is_some();
+        let raw = plan.fitting.as_ref().map(|fitting| Unprepared {
+            rows: RawRows::new(fitting.frame.clone()),
+            weights: weighted.then(Vec::new),
+        });
+        let read = Keyed::none(plan)?;
+        Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read, raw })
+    }
+
+    fn finish(self) -> Result<Keyed> {
+        let Some(raw) = &self.raw else { return Ok(self.read) };
+        Ok(Keyed { data: raw.prepare(self.plan, Labels::Needed)?.data, keys: self.read.keys })
     }
 
     fn push(
@@ -186,6 +232,14 @@ impl<'a> Reader<'a> {
     ) -> std::result::Result<(), Stopped> {
         let sparse = self.plan.rows.sparse;
         let (bytes, weight) = split_weight(bytes, self.plan.max_weight.is_some())?;
+        if let Some(raw) = &mut self.raw {
+            raw.rows.push(bytes).map_err(|error| Stopped(damaged(error)))?;
+            if let Some(weights) = &mut raw.weights {
+                weights.push(weight);
+            }
+            self.read.keys.push(key.get());
+            return Ok(());
+        }
         decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
         let row = if sparse {
             Row::Sparse { indices: &self.indices, values: &self.values }

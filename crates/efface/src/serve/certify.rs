@@ -12,7 +12,7 @@ use efface_vault::{Keyring, StoredModel, Transaction};
 use super::Effect;
 use crate::context::{Context, Progress};
 use crate::digest::digest_of;
-use crate::encode::weight_bytes;
+use crate::encode::release_bytes;
 use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, append};
 use crate::mechanism::{claims, within_target};
@@ -41,7 +41,7 @@ pub(crate) fn certify(
     context: &mut Context<'_>,
 ) -> Result<(Served, StoredModel, Option<Vec<u8>>)> {
     context.report(Progress::Storing)?;
-    let weights = weight_bytes(&released.weights);
+    let weights = release_bytes(plan, &released.weights)?;
     let salt = context.random()?;
     let digest = digest_of(&salt, &weights);
     let version = current.map_or(FIRST, |current| current.version + 1);

@@ -23,7 +23,7 @@ use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
-use crate::rows::{Access, CHUNK, Keyed};
+use crate::rows::{Access, CHUNK, InVault, Keyed, Labels, Rows};
 use crate::store::{Current, kept};
 
 /// What a request does to the rows, already done in the transaction, and what else its certificate
@@ -152,17 +152,24 @@ pub(crate) fn serve(
     mut effect: Effect,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    let plan = &current.plan;
     in_line(&transaction, current)?;
     note_place(&mut transaction, &mut effect)?;
     let refresh = effect.kind == RequestKind::Refresh;
     let anew = refresh && current.is_withdrawn();
+    let (anew_plan, found) = refitted(&transaction, current, &effect, context)?;
+    let plan = anew_plan.as_ref().unwrap_or(&current.plan);
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
-    let rows = context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?;
+    let rows: Box<dyn Rows + '_> = match found {
+        Some(read) => {
+            let access = Access::Reading(&transaction);
+            Box::new(InVault::filled(access, plan, &effect.leaving, read))
+        }
+        None => context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?,
+    };
     let remaining = rows.count()?;
     if let Some(capacity) = plan.capacity()
         && remaining as u64 > capacity
@@ -176,9 +183,13 @@ pub(crate) fn serve(
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
     let steps =
         of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, remaining)?;
-    let zeros = if anew { vec![0.0; plan.parameters()] } else { Vec::new() };
+    let start = if anew {
+        vec![0.0; plan.parameters()]
+    } else {
+        plan.carried(&current.plan, &current.published()?.weights)?
+    };
     let request = Request {
-        weights: if anew { &zeros } else { &current.published()?.weights },
+        weights: &start,
         event: &current.latest.event,
         kept: before.as_ref(),
         change,
@@ -204,11 +215,34 @@ pub(crate) fn serve(
     let released = Released { event, ..released };
     let vault_id = &current.genesis.vault_id;
     let certified = certify(plan, vault_id, Some(current), &effect, released, context)?;
+    if plan.fitting.is_some() {
+        transaction.replace_config(&plan.written()?)?;
+    }
     let mut served = store(&mut transaction, &effect, certified, context.keyring)?;
     mark(&mut transaction, &effect, served.index, context)?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     served.notices.extend(clock_set_back(current, &effect.named));
     Ok(served)
+}
+
+/// Where preprocessing is fitted: the plan of the records as the transaction has them now, and these
+/// as numbers.
+fn refitted(
+    transaction: &Transaction<'_>,
+    current: &Current,
+    effect: &Effect,
+    context: &mut Context<'_>,
+) -> Result<(Option<Plan>, Option<Keyed>)> {
+    if current.plan.fitting.is_none() {
+        return Ok((None, None));
+    }
+    context.rows.check(&current.plan)?;
+    let access = Access::Reading(transaction);
+    let stored = InVault::of(access, &current.plan, &effect.leaving);
+    let (raw, keys) = stored.unprepared()?;
+    let plan = current.plan.refitted(&raw)?;
+    let data = raw.prepare(&plan, Labels::Needed)?.data;
+    Ok((Some(plan), Some(Keyed { keys, data })))
 }
 
 /// Remembers what the request deleted, by the entry at `index`.

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 pub use crate::mechanism_name::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
-pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
+pub(crate) use table::{MOST_COUNT, MOST_STEPS, PREPROCESSING, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};
 pub use words::{MARK, Words, in_words, value_in_words};
 
@@ -22,6 +22,12 @@ impl Settings {
     pub fn is_regression(&self) -> bool {
         let name = self.loss.as_deref().and_then(|name| LossName::named(name).ok());
         name.is_some_and(|name| name.task() == Task::Regression)
+    }
+
+    /// Whether preprocessing is fitted to the records, and again with every request.
+    #[must_use]
+    pub fn fits_preprocessing(&self) -> bool {
+        self.preprocess.as_deref().unwrap_or(default::PREPROCESS) == "fitted"
     }
 
     /// Refuses names that are unknown and numbers out of range, one setting at a time.

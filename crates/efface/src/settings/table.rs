@@ -28,9 +28,14 @@ const MOST_NORM: f64 = 1e38;
 /// How rows are made to obey their bound.
 pub(crate) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 
+/// How columns become numbers.
+pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
+
 /// Defaults that the plan falls back to.
 pub(crate) mod default {
     pub(crate) const LOSS: &str = "logistic";
+    pub(crate) const PREPROCESS: &str = "declared";
+    pub(crate) const MIN_FREQUENCY: u32 = 10;
     pub(crate) const MECHANISM: &str = "solve";
     pub(crate) const LAMBDA: f64 = 1e-3;
     pub(crate) const ROW_NORM: f64 = 1.0;
@@ -122,6 +127,27 @@ settings! {
         default: Fallback::Name(default::LOSS),
     }
 
+    /// How columns become numbers: `fitted`, by means, scales and categories that are computed from
+    /// the records and again with every request, or `declared`, by public constants alone
+    ///
+    /// Fitted preprocessing takes tables as they are: words, dates, missing values. It is part of
+    /// what certificates cover, for `solve` and `retrain` in `perfect` state, but the release then
+    /// holds exact statistics of the records, so that nothing is claimed of those who remain.
+    preprocess: Option<String> {
+        group: Group::Model,
+        form: Form::Name(|| PREPROCESSING.to_vec()),
+        default: Fallback::Name(default::PREPROCESS),
+    }
+
+    /// Categories that fewer records have are merged into one
+    min_frequency: Option<u64> {
+        group: Group::Model,
+        form: Form::Count(1, u32::MAX as u64),
+        unit: "records",
+        default: Fallback::Count(default::MIN_FREQUENCY as u64),
+        only: Some(("preprocess", &["fitted"])),
+    }
+
     /// Strength of the regularisation; 0 for `noisy-gd` with a radius only
     ///
     /// It multiplies half the squared length of the weights, added to the mean loss: scikit-learn's
@@ -130,14 +156,14 @@ settings! {
     lambda: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::AT_LEAST_ZERO),
-        default: Fallback::Number(default::LAMBDA),
+        default: Fallback::Follows("1e-3; with fitted preprocessing 1/n of the current n"),
     }
 
     /// Bound on the Euclidean norm of a row, as public knowledge
     row_norm: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::up_to(MOST_NORM)),
-        default: Fallback::Number(default::ROW_NORM),
+        default: Fallback::Follows("1; with fitted preprocessing twice the root of the number of columns"),
     }
 
     /// What is done to rows, in training and prediction: `clip` scales longer ones down to the
@@ -153,7 +179,7 @@ settings! {
     intercept: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::AT_LEAST_ZERO),
-        default: Fallback::Number(default::INTERCEPT),
+        default: Fallback::Follows("1; with fitted preprocessing the bound on rows"),
     }
 
     /// The declared range of y, as public knowledge; numbers outside are refused

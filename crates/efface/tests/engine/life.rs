@@ -157,6 +157,18 @@ fn audited(vault: &Path, status: &Status) {
 }
 
 #[test]
+fn fitted_preprocessing() {
+    for loss in ["logistic", "softmax", "squared"] {
+        live(Settings {
+            preprocess: Some("fitted".into()),
+            loss: Some(loss.into()),
+            excess_risk: Some(0.5),
+            ..Settings::default()
+        });
+    }
+}
+
+#[test]
 fn solve_lives() {
     live(Settings::default());
 }

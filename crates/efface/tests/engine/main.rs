@@ -6,6 +6,7 @@ mod damage;
 mod digests;
 mod erasures;
 mod files;
+mod fitted;
 mod histories;
 mod in_memory;
 mod kept;

@@ -10,7 +10,7 @@ use efface_privacy::claim::{
 };
 use efface_privacy::event::{
     Adjacency, Composed, Descent, DistributedDescent, Event, ExactRemoval, Given, NoisyGd,
-    Normalizer, OutputNoise, Phase, Procedure, Setting, State, Variant, What,
+    Normalizer, OutputNoise, Phase, Procedure, Refitted, Setting, State, Variant, What,
 };
 use efface_privacy::loss::{LossName, Parameter};
 use efface_privacy::quantity::Decimal;
@@ -61,10 +61,12 @@ impl Draw {
     }
 
     fn output_noise(&mut self, private: bool) -> Event {
-        let mean = self.coin();
+        let refitted = !private && self.unit() < 0.3;
+        let mean = self.coin() || refitted;
         let (setting, records) = self.setting(mean);
         let noise = self.number(-4.0, 1.0);
-        let secret = self.coin();
+        let secret = self.coin() && !refitted;
+        let min_frequency = self.count(30);
         Event::OutputNoise(OutputNoise {
             setting,
             procedure: Procedure::Solve,
@@ -74,7 +76,8 @@ impl Draw {
             state: if secret { State::Secret } else { State::Perfect },
             joint_releases: if secret { self.count(50) } else { 1 },
             releases: self.count(1000),
-            records: (!private && self.coin()).then_some(records),
+            records: (refitted || !private && self.coin()).then_some(records),
+            preprocessing: refitted.then_some(Refitted { min_frequency }),
         })
     }
 
@@ -401,9 +404,11 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     let drawn = index % (1 + LossName::ALL.len() as u64);
     let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
         (Event::ExactRemoval(_), _) => (LossName::Squared, None),
-        (Event::OutputNoise(_), None) => {
-            // r (r reach + 1) = G
-            let most = 2.0 * steepest / (1.0 + (1.0 + 4.0 * reach * steepest).sqrt());
+        (Event::OutputNoise(event), None) => {
+            let refitted = event.preprocessing.and(event.records);
+            let y = refitted.map_or(1.0, |records| (records as f64).sqrt());
+            // r (r reach + y) = G
+            let most = 2.0 * steepest / (y + (y * y + 4.0 * reach * steepest).sqrt());
             row = row.min(most).min(curved.sqrt());
             (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)))
         }
@@ -472,6 +477,9 @@ fn certificate(
     }
     if let Event::Composed(_) = event {
         assumptions.push("given");
+    }
+    if matches!(event.core(), Event::OutputNoise(event) if event.preprocessing.is_some()) {
+        assumptions.push("preprocessing");
     }
     let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);
     if index.is_multiple_of(4) && !vouched {

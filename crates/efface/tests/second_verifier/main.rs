@@ -6,6 +6,7 @@ mod breaks;
 mod draw;
 mod forms;
 mod read_off;
+mod refitted;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use rand_core::SeedableRng;
 use breaks::BREAKS;
 use draw::Draw;
 use read_off::READ_OFF_BREAKS;
+use refitted::REFITTED_BREAKS;
 use weights::WEIGHT_BREAKS;
 
 /// Honest certificates; each has up to five claims.
@@ -124,7 +126,7 @@ fn both_verifiers_agree_on_random_certificates() {
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
     for (rule, (check, make)) in
-        BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).enumerate()
+        BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS).enumerate()
     {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());

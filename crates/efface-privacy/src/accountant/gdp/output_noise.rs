@@ -2,7 +2,7 @@
 
 use super::check::{self, malformed};
 use super::{AccountantError, World};
-use crate::event::{OutputNoise, State};
+use crate::event::{Normalizer, OutputNoise, State};
 use crate::outward;
 use crate::quantity::Mu;
 
@@ -26,6 +26,7 @@ pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, Accounta
     if event.state == State::Perfect && event.joint_releases != 1 {
         return Err(malformed("joint_releases", "1 in `perfect` state", event.joint_releases));
     }
+    refitted(event, world)?;
     let sensitivity = |adjacency| {
         let relative = check::group_sensitivity(&event.setting, adjacency, world.notion())?;
         Ok::<_, AccountantError>(setting.lipschitz * relative / strong_convexity)
@@ -50,4 +51,27 @@ pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, Accounta
         }
     };
     Ok(outward::mu(outward::up(mu)))
+}
+
+/// Preprocessing fitted again with every request: what is released with the weights is exact, so that
+/// nothing is said of the records that remain, nor to who saw an earlier release.
+fn refitted(event: &OutputNoise, world: World) -> Result<(), AccountantError> {
+    let Some(fitted) = &event.preprocessing else { return Ok(()) };
+    check::count("min_frequency", fitted.min_frequency)?;
+    if event.state == State::Secret {
+        return Err(malformed("state", "`perfect` with fitted preprocessing", "secret"));
+    }
+    if !matches!(event.setting.normalizer, Normalizer::Mean { .. }) {
+        return Err(malformed("normalizer", "`mean` with fitted preprocessing", "fixed"));
+    }
+    match world {
+        World::Retraining | World::DeletionPrivacy(_) => Ok(()),
+        World::DifferentialPrivacyOneRelease(_) | World::DifferentialPrivacyAllReleases(_) => {
+            Err(AccountantError::Unsupported {
+                notion: world.notion(),
+                reason: "the release holds exact statistics of the records, which fitted \
+                         preprocessing computes from them",
+            })
+        }
+    }
 }

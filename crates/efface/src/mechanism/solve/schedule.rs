@@ -3,7 +3,7 @@
 use efface_learn::mechanism::OutputNoisePlan;
 use efface_privacy::calibrate::{largest, least};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure};
+use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure, Refitted};
 use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
@@ -33,6 +33,9 @@ pub(super) fn schedule(
                 _ => 1,
             },
             records: Some(public.records),
+            preprocessing: choices
+                .fitted
+                .then_some(Refitted { min_frequency: choices.min_frequency.into() }),
         })))
     };
     let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);

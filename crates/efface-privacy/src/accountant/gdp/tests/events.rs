@@ -47,6 +47,7 @@ pub(super) fn output_noise() -> OutputNoise {
         joint_releases: 1,
         releases: 4,
         records: Some(11_000),
+        preprocessing: None,
     }
 }
 

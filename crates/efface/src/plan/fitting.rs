@@ -1,0 +1,144 @@
+//! Preprocessing that is fitted to the records, again with every request.
+//!
+//! The plan of such a model has two parts. What is public is stored with the vault: the settings, the
+//! names of columns, and constants that follow from these and from the number of records. What was
+//! computed from the records (means, scales, categories, classes) is released with the weights, stored
+//! beside them, and gone with them; a plan in memory has it [attached](Plan::attach).
+
+use efface_formats::{Fitted, Frame, Rules};
+use efface_privacy::quantity::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Rows, Task};
+use crate::error::{Code, Error, Result};
+use crate::settings::Settings;
+
+/// What a plan with fitted preprocessing is made from, again with every request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fitting {
+    /// The settings as the user gave them.
+    pub settings: Settings,
+    /// What raw rows are made of.
+    pub frame: Frame,
+    /// Public constants of the statistics.
+    pub rules: Rules,
+    /// Classes in order, where the user listed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// The columns of tables that play another part, by their names.
+    #[serde(default)]
+    pub roles: Roles,
+    /// Number of records that the constants are of.
+    pub records: u64,
+    /// The statistics of the records, where they are at hand.
+    #[serde(skip)]
+    pub found: Option<Fitted>,
+}
+
+/// Columns of a table that are no features, where it has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Roles {
+    /// The label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What names records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What names people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// How often a record counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+}
+
+impl Fitting {
+    /// The statistics.
+    ///
+    /// # Errors
+    /// Where the model was withdrawn, and they with it.
+    pub(crate) fn found(&self) -> Result<&Fitted> {
+        self.found.as_ref().ok_or_else(|| {
+            Error::refused(Code::Withdrawn, "the preprocessing was erased with the model")
+                .hint("`§efface refresh` fits both again to the records that remain")
+        })
+    }
+}
+
+impl Plan {
+    /// The plan without anything that was computed from the records but their number and that of
+    /// classes: with as many columns as any records could give.
+    #[must_use]
+    pub(crate) fn detached(&self) -> Self {
+        let Some(fitting) = &self.fitting else { return self.clone() };
+        let task = match &self.task {
+            Task::Classes(names) => match &fitting.classes {
+                Some(given) => Task::Classes(given.clone()),
+                None => Task::Classes(vec![String::new(); names.len()]),
+            },
+            Task::Range(..) => Task::Range(Decimal(-1.0), Decimal(1.0)),
+        };
+        let features = fitting.frame.most_features(&fitting.rules);
+        Self {
+            task,
+            rows: Rows { features, sparse: false, schema: String::new(), ..self.rows.clone() },
+            fitting: Some(Fitting { found: None, ..fitting.clone() }),
+            ..self.clone()
+        }
+    }
+
+    /// The plan as a vault keeps it.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub(crate) fn written(&self) -> Result<String> {
+        let text = serde_json::to_string(&self.detached());
+        text.map_err(|error| Error::storage(Code::Plan, error.to_string()))
+    }
+
+    /// The plan with these statistics.
+    ///
+    /// # Errors
+    /// Statistics of other columns or classes than the plan's.
+    pub(crate) fn attach(&self, found: Fitted) -> Result<Self> {
+        let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
+        let wrong =
+            |what: &str| Error::storage(Code::Damaged, format!("the preprocessing has {what}"));
+        let task = match &self.task {
+            Task::Classes(names) => {
+                let classes = fitting.classes.clone();
+                let classes = classes.unwrap_or_else(|| found.classes().to_vec());
+                if classes.len() != names.len() {
+                    return Err(wrong("another number of classes than the plan"));
+                }
+                Task::Classes(classes)
+            }
+            Task::Range(..) => {
+                let (mean, scale) = found.target_moments().ok_or_else(|| wrong("no scale of y"))?;
+                Task::Range(Decimal(mean - scale), Decimal(mean + scale))
+            }
+        };
+        if u64::from(found.width()) > fitting.frame.most_features(&fitting.rules) {
+            return Err(wrong("more columns than any records can give"));
+        }
+        let rows = Rows {
+            features: found.width().into(),
+            sparse: found.sparse(),
+            schema: String::new(),
+            ..self.rows.clone()
+        };
+        Ok(Self {
+            task,
+            rows,
+            fitting: Some(Fitting { found: Some(found), ..fitting.clone() }),
+            ..self.clone()
+        })
+    }
+
+    /// The statistics, for a plan that has some.
+    pub(crate) fn statistics(&self) -> Result<Option<&Fitted>> {
+        self.fitting.as_ref().map(Fitting::found).transpose()
+    }
+}

@@ -1,0 +1,295 @@
+//! Preprocessing that is fitted to the records: what it takes, what it forgets, what it refuses.
+
+use std::fmt::Write;
+
+use efface::{
+    CheckOutcome, Code, Delete, Error, ExportFormat, Settings, Source, Which, add, certificate,
+    delete, entries, erase, evaluate, export, predict, refresh, status, train, update, verify,
+    verify_ledger, weights,
+};
+
+use crate::world::{World, bytes};
+
+/// Records of a table as people have it: words, dates, missing cells, numbers of all sizes.
+#[derive(Clone)]
+struct Person {
+    id: String,
+    age: String,
+    work: String,
+    joined: String,
+    income: String,
+    label: String,
+}
+
+fn people(count: usize) -> Vec<Person> {
+    let work = ["office", "field", "", "012"];
+    (0..count)
+        .map(|row| {
+            let wave = (row as f64 * 0.7).sin();
+            Person {
+                id: format!("id-{row}"),
+                age: if row % 11 == 3 { "NA".into() } else { format!("{}", 20 + row % 50) },
+                work: work[row % 4].to_owned(),
+                joined: format!("2021-{:02}-{:02}", 1 + row % 12, 1 + row % 28),
+                income: format!("{:.2}", 4e4 + 3e4 * wave),
+                label: if wave + 0.2 * ((row % 4) as f64) > 0.3 { "yes" } else { "no" }.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// Someone of whom everything is unlike the others.
+fn stranger() -> Person {
+    Person {
+        id: "the-stranger".into(),
+        age: "97531.25".into(),
+        work: "lighthouse-keeper".into(),
+        joined: "1777-07-07".into(),
+        income: "86420864.5".into(),
+        label: "perhaps-not".into(),
+    }
+}
+
+fn source(world: &World, name: &str, people: &[Person]) -> Source<'static> {
+    let mut text = String::from("id,age,work,joined,income,label\n");
+    for p in people {
+        let Person { id, age, work, joined, income, label } = p;
+        writeln!(text, "{id},{age},{work},{joined},{income},{label}").unwrap();
+    }
+    let path = world.path(name);
+    std::fs::write(&path, text).unwrap();
+    Source {
+        path: Some(path),
+        label: Some("label".into()),
+        id: Some("id".into()),
+        ..Source::default()
+    }
+}
+
+fn fitted() -> Settings {
+    Settings { preprocess: Some("fitted".into()), excess_risk: Some(0.05), ..Settings::default() }
+}
+
+fn ids(names: &[&str]) -> Delete {
+    Delete { what: Which::Ids(names.iter().map(|&id| id.into()).collect()), request_id: None }
+}
+
+fn refused(error: &Error, code: Code, words: &[&str]) {
+    assert_eq!(error.code(), code, "{error}");
+    for word in words {
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
+/// After any requests the published statistics are those of a training on the records that remain,
+/// in whatever order these come, bit for bit; so are columns, classes and every constant.
+#[test]
+fn statistics_are_those_of_a_training_on_what_remains() {
+    let world = World::new();
+    let mut all = people(160);
+    all.push(stranger());
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), fitted(), &vault, s)).unwrap();
+    assert_eq!(weights(&vault).unwrap().classes.unwrap(), ["no", "perhaps-not", "yes"]);
+
+    world.run(|s| delete(&vault, &ids(&["the-stranger", "id-3", "id-4"]), s)).unwrap();
+    let mut more = people(170).split_off(160);
+    more[0].income = "-0.0".into();
+    world.run(|s| add(&vault, &source(&world, "more.csv", &more), None, s)).unwrap();
+    let mut changed = vec![all[50].clone()];
+    changed[0].work = "ferry".into();
+    world.run(|s| update(&vault, &source(&world, "changed.csv", &changed), None, s)).unwrap();
+
+    let gone = ["the-stranger", "id-3", "id-4", "id-50"];
+    let mut remain: Vec<Person> =
+        all.iter().filter(|p| !gone.contains(&p.id.as_str())).cloned().collect();
+    remain.extend(more);
+    remain.extend(changed);
+    remain.reverse();
+    let anew = world.path("anew.efface");
+    let served =
+        world.run(|s| train(&source(&world, "remain.csv", &remain), fitted(), &anew, s)).unwrap();
+    let (one, other) = (weights(&vault).unwrap(), weights(&anew).unwrap());
+    assert_eq!(one.preprocessing, other.preprocessing);
+    assert_eq!(
+        (one.names, one.classes, one.features),
+        (other.names, other.classes, other.features)
+    );
+    assert_eq!(one.row_norm.to_bits(), other.row_norm.to_bits());
+
+    let constants = |path| -> serde_json::Value {
+        let text = certificate(path, "latest").unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut constants = document["constants"].as_array().unwrap().clone();
+        constants.retain(|constant| constant["name"] != "plan");
+        constants.into()
+    };
+    assert_eq!(constants(&vault), constants(&anew));
+    assert_eq!(served.remaining, status(&vault).unwrap().records);
+
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+    assert!(verdict.checks.iter().any(|check| check.name == "preprocessing"), "{verdict:?}");
+    for entry in entries(&vault).unwrap() {
+        let text = certificate(&vault, &entry.index.to_string()).unwrap();
+        let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+    }
+}
+
+/// The only record of a category, of a class, of a month, and the ends of every range: nothing of them
+/// is in any file after the deletion, and nothing of the statistics they were in.
+#[test]
+fn nothing_of_a_deleted_record_stays() {
+    let world = World::new();
+    let mut all = people(120);
+    all.push(stranger());
+    // Alone it would be merged with nothing, and named nowhere.
+    let settings = Settings { min_frequency: Some(1), ..fitted() };
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), settings, &vault, s)).unwrap();
+    let before = weights(&vault).unwrap();
+    let found = |needle: &[u8], text: &[u8]| text.windows(needle.len()).any(|w| w == needle);
+    let published = before.preprocessing.unwrap();
+    assert!(published.contains("lighthouse-keeper") && published.contains("perhaps-not"));
+
+    std::fs::remove_file(world.path("all.csv")).unwrap();
+    world.run(|s| delete(&vault, &ids(&["the-stranger"]), s)).unwrap();
+    let left = bytes(vault.parent().unwrap());
+    let number = |x: f64| [x.to_le_bytes().to_vec(), (x as f32).to_le_bytes().to_vec()];
+    let mut needles: Vec<Vec<u8>> =
+        ["lighthouse", "perhaps-not", "the-stranger", "1777", "97531", "86420864"]
+            .map(|text| text.as_bytes().to_vec())
+            .into();
+    needles.extend(number(97531.25).into_iter().chain(number(86_420_864.5)));
+    for needle in needles {
+        assert!(!found(&needle, &left), "{needle:?} ({})", String::from_utf8_lossy(&needle));
+    }
+    let after = weights(&vault).unwrap();
+    assert!(!after.names.unwrap().iter().any(|name| name.contains("lighthouse")));
+    assert_eq!(after.classes.unwrap(), ["no", "yes"]);
+    assert!(!found(published.as_bytes(), &left));
+}
+
+/// Predictions take rows as they come, unknown words and missing cells included.
+#[test]
+fn rows_are_predicted_as_they_come() {
+    let world = World::new();
+    let vault = world.path("model.efface");
+    let all = people(200);
+    world.run(|s| train(&source(&world, "all.csv", &all), fitted(), &vault, s)).unwrap();
+    let scores = evaluate(&vault, &source(&world, "all.csv", &all)).unwrap();
+    assert!(scores.accuracy.unwrap() > 0.9, "{scores:?}");
+
+    let path = world.path("new.csv");
+    std::fs::write(&path, "income,work,age,joined\n,volcano,,\n41000,office,31,2021-03-04\n")
+        .unwrap();
+    let mut labels = Vec::new();
+    let rows = Source { path: Some(path), ..Source::default() };
+    predict(&vault, &rows, &mut |p| {
+        labels.push(p.prediction);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(labels.len(), 2);
+    let text = world.run(|s| export(&vault, ExportFormat::Json, s)).unwrap();
+    assert!(String::from_utf8(text).unwrap().contains("preprocessing"));
+    assert!(status(&vault).unwrap().preprocessing.iter().any(|line| line.starts_with("age")));
+
+    let path = world.path("lacking.csv");
+    std::fs::write(&path, "income,work,joined\n1,office,2021-03-04\n").unwrap();
+    let rows = Source { path: Some(path), ..Source::default() };
+    let error = predict(&vault, &rows, &mut |_| Ok(())).unwrap_err();
+    refused(&error, Code::Data, &["age"]);
+}
+
+/// A number is learnt in its own scale.
+#[test]
+fn a_target_is_scaled_by_what_remains() {
+    let world = World::new();
+    let mut all = people(150);
+    for (row, person) in all.iter_mut().enumerate() {
+        person.label = format!("{}", 1e6 + 50.0 * (20 + row % 50) as f64);
+        person.age = format!("{}", 20 + row % 50);
+    }
+    let settings = Settings { loss: Some("squared".into()), excess_risk: Some(0.02), ..fitted() };
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), settings, &vault, s)).unwrap();
+    let scores = evaluate(&vault, &source(&world, "all.csv", &all)).unwrap();
+    let (rmse, usual) = (scores.rmse.unwrap(), scores.mean_rmse.unwrap());
+    assert!(rmse < 0.5 * usual, "{rmse} {usual}");
+    let (low, high) = weights(&vault).unwrap().target_range.unwrap();
+    world.run(|s| delete(&vault, &ids(&["id-49", "id-99"]), s)).unwrap();
+    let now = weights(&vault).unwrap().target_range.unwrap();
+    assert!(now.0 != low && now.1 != high, "{now:?}");
+}
+
+/// What the statistics exclude is refused, with the reason.
+#[test]
+fn what_cannot_be_promised_is_refused() {
+    let world = World::new();
+    let all = people(60);
+    let with = |change: fn(&mut Settings)| {
+        let mut settings = fitted();
+        change(&mut settings);
+        world
+            .run(|s| train(&source(&world, "a.csv", &all), settings, &world.path("x.efface"), s))
+            .unwrap_err()
+    };
+    for (change, words) in [
+        ((|s| s.mechanism = Some("noisy-gd".into())) as fn(&mut Settings), "noisy-gd"),
+        (|s| s.mechanism = Some("ridge".into()), "ridge"),
+        (|s| s.state = Some("secret".into()), "secret"),
+        (|s| s.notion = Some("differential-privacy".into()), "differential-privacy"),
+        (|s| s.normalizer = Some("fixed".into()), "normalizer"),
+        (|s| s.public_n = Some(60), "public-n"),
+    ] {
+        let mut settings = fitted();
+        change(&mut settings);
+        if settings.state.is_some() {
+            settings.releases = Some(5);
+        }
+        let error = with(change);
+        refused(&error, Code::Settings, &[words]);
+    }
+    let adaptive = with(|s| {
+        s.notion = Some("deletion-privacy".into());
+        s.interactions = Some(3);
+    });
+    refused(&adaptive, Code::Settings, &["interactions"]);
+    let declared = Settings { min_frequency: Some(3), ..Settings::default() };
+    let error = world
+        .run(|s| train(&source(&world, "a.csv", &all), declared, &world.path("x.efface"), s))
+        .unwrap_err();
+    refused(&error, Code::Settings, &["min-frequency", "fitted"]);
+    let schema = Source { schema: Some("version = 1".into()), ..source(&world, "a.csv", &all) };
+    let error = world.run(|s| train(&schema, fitted(), &world.path("x.efface"), s)).unwrap_err();
+    refused(&error, Code::Settings, &["schema"]);
+    assert!(!world.path("x.efface").exists());
+}
+
+/// Where one class would remain no model can be trained: the request says so, an erasure serves it, and
+/// a refresh starts from nothing when there is something to learn again.
+#[test]
+fn the_last_record_of_a_class_can_be_erased() {
+    let world = World::new();
+    let mut all = people(60);
+    for (row, person) in all.iter_mut().enumerate() {
+        person.label = if row == 7 { "yes" } else { "no" }.to_owned();
+    }
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), fitted(), &vault, s)).unwrap();
+    let error = world.run(|s| delete(&vault, &ids(&["id-7"]), s)).unwrap_err();
+    refused(&error, Code::Classes, &["classes", "erase-only"]);
+    assert_eq!(status(&vault).unwrap().records, 60);
+
+    world.run(|s| erase(&vault, &ids(&["id-7"]), s)).unwrap();
+    std::fs::remove_file(world.path("all.csv")).unwrap();
+    let now = status(&vault).unwrap();
+    assert!(now.withdrawn && now.preprocessing.is_empty(), "{now:?}");
+    let error = world.run(|s| refresh(&vault, None, s)).unwrap_err();
+    refused(&error, Code::Classes, &["2 classes"]);
+    let error = predict(&vault, &source(&world, "b.csv", &all[..1]), &mut |_| Ok(())).unwrap_err();
+    assert_eq!(error.code(), Code::Withdrawn, "{error}");
+}

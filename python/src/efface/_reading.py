@@ -1,0 +1,128 @@
+"""What estimators make of the tables they are given."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import (
+    _check_y,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from . import _engine, _rows
+from ._around import source_of
+from ._errors import warn
+from ._frames import Framed, columns_of, is_frame, rows_of
+from ._published import Published
+from ._settings import settings_of, to_json
+from ._table import table
+
+
+class Reading:
+    """Rows to learn from and to predict, checked as scikit-learn checks them."""
+
+    _published: Published
+    _records: int
+
+    def _read(
+        self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
+    ) -> tuple[Any, Any, Any, Any]:
+        """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
+        labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
+        given = _rows.as_table(X)
+        framed = is_frame(given) if fresh else self._published.facts["columns"] is not None
+        if self._refits(fresh) and framed:
+            validate_data(self, given, reset=fresh, skip_check_array=True)
+            y = self._check_targets(y)
+            names = None if fresh else self._published.facts["columns"]
+            x: Any = Framed(columns_of(given, names), rows_of(given))
+            check_consistent_length(x, y)
+        else:
+            with _rows.words_named(X):
+                x, y = validate_data(
+                    self,
+                    given,
+                    y,
+                    reset=fresh,
+                    accept_sparse="csr",
+                    dtype=[np.float64, np.float32],
+                    order="C",
+                    ensure_all_finite="allow-nan" if self._refits(fresh) else True,
+                    **self._checks_of_targets(),
+                )
+        if labels is not None:
+            labels = _rows.column("ids", labels)
+        if subjects is not None:
+            subjects = _rows.column("subjects", subjects)
+        check_consistent_length(x, labels, subjects)
+        return x, y, labels, subjects
+
+    def _refits(self, fresh: bool) -> bool:
+        """Whether preprocessing is fitted to the records: as it will be, or as it is."""
+        if fresh:
+            return bool(_engine.fits_preprocessing(to_json(settings_of(self))))
+        return self._published.facts["preprocessing"] is not None
+
+    def _check_targets(self, y: Any) -> Any:
+        """Targets beside a frame, as scikit-learn checks those beside an array."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        return _check_y(y, estimator=self, **self._checks_of_targets())
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Margins (rows, outputs) of rows to predict, in the precision of the rows."""
+        check_is_fitted(self)
+        self._warn_if_stale()
+        if self._records == 0:
+            warn(
+                f"This {type(self).__name__} has no records left: its predictions are only noise "
+                '(with `mechanism="ridge"`: the middle of the range)',
+                UserWarning,
+            )
+        x, refits = _rows.as_table(X), self._refits(fresh=False)
+        if refits and self._published.facts["columns"] is not None:
+            validate_data(self, x, reset=False, skip_check_array=True)
+            return self._published.margins(x)
+        with _rows.words_named(X):
+            x = validate_data(
+                self,
+                x,
+                reset=False,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan" if refits else True,
+            )
+        margins = self._published.margins(x)
+        single = x.dtype == self.__dict__.get("_precision") == np.float32
+        return margins.astype(np.float32) if single else margins
+
+    def _table(
+        self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None
+    ) -> _engine.Table:
+        framed = isinstance(x, Framed)
+        return table(
+            x,
+            targets,
+            columns=x.columns if framed else None,
+            ids=labels,
+            subjects=subjects,
+            sample_weight=weights,
+            names=getattr(self, "feature_names_in_", None),
+            classes=classes,
+        )
+
+    @abstractmethod
+    def _checks_of_targets(self) -> dict[str, Any]:
+        """What targets of the task must be, in scikit-learn's words."""
+
+    @abstractmethod
+    def _warn_if_stale(self) -> bool:
+        """Warn if the vault holds another model than this estimator, and say whether it does."""
