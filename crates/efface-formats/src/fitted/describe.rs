@@ -15,7 +15,7 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
             let kind =
                 if sparse { "scaled by their deviation, zeros kept" } else { "standardised" };
             let mut line =
-                format!("{}, {kind}", counted(matrix.means.len() as u64, "number", "numbers"));
+                format!("{}, {kind}", counted(matrix.scales.len() as u64, "number", "numbers"));
             if !matrix.missing.is_empty() {
                 let missing = counted(matrix.missing.len() as u64, "column", "columns");
                 line += &format!(", {missing} with missing values");

@@ -44,7 +44,7 @@ impl Fitted {
         if got != expected {
             return Err(RawFault::Room { got, expected });
         }
-        if let Plan::Dense { means, inverses, missing } = &self.plan {
+        if let Plan::Dense { means, inverses, missing } = &*self.plan {
             let mut reader = Reader::new(raw);
             reader.target()?;
             let numbers = reader.dense(means.len() as u32)?;
@@ -110,7 +110,7 @@ impl Fitted {
     fn each(&self, raw: &[u8], mut put: impl FnMut(u32, f32)) -> Result<(), RawFault> {
         let mut reader = Reader::new(raw);
         reader.target()?;
-        match &self.plan {
+        match &*self.plan {
             Plan::Named(codes) => {
                 for code in codes {
                     if let CodeForm::Number { mean, inverse, .. } = code.form

@@ -239,7 +239,6 @@ impl<'a> Pass<'a> {
         }
         for sums in all {
             let moments = sums.moments(self.rows.len() as u64);
-            learned.means.push(Exact(moments.mean));
             learned.scales.push(Exact(moments.scale(divide)));
         }
         Ok(Columns::Matrix(learned))

@@ -48,6 +48,7 @@ pub(super) enum Columns {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MatrixColumns {
+    /// One for each column; none of a sparse array, which is not centred.
     pub(super) means: Vec<Exact>,
     pub(super) scales: Vec<Exact>,
     /// Each column that some record misses, ascending, and how many do.
@@ -197,7 +198,7 @@ impl Columns {
     pub(super) fn width(&self, rules: &Rules) -> u64 {
         match self {
             Self::Named(columns) => columns.iter().map(|c| u64::from(c.width(rules))).sum(),
-            Self::Matrix(matrix) => (matrix.means.len() + matrix.missing.len()) as u64,
+            Self::Matrix(matrix) => (matrix.scales.len() + matrix.missing.len()) as u64,
         }
     }
 }
@@ -216,10 +217,13 @@ impl Learned {
             (Frame::Matrix { width, sparse, divide, .. }, Columns::Matrix(matrix)) => {
                 let width = *width as usize;
                 let lengths = [matrix.means.len(), matrix.scales.len()];
-                ensure(lengths == [width, width], "columns are missing")?;
+                let means = if *sparse { 0 } else { width };
+                ensure(lengths == [means, width], "columns are missing")?;
                 ensure(divide.is_finite() && *divide > 0.0, "the divisor is out of range")?;
-                let pairs = matrix.means.iter().zip(&matrix.scales);
-                pairs.into_iter().try_for_each(|(mean, scale)| moments(*mean, *scale))?;
+                let means = matrix.means.iter().copied();
+                let means = means.chain(std::iter::repeat(Exact(0.0)));
+                let mut pairs = means.zip(&matrix.scales);
+                pairs.try_for_each(|(mean, scale)| moments(mean, *scale))?;
                 let missing = &matrix.missing;
                 ensure(missing.is_sorted_by(|a, b| a.0 < b.0), "columns are out of order")?;
                 ensure(!*sparse || missing.is_empty(), "cells of a sparse array are missing")?;

@@ -28,6 +28,7 @@ pub use rows::RawRows;
 pub(crate) use write::RawWriter;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -82,9 +83,10 @@ impl Rules {
 #[doc = include_str!("fitted.md")]
 #[derive(Debug, Clone)]
 pub struct Fitted {
-    learned: Learned,
-    plan: Plan,
-    classes: HashMap<String, u32>,
+    // Shared, since it is copied with every plan that holds it.
+    learned: Arc<Learned>,
+    plan: Arc<Plan>,
+    classes: Arc<HashMap<String, u32>>,
     width: u32,
 }
 
@@ -109,7 +111,8 @@ impl Fitted {
             Target::Classes { names, .. } => names.iter().cloned().zip(0..).collect(),
             Target::Number { .. } => HashMap::new(),
         };
-        Self { learned, plan, classes, width }
+        let (learned, plan) = (Arc::new(learned), Arc::new(plan));
+        Self { learned, plan, classes: Arc::new(classes), width }
     }
 
     /// How many records it was fitted to.

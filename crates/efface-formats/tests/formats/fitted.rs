@@ -509,6 +509,11 @@ fn sparse_arrays_are_scaled_and_not_centred() {
     let scale = (147.0_f64 / 16.0).sqrt();
     assert_eq!(encoded(&fitted, &rows)[2], [2.0, (7.0 * (1.0 / scale)) as f32]);
     assert!(fitted.sparse());
+    assert_eq!(fitted.describe()[0], "2 numbers, scaled by their deviation, zeros kept");
+    let json = serde_json::to_string(&fitted).unwrap();
+    // What is not used is not released.
+    assert!(json.contains("\"means\":[]"), "{json}");
+    assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
 }
 
 #[test]
