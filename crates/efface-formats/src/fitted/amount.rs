@@ -1,5 +1,5 @@
 //! Numbers as people write them: with separators of thousands, percent signs, signs of currencies or a
-//! decimal comma.
+//! decimal comma; and truth values.
 
 use super::number;
 
@@ -14,7 +14,7 @@ const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 /// The number that a text spells in a notation, at most [`f32::MAX`] in magnitude.
 pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
     match notation {
-        POINT => number::spelled(text).or_else(|| written(text, '.', ',')),
+        POINT => number::spelled(text).or_else(|| truth(text)).or_else(|| written(text, '.', ',')),
         _ => written(text, ',', '.'),
     }
 }
@@ -33,6 +33,12 @@ pub(super) fn of_number(value: f64) -> u8 {
 /// The notation of a column whose cells have these in common: a point where both would do.
 pub(super) fn settled(common: u8) -> Option<u8> {
     [POINT, COMMA].into_iter().find(|notation| common & notation != 0)
+}
+
+/// Truth values, as the numbers that typed tables have for them.
+fn truth(text: &str) -> Option<f64> {
+    let values = [("true", 1.0), ("false", 0.0)];
+    values.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| value)
 }
 
 /// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`.
@@ -95,6 +101,8 @@ mod tests {
             ("\u{2212}7 €", -7.0),
             ("1e3", 1000.0),
             ("+4", 4.0),
+            ("True", 1.0),
+            ("FALSE", 0.0),
         ];
         for (text, value) in all {
             assert_eq!(spelled(text, POINT), Some(value), "{text}");

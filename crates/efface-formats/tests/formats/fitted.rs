@@ -352,6 +352,10 @@ fn a_column_is_what_its_remaining_cells_are() {
     assert_eq!(kind(&["$1,000", "$3,000.00"]), "a: number, mean 2000, scale 1000");
     assert_eq!(kind(&["10%", "30 %"]), "a: number, mean 20.0, scale 10.0");
     assert_eq!(kind(&["1,5", "2,5", "3"]), "a: number with decimal comma, mean 2.33, scale 0.624");
+    assert_eq!(
+        kind(&["True", "false", "", "true"]),
+        "a: number, mean 0.667, scale 0.471, 1 missing"
+    );
     assert_eq!(kind(&["1,5", "2.5"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["", "NA", "none"]), "a: no values");
     assert_eq!(kind(&["x", "y"]), "a: 2 categories, none of 2 records or more, left out");
@@ -406,6 +410,22 @@ fn later_files_may_be_laid_out_otherwise() {
     let years = read(Format::Csv, b"2019,y\n1,0\n", &new).unwrap();
     let given = FrameRequest::Given(years.frame().clone());
     assert_eq!(read(Format::Csv, b"2019,y\n1,0\n", &options(given)).unwrap(), years);
+}
+
+#[test]
+fn truth_values_are_the_same_from_every_table() {
+    let file = csv("a,y\nTrue,0\nfalse,1\nTRUE,1\n");
+    let fitted = Fitted::fit(&file, &rules()).unwrap();
+    let values = [true, false, true];
+    let columns = [column("a", ColumnValues::Booleans { values: &values, valid: None })];
+    let rows = MemoryRows::Columns { columns: &columns, rows: 3 };
+    let given = in_memory(rows, None, FrameRequest::Given(file.frame().clone())).unwrap();
+    assert_eq!(encoded(&fitted, &given), encoded(&fitted, &file));
+    // And the other way round.
+    let typed = in_memory(rows, None, FrameRequest::New).unwrap();
+    let again = options(FrameRequest::Given(typed.frame().clone()));
+    let again = read(Format::Csv, b"a,y\nTrue,0\nfalse,1\nTRUE,1\n", &again).unwrap();
+    assert!(again.iter().zip(typed.iter()).all(|(a, b)| a.ends_with(&b[1..])));
 }
 
 #[test]
