@@ -28,6 +28,18 @@ impl Rows {
     /// # Errors
     /// A table that cannot be read.
     pub fn read(source: &Source<'_>) -> Result<Self, Failure> {
+        Self::mapped(source, RowMap { mode: RowMapMode::Unit, norm: 1.0 })
+    }
+
+    /// Reads a table of classes with rows as they are (norms up to 1e6).
+    ///
+    /// # Errors
+    /// A table that cannot be read.
+    pub fn read_raw(source: &Source<'_>) -> Result<Self, Failure> {
+        Self::mapped(source, RowMap { mode: RowMapMode::Clip, norm: 1e6 })
+    }
+
+    fn mapped(source: &Source<'_>, row_map: RowMap) -> Result<Self, Failure> {
         let mut rows = Self { x: None, y: Vec::new(), positions: Vec::new() };
         let input = Input {
             path: match &source.path {
@@ -40,7 +52,7 @@ impl Rows {
         let options = ReadOptions {
             classes: source.classes.clone(),
             width: source.width,
-            row_map: RowMap { mode: RowMapMode::Unit, norm: 1.0 },
+            row_map,
             ..ReadOptions::default()
         };
         efface_formats::read(&input, &options, &mut rows)?;
@@ -61,7 +73,11 @@ impl Rows {
     /// Never for rows that were read.
     pub fn without(&self, gone: &[usize]) -> Result<Dataset, Failure> {
         let all = self.x.as_ref().ok_or("the table is empty")?;
-        let mut data = Dataset::new(Matrix::dense(all.cols()), Vec::new())?;
+        let x = match all {
+            Matrix::Dense(_) => Matrix::dense(all.cols()),
+            Matrix::Sparse(_) => Matrix::sparse(all.cols()),
+        };
+        let mut data = Dataset::new(x, Vec::new())?;
         for (index, y) in self.y.iter().enumerate() {
             if !gone.contains(&index) {
                 data.push(all.row(index), *y)?;

@@ -12,7 +12,7 @@ use efface_bench::shop::Shop;
 use efface_bench::table::{Table, ms};
 use efface_learn::mechanism::{NoisyGdPlan, noisy_gd};
 use efface_learn::solver::{self, Solver, Start, Stopping, unwatched};
-use efface_learn::{Loss, Objective};
+use efface_learn::{Loss, Objective, Summation};
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -86,7 +86,8 @@ fn calibrated(shop: &Shop, split: &Split, train: &Rows, test: &Rows) -> Result<(
         .check(&constants)?;
         let zeros = vec![0.0; constants.parameters()];
         let start = Start { weights: &zeros, factor: None };
-        let precise = Stopping { distance: solver::least_distance(&constants, n) * 8.0 };
+        let precise =
+            Stopping { distance: 8.0 * solver::least_distance(&constants, Summation::AnyOrder, n) };
         let found = solver::solve(&objective, Solver::Newton, precise, start, &mut unwatched)?;
         let optimum = test.accuracy(Loss::Logistic, &found.weights)?;
         let mut draws = Vec::new();

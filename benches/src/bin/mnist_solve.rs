@@ -14,7 +14,7 @@ use efface_learn::mechanism::{
     CheckedOutputNoise, Evidence, OutputNoisePlan, Released, retrain, solve,
 };
 use efface_learn::solver::{self, Optimum, Solver, Start, Stopping, unwatched};
-use efface_learn::{Constants, Loss, Objective};
+use efface_learn::{Constants, Loss, Objective, Summation};
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -128,7 +128,9 @@ fn accuracies(train: &Rows, test: &Rows, models: &[Trained]) -> Result<(), Failu
         let zeros = vec![0.0; constants.parameters()];
         let start = Start { weights: &zeros, factor: None };
         let tau = plan.plan().distance;
-        let precise = Stopping { distance: solver::least_distance(&constants, train.len()) * 8.0 };
+        let precise = Stopping {
+            distance: 8.0 * solver::least_distance(&constants, Summation::AnyOrder, train.len()),
+        };
         let found = solver::solve(&objective, Solver::Newton, precise, start, &mut unwatched)?;
         let optimum = test.accuracy(Loss::Logistic, &found.weights)?;
         let mut draws = Vec::new();

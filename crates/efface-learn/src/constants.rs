@@ -3,8 +3,12 @@
 use efface_privacy::event::{Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
-use crate::loss::{Loss, LossError, Task, with};
+use crate::loss::{Loss, LossError, Task};
 use crate::outward;
+
+mod slack;
+
+pub use slack::Summation;
 
 /// Public constants of an objective as written by a user, before they are checked.
 ///
@@ -280,52 +284,6 @@ impl Constants {
     #[must_use]
     pub fn optimum_bound(&self) -> f64 {
         outward::sqrt(outward::mul(2.0, outward::div(self.zero_value(), self.declared.lambda)))
-    }
-
-    /// Upper bound on the Euclidean distance between the gradient of F computed in float64 at w
-    /// and the exact one, for |w| <= `weights_norm`, on any data set that obeys the constants.
-    ///
-    /// `records` is used under `mean` only; under `fixed` the capacity takes its place, so that
-    /// the bound is public.
-    #[must_use]
-    pub fn slack(&self, weights_norm: f64, records: usize) -> f64 {
-        use outward::{add, mul};
-        let loss = self.declared.loss;
-        let records = match self.declared.normalizer {
-            Normalizer::Fixed { capacity, .. } => capacity as f64,
-            Normalizer::Mean { .. } => records as f64,
-        };
-        let operations = records
-            + self.declared.cols as f64
-            + 8.0
-            + with(loss, |link| link.rounding())
-            + self.weighing();
-        let gamma = outward::gamma(operations);
-        let r = self.declared.row_bound;
-        let target = match loss.task() {
-            Task::Regression => self.declared.target_bound,
-            Task::Binary | Task::Multiclass => 0.0,
-        };
-        let margin = add(mul(r, weights_norm), target);
-        let sensitivity = mul(loss.link_bounds().curvature, mul(r, margin));
-        let steepest = loss.derivative_within(margin);
-        let data = mul(self.weighted_load(), add(mul(steepest, r), sensitivity));
-        let sum = add(data, mul(self.declared.lambda, weights_norm));
-        // What products that underflow may lose in all.
-        let steepest = loss.link_bounds().curvature.max(1.0);
-        let heaviest = mul(self.load(), self.max_weight().max(1.0));
-        let lost = mul(
-            mul(operations, self.parameters() as f64),
-            mul(f64::MIN_POSITIVE, add(1.0, mul(steepest, mul(r, heaviest)))),
-        );
-        add(mul(mul(gamma, sum), add(1.0, gamma)), lost)
-    }
-
-    /// The public slack: [`slack`](Self::slack) at |w| <= `distance` + [`optimum_bound`](Self::optimum_bound),
-    /// which every point within `distance` of a minimiser obeys.
-    #[must_use]
-    pub fn public_slack(&self, distance: f64, records: usize) -> f64 {
-        self.slack(outward::add(distance, self.optimum_bound()), records)
     }
 
     /// The constants as an event states them, G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz));

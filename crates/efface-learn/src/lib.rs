@@ -86,7 +86,7 @@ pub mod solver;
 #[cfg(test)]
 mod twice;
 
-pub use constants::{Constants, ConstantsError, Declared, effective_row_bound};
+pub use constants::{Constants, ConstantsError, Declared, Summation, effective_row_bound};
 pub use dataset::{Dataset, DatasetError};
 pub use loss::{Loss, LossError, Task};
 pub use model::{Model, ModelError, Scores};

@@ -4,7 +4,8 @@
 //! A [`Matrix`] holds the feature rows of the records, in `f32`, dense or in compressed sparse
 //! rows. One call of [`fused_pass`] reads every row once and returns the summed loss and the summed
 //! gradient; the loss itself is not known here but comes in as a [`Link`]. [`curvature_pass`]
-//! multiplies with a Hessian the same way, [`weighted_gram`] and [`weighted_block_gram`] form it,
+//! multiplies with a Hessian the same way, [`twice_pass`] sums a gradient in twice the precision,
+//! [`weighted_gram`] and [`weighted_block_gram`] form it,
 //! and [`margins`] predicts.
 //!
 //! ```
@@ -88,5 +89,5 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use gram::{GramError, weighted_block_gram, weighted_gram};
 pub use matrix::{Matrix, Row};
-pub use pass::{Link, PassError, Totals, curvature_pass, fused_pass, margins};
-pub use tree::{CHUNK, SPARSE_CHUNK, reduce_chunks};
+pub use pass::{Link, PassError, Totals, curvature_pass, fused_pass, margins, twice_pass};
+pub use tree::{CHUNK, SPARSE_CHUNK, additions, reduce_chunks};

@@ -53,9 +53,43 @@ fn join<P: Send>(
     merge(left, right)
 }
 
+/// The most additions that round any one row's term of a gradient summed over `rows` rows in one
+/// pass, however the rows are stored: those of a sparse chunk, row by row, and the levels of the
+/// tree. A dense chunk has fewer (see [`Matrix::additions`](crate::Matrix::additions)).
+#[must_use]
+pub fn additions(rows: usize) -> usize {
+    depth(rows, SPARSE_CHUNK, SPARSE_CHUNK)
+}
+
+/// As [`additions`], for chunks of `chunk` rows in which no term is under more than `inside`
+/// additions; never more than the rows themselves, which bound every order.
+pub(crate) fn depth(rows: usize, chunk: usize, inside: usize) -> usize {
+    let chunks = rows.div_ceil(chunk).max(1);
+    // A range of c chunks is cut in halves rounded up: ceil(log2 c) levels.
+    let levels = chunks.next_power_of_two().trailing_zeros() as usize;
+    rows.min(inside + levels)
+}
+
 /// Adds `right` to `left`, entry by entry.
 pub(crate) fn add_into(left: &mut [f64], right: &[f64]) {
     for (l, r) in left.iter_mut().zip(right) {
         *l += r;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the longest path that `reduce_chunks` makes.
+    #[test]
+    fn the_depth_is_the_longest_path_of_the_tree() {
+        for rows in (1..2000).step_by(7) {
+            let longest = reduce_chunks(rows, 16, |r| r.len(), |a, b| a.max(b) + 1).unwrap();
+            let bound = depth(rows, 16, 16);
+            assert!(longest <= bound && bound <= longest.max(rows.min(16)) + 1, "{rows}");
+        }
+        assert_eq!((additions(0), additions(1), additions(4096)), (0, 1, 4096));
+        assert_eq!((additions(4097), additions(10_000_000)), (4097, 4096 + 12));
     }
 }

@@ -3,6 +3,7 @@
 
 use efface_matrix::{
     CHUNK, Csr, Dense, Link, Matrix, SPARSE_CHUNK, Totals, curvature_pass, fused_pass, margins,
+    twice_pass,
 };
 
 /// Small pseudo-random numbers in (-1, 1), multiples of 2^-24.
@@ -160,6 +161,8 @@ fn any_number_of_threads_gives_the_same_bits() {
             }
         });
         bits.extend(product.unwrap().iter().map(|g| g.to_bits()));
+        let twice = twice_pass(x, &w, outputs, |row, m, _, out| link.record(row, m, out)).unwrap();
+        bits.extend(twice.gradient.iter().map(|g| g.to_bits()));
         bits.extend(margins(x, &w, outputs).unwrap().iter().map(|m| m.to_bits()));
         bits
     };
@@ -174,4 +177,89 @@ fn any_number_of_threads_gives_the_same_bits() {
     for threads in if cfg!(miri) { vec![2] } else { vec![2, 3, 7] } {
         assert!(with(threads) == one, "{threads} threads differ from one");
     }
+}
+
+/// A multiple of 2^-`places` as a whole number.
+fn whole(value: f64, places: i32) -> i128 {
+    let scaled = value * 2.0_f64.powi(places);
+    assert_eq!(scaled.fract(), 0.0, "{value}");
+    scaled as i128
+}
+
+/// Features are multiples of 2^-24, weights of 2^-52 and coefficients of 2^-40, all below 2^30: sums of
+/// their products are exact in 128 bits. Large terms cancel, so that one rounding in f64 of a
+/// partial sum is more than what is left.
+#[test]
+fn sums_in_twice_the_precision_against_exact_ones() {
+    let unit = 2.0_f64.powi(-53);
+    let (mut plain_was_worse, mut least) = (0, f64::INFINITY);
+    for (k, x) in matrices().into_iter().enumerate() {
+        for outputs in [1, 3] {
+            let (rows, cols) = (x.rows(), x.cols());
+            let mut numbers = Numbers(7 + k as u64);
+            let mut fine = || f64::from(numbers.next()) + f64::from(numbers.next()) * unit * 16.0;
+            let w: Vec<f64> = (0..outputs * cols).map(|_| fine()).collect();
+            let w: Vec<f64> =
+                w.iter().map(|w| (w * 2.0_f64.powi(52)).round() / 2.0_f64.powi(52)).collect();
+            // Neighbouring rows get opposite numbers of which only the last digits differ.
+            let coefficient = |row: usize, c: usize| {
+                let size = (1 << 12) as f64 + ((row / 2) % 97) as f64 + c as f64;
+                let last = (row % 5) as f64 * 2.0_f64.powi(-40);
+                if row.is_multiple_of(2) { size } else { last - size }
+            };
+            let told = std::sync::Mutex::new(vec![(0.0, 0.0); rows * outputs]);
+            let totals = twice_pass(&x, &w, outputs, |row, m, rest, out| {
+                let mut told = told.lock().unwrap();
+                for c in 0..outputs {
+                    told[row * outputs + c] = (m[c], rest[c]);
+                    out[c] = coefficient(row, c);
+                }
+                1.0
+            })
+            .unwrap();
+            assert_eq!(totals.loss, rows as f64, "each row once");
+            let told = told.into_inner().unwrap();
+            let singles = margins(&x, &w, outputs).unwrap();
+            for row in 0..rows {
+                for c in 0..outputs {
+                    let entries = x.row(row).iter();
+                    let terms: Vec<i128> = entries
+                        .map(|(j, v)| whole(f64::from(v), 24) * whole(w[c * cols + j], 52))
+                        .collect();
+                    let size: f64 = terms.iter().map(|t| t.abs() as f64).sum();
+                    let exact: i128 = terms.iter().sum();
+                    let off = |high: f64, low: f64| {
+                        (exact - whole(high, 76) - whole(low, 76)).abs() as f64
+                    };
+                    let (high, low) = told[row * outputs + c];
+                    let most = 2.0_f64.powi(-26) * unit * cols as f64 * size + 1.0;
+                    assert!(off(high, low) <= most, "{} {most}", off(high, low));
+                    assert!(low.abs() <= unit * high.abs() * 1.001);
+                    if off(singles[row * outputs + c], 0.0) > most {
+                        plain_was_worse += 1;
+                    }
+                }
+            }
+            for c in 0..outputs {
+                let (mut exact, mut size) = (vec![0_i128; cols], vec![0.0; cols]);
+                for row in 0..rows {
+                    for (j, v) in x.row(row).iter() {
+                        let term = whole(f64::from(v), 24) * whole(coefficient(row, c), 40);
+                        exact[j] += term;
+                        size[j] += term.abs() as f64;
+                    }
+                }
+                for j in 0..cols {
+                    let got = totals.gradient[c * cols + j] * 2.0_f64.powi(64);
+                    let off = (exact[j] as f64 - got).abs();
+                    assert!(off <= 6.0 * unit * size[j], "{off} {}", size[j]);
+                    if size[j] > 0.0 {
+                        least = least.min(off / size[j]);
+                    }
+                }
+            }
+        }
+    }
+    assert!(plain_was_worse > 100, "the test is too easy: {plain_was_worse}");
+    assert!(least < unit);
 }

@@ -6,7 +6,7 @@ use efface::{Code, Error, Result};
 use efface_learn::loss::slope as link_slope;
 use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve};
-use efface_learn::{Constants, Dataset, Objective};
+use efface_learn::{Constants, Dataset, Objective, Summation};
 use efface_matrix::{Matrix, margins};
 use efface_page::number::near;
 use faer::linalg::solvers::Solve;
@@ -86,7 +86,7 @@ pub fn optimum(
     from: Option<&[f64]>,
 ) -> Result<Option<Vec<f64>>> {
     let objective = Objective::new(constants, data).map_err(failed)?;
-    let distance = 4.0 * least_distance(constants, data.rows());
+    let distance = 4.0 * least_distance(constants, Summation::AnyOrder, data.rows());
     if constants.strong_convexity() == 0.0 || !distance.is_finite() {
         return Ok(None);
     }

@@ -83,3 +83,68 @@ fn the_effective_row_bound_covers_the_intercept() {
     assert!(effective_row_bound(1.0, 1.0) >= std::f64::consts::SQRT_2);
     assert_eq!(effective_row_bound(1.0, 0.0), 1.0);
 }
+
+/// Both kinds of smaller slack are below that of any order, and what is public covers what an
+/// accepting pass computes.
+#[test]
+fn fixed_trees_and_twice_the_precision_ask_for_less() {
+    for loss in [Loss::Logistic, Loss::Softmax { classes: 5 }, Loss::UNCLIPPED] {
+        for (n, cols) in [(1, 1), (1000, 784), (10_000_000, 1000)] {
+            let normalizer = Normalizer::Mean { minimum: 0 };
+            let c = Declared { loss, cols, normalizer, target_bound: 3.0, ..declared() };
+            let c = c.check().unwrap();
+            let tree = Summation::Additions(efface_matrix::additions(n));
+            for norm in [0.0, 1.0, 37.0] {
+                let any = c.slack(norm, n);
+                let by_tree = c.slack_of(tree, norm, n, f64::INFINITY);
+                let twice = c.slack_of(Summation::Twice, norm, n, f64::INFINITY);
+                assert!(by_tree <= any, "{loss:?} {n}: {by_tree} {any}");
+                assert!(n == 1 || twice <= by_tree, "{loss:?} {n}: {twice} {by_tree}");
+                assert!(n < 10_000_000 || by_tree < 1e-3 * any);
+            }
+            for summation in [tree, Summation::Twice, Summation::AnyOrder] {
+                let public = c.public_slack_of(summation, 0.1, n);
+                let norm = outward::add(0.1, c.optimum_bound());
+                let computed = c.loss_above(c.zero_value(), norm, n);
+                let accepting = c.slack_of(summation, norm, n, c.loss_above(computed, norm, n));
+                let any = c.slack_of(Summation::AnyOrder, norm, n, c.loss_above(computed, norm, n));
+                assert!(accepting.min(any) <= public, "{loss:?} {summation:?}");
+                assert!(public <= c.public_slack(0.1, n), "never more than before");
+            }
+        }
+    }
+    let c = declared().check().unwrap();
+    assert_eq!(c.slack_of(Summation::Twice, 1e16, 5, 1.0), f64::INFINITY);
+    let heavy = Declared { max_weight: Some(3.0), lambda: 1e-9, ..declared() }.check().unwrap();
+    for summation in [Summation::AnyOrder, Summation::Additions(74), Summation::Twice] {
+        let light = Declared { lambda: 1e-9, ..declared() }.check().unwrap();
+        let slack = |c: &Constants| c.slack_of(summation, 1e-3, 5, f64::INFINITY);
+        assert!(slack(&heavy) >= 3.0 * slack(&light), "{summation:?}");
+    }
+    // The formula: (8 + 16) units of the mean slope and lambda W, the rest far below.
+    let plain = 24.0 * f64::EPSILON / 2.0 * (1.25 + 1e-3);
+    let slack = c.slack_of(Summation::Twice, 1.0, 5, f64::INFINITY);
+    assert!(slack >= plain && slack < 1.001 * plain, "{slack} {plain}");
+}
+
+/// scikit-learn's C = 1, lambda = 1/n, on standardised columns (rows bounded by 2 sqrt(d)).
+#[test]
+fn a_lambda_of_one_over_n_can_be_certified() {
+    for (n, d) in [(1_000, 10), (100_000, 100), (10_000_000, 1000)] {
+        let c = Declared {
+            cols: d,
+            lambda: 1.0 / n as f64,
+            normalizer: Normalizer::Mean { minimum: 0 },
+            row_bound: 2.0 * (d as f64).sqrt(),
+            ..declared()
+        };
+        let c = c.check().unwrap();
+        // Noise that costs at most 1e-5 of log-loss, masked at mu = 0.1.
+        let noise = (2e-5 / c.curvature_trace()).sqrt();
+        let goal = c.strong_convexity() * 0.05 * noise;
+        let twice = c.public_slack_of(Summation::Twice, 0.05 * noise, n);
+        assert!(goal >= 2.0 * twice, "{n}: {goal} {twice}");
+        let any = c.public_slack(0.05 * noise, n);
+        assert!(n == 1_000 || goal < any, "{n}: {goal} {any}");
+    }
+}

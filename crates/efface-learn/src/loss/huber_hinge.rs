@@ -5,7 +5,7 @@
 //! 1 - u has rounding error 2^-53 |1 - u|, which where it matters is at most 2^-53 h, so 2^-53 of the
 //! largest slope; the quotient adds one unit. The declared rounding is 4.
 
-use super::RecordLoss;
+use super::{RecordLoss, two_sum};
 #[cfg(test)]
 use crate::twice::Twice;
 
@@ -23,6 +23,22 @@ impl RecordLoss for HuberHinge {
         slope * (short - clipped / 2.0)
     }
 
+    fn record_twice(
+        &self,
+        target: f64,
+        margins: &[f64],
+        corrections: &[f64],
+        derivative: &mut [f64],
+    ) -> f64 {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
+        let (difference, rest) = two_sum(1.0, -sign * margins[0]);
+        let short = difference + (rest - sign * corrections[0]);
+        let clipped = short.clamp(0.0, self.width);
+        let slope = clipped / self.width;
+        derivative[0] = -sign * slope;
+        slope * (short - clipped / 2.0)
+    }
+
     fn slope(&self, margin: f64, target: f64) -> Option<f64> {
         let sign = if target == 1.0 { 1.0 } else { -1.0 };
         Some(-sign * ((1.0 - sign * margin).clamp(0.0, self.width) / self.width))
@@ -31,6 +47,10 @@ impl RecordLoss for HuberHinge {
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64> {
         let u = if target == 1.0 { margin } else { -margin };
         Some(if u <= 1.0 && u >= 1.0 - self.width { 1.0 / self.width } else { 0.0 })
+    }
+
+    fn bending(&self, _: &[f64]) -> Option<f64> {
+        None
     }
 
     fn probabilities(&self, _: &mut [f64]) -> bool {

@@ -40,6 +40,28 @@ impl RecordLoss for Logistic {
         value
     }
 
+    fn record_twice(
+        &self,
+        target: f64,
+        margins: &[f64],
+        corrections: &[f64],
+        derivative: &mut [f64],
+    ) -> f64 {
+        let sign = if target == 1.0 { 1.0 } else { -1.0 };
+        let (t, rest) = (sign * margins[0], sign * corrections[0]);
+        let e = libm::exp(-t.abs());
+        // exp(-|t + rest|) to first order in `rest`.
+        let (towards, value) = if t >= 0.0 {
+            let e = e - e * rest;
+            (e / (1.0 + e), libm::log1p(e))
+        } else {
+            let e = e + e * rest;
+            (1.0 / (1.0 + e), libm::log1p(e) - t)
+        };
+        derivative[0] = -sign * towards;
+        value
+    }
+
     fn slope(&self, margin: f64, target: f64) -> Option<f64> {
         let sign = if target == 1.0 { 1.0 } else { -1.0 };
         Some(-sign * sigmoid(-sign * margin))
@@ -47,6 +69,11 @@ impl RecordLoss for Logistic {
 
     fn second_derivative(&self, margin: f64, _: f64) -> Option<f64> {
         Some(second_derivative(margin))
+    }
+
+    /// The third derivative is at most the second.
+    fn bending(&self, moved: &[f64]) -> Option<f64> {
+        Some(moved[0].abs())
     }
 
     fn probabilities(&self, margins: &mut [f64]) -> bool {

@@ -41,6 +41,17 @@ pub(crate) trait RecordLoss: Sync {
     /// Loss of one record; writes its derivative in each margin.
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64;
 
+    /// As [`record`](Self::record) where the exact margins are `margins` plus `corrections`, each at
+    /// most half a unit in the last place of its margin: the derivative is within
+    /// [`rounding`](Self::rounding) + 4 units of that at the sums (see `constants/slack.md`).
+    fn record_twice(
+        &self,
+        target: f64,
+        margins: &[f64],
+        corrections: &[f64],
+        derivative: &mut [f64],
+    ) -> f64;
+
     /// The derivative of a link of one margin, the same bits as [`record`](Self::record) writes;
     /// `None` where there are several.
     fn slope(&self, margin: f64, target: f64) -> Option<f64>;
@@ -63,6 +74,11 @@ pub(crate) trait RecordLoss: Sync {
         RecordCurvature::Scalar(margins)
     }
 
+    /// D for a step that moves the margins of a record by `moved`: along it second derivatives
+    /// change at most by the factor exp(D s) after the part s (generalised self-concordance).
+    /// `None` where nothing of the kind holds.
+    fn bending(&self, moved: &[f64]) -> Option<f64>;
+
     /// Replaces the margins of one record by probabilities (of class 1 where there is one margin,
     /// of every class otherwise); `false`, and nothing replaced, where the loss
     /// [models none](LossName::has_probabilities).
@@ -75,6 +91,13 @@ pub(crate) trait RecordLoss: Sync {
     /// [`record`](Self::record)'s derivative in twice the precision.
     #[cfg(test)]
     fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice>;
+}
+
+/// The rounded sum of two numbers and, exactly, what rounding took from it (Knuth).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
 /// What is to be done with a link, compiled for each loss.

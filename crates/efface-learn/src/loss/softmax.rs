@@ -8,7 +8,7 @@
 //! vector has norm at most (C + 12) 2^-53 times sqrt 2, the declared rounding C + 12. Under C = 1e5
 //! and more the bound grows; at most 65536 classes are accepted.
 
-use super::{RecordCurvature, RecordLoss};
+use super::{RecordCurvature, RecordLoss, two_sum};
 #[cfg(test)]
 use crate::twice::Twice;
 
@@ -39,6 +39,27 @@ impl RecordLoss for Softmax {
         libm::log(sum) + (largest - margins[class])
     }
 
+    fn record_twice(
+        &self,
+        target: f64,
+        margins: &[f64],
+        corrections: &[f64],
+        derivative: &mut [f64],
+    ) -> f64 {
+        let class = target as usize;
+        let largest = margins.iter().fold(f64::NEG_INFINITY, |m, &t| m.max(t));
+        let mut sum = 0.0;
+        for ((out, &margin), &correction) in derivative.iter_mut().zip(margins).zip(corrections) {
+            let (shifted, rest) = two_sum(margin, -largest);
+            let e = libm::exp(shifted);
+            *out = e + e * (rest + correction);
+            sum += *out;
+        }
+        derivative.iter_mut().for_each(|p| *p /= sum);
+        derivative[class] -= 1.0;
+        libm::log(sum) + (largest - margins[class])
+    }
+
     fn slope(&self, _: f64, _: f64) -> Option<f64> {
         None
     }
@@ -54,6 +75,15 @@ impl RecordLoss for Softmax {
             record.iter_mut().for_each(|p| *p *= weight);
         }
         RecordCurvature::Classes { classes, probabilities: margins }
+    }
+
+    /// The second derivative is a covariance under the class probabilities, and its derivative along
+    /// `moved` weighs the same squares by how far `moved` is from its mean, at most the range.
+    fn bending(&self, moved: &[f64]) -> Option<f64> {
+        let (least, most) = moved
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), &t| (l.min(t), m.max(t)));
+        Some(most - least)
     }
 
     fn probabilities(&self, margins: &mut [f64]) -> bool {

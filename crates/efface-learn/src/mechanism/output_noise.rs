@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::range;
 use super::{Evidence, Grid, Kept, MechanismError, Released, Warm};
-use crate::constants::Constants;
+use crate::constants::{Constants, Summation};
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use crate::solver::{Solver, Start, Stopping, Watch, check_attainable, solve};
@@ -66,7 +66,13 @@ impl OutputNoisePlan {
         records: usize,
     ) -> Result<CheckedOutputNoise, MechanismError> {
         let grid = Grid::new(self.noise, self.grid)?;
-        check_attainable(constants, Stopping { distance: self.distance }, records)?;
+        // What is kept in `secret` state may be improved from its own sums alone, in float64.
+        let summation = match self.state {
+            State::Perfect => Summation::Twice,
+            State::Secret => Summation::AnyOrder,
+        };
+        let stopping = Stopping { distance: self.distance };
+        check_attainable(constants, summation, stopping, records)?;
         grid.check_reach(outward::add(constants.optimum_bound(), self.distance))?;
         range("max-group", "at least 1", self.group as f64, self.group > 0)?;
         let releases = self.joint_releases;

@@ -3,7 +3,7 @@
 use efface_privacy::event::Event;
 
 use super::Kept;
-use crate::solver::{Optimum, Solver};
+use crate::solver::{Optimum, Reached};
 
 /// A model that may be published, the event that accounts for it, and what stays private.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub enum Evidence {
         /// Hessian-vector products, and passes that prepare them.
         hessian_products: u64,
         /// The solver that reached the optimum.
-        solver: Solver,
+        solver: Reached,
     },
     /// A perturbed objective was minimised, or its minimiser moved by one Newton step.
     Perturbed {

@@ -1,10 +1,11 @@
 //! Second-order information at one point: steers solvers, certifies nothing.
 
+use efface_matrix::margins;
 use faer::Mat;
 
 use super::parts::Sum;
 use super::{Objective, Records, SumError};
-use crate::loss::RecordCurvature;
+use crate::loss::{RecordCurvature, with};
 
 /// Most parameters for which a dense Hessian is formed.
 pub const LARGEST_HESSIAN: usize = 2048;
@@ -17,6 +18,20 @@ pub enum Curvature {
     /// The weights: records in parts are asked anew each time, so that whoever holds a part has
     /// nothing to keep.
     At(Vec<f64>),
+}
+
+/// Margins of norm `reach` that bend the loss the most.
+pub(crate) fn farthest(outputs: usize, reach: f64) -> Vec<f64> {
+    let mut moved = vec![0.0; outputs];
+    match &mut moved[..] {
+        [first, second, ..] => {
+            *first = reach * std::f64::consts::FRAC_1_SQRT_2;
+            *second = -*first;
+        }
+        [only] => *only = reach,
+        [] => {}
+    }
+    moved
 }
 
 impl Objective<'_> {
@@ -53,6 +68,24 @@ impl Objective<'_> {
             hessian[(j, j)] += lambda;
         }
         Ok(hessian)
+    }
+
+    /// D for the step `direction` (see `RecordLoss::bending`), the largest of all records; from the
+    /// row bound alone where the records are in parts. `None` where the loss has none.
+    ///
+    /// # Errors
+    /// When `direction` has not one entry per parameter.
+    pub(crate) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, SumError> {
+        let loss = self.constants.loss();
+        let Records::Whole(data) = self.records else {
+            let reach = self.constants.declared().row_bound * crate::outward::norm(direction);
+            return Ok(with(loss, |link| link.bending(&farthest(loss.outputs(), reach))));
+        };
+        let moved = margins(data.x(), direction, loss.outputs())?;
+        Ok(with(loss, |link| {
+            let mut each = moved.chunks(loss.outputs()).map(|moved| link.bending(moved));
+            each.try_fold(0.0_f64, |most, d| Some(most.max(d?)))
+        }))
     }
 
     /// The Hessian of F times `vector`, by one pass over the data (two where they are in parts).

@@ -13,13 +13,14 @@ mod tests;
 #[cfg(test)]
 mod weight_tests;
 
+pub(crate) use curvature::farthest;
 pub use curvature::{Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, lower_triangle};
 
-use efface_matrix::{GramError, PassError, Totals};
+use efface_matrix::{GramError, PassError, Totals, additions};
 use efface_privacy::event::Normalizer;
 
-use crate::constants::Constants;
+use crate::constants::{Constants, Summation};
 use crate::dataset::Dataset;
 use crate::outward;
 use parts::Sum;
@@ -267,15 +268,49 @@ impl<'a> Objective<'a> {
     /// # Errors
     /// When `weights` has not one entry per parameter, or a part cannot be summed.
     pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, SumError> {
-        let totals = self.totals(weights)?;
-        let lambda = self.constants.strong_convexity();
+        let summation = match self.records {
+            Records::Whole(data) => Summation::Additions(data.x().additions()),
+            Records::Parts(parts) => self.summation_of_parts(parts),
+        };
+        Ok(self.evaluation(weights, self.totals(weights)?, summation))
+    }
+
+    /// As [`evaluate`](Self::evaluate) with sums in twice the precision, so with the far smaller
+    /// slack of [`finest`](Self::finest); `None` for records in parts, which are summed in float64.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn evaluate_twice(&self, weights: &[f64]) -> Result<Option<Evaluation>, SumError> {
+        let Records::Whole(data) = self.records else { return Ok(None) };
+        let totals = data.totals_twice(self.constants.loss(), weights)?;
+        Ok(Some(self.evaluation(weights, totals, Summation::Twice)))
+    }
+
+    /// The most exact sums that these records can be asked for.
+    #[must_use]
+    pub fn finest(&self) -> Summation {
+        match self.records {
+            Records::Whole(_) => Summation::Twice,
+            Records::Parts(parts) => self.summation_of_parts(parts),
+        }
+    }
+
+    fn summation_of_parts(&self, parts: &dyn Parts) -> Summation {
+        Summation::Additions(additions(parts.records()).saturating_add(parts.count()))
+    }
+
+    fn evaluation(&self, weights: &[f64], totals: Totals, summation: Summation) -> Evaluation {
+        let (constants, records) = (self.constants, self.records());
+        let lambda = constants.strong_convexity();
         let mut gradient = totals.gradient;
         for (g, w) in gradient.iter_mut().zip(weights) {
             *g = *g / self.normalizer + lambda * w;
         }
         let squares: f64 = weights.iter().map(|w| w * w).sum();
-        let mut value = totals.loss / self.normalizer + 0.5 * lambda * squares;
-        let mut slack = self.constants.slack(outward::norm(weights), self.records());
+        let (loss, norm) = (totals.loss / self.normalizer, outward::norm(weights));
+        let mut value = loss + 0.5 * lambda * squares;
+        let most = constants.loss_above(loss, norm, records);
+        let mut slack = constants.slack_of(summation, norm, records, most);
         if !self.linear_term.is_empty() {
             for ((g, t), w) in gradient.iter_mut().zip(&self.linear_term).zip(weights) {
                 *g += t;
@@ -284,7 +319,7 @@ impl<'a> Objective<'a> {
             // One more addition per entry.
             slack = outward::add(slack, outward::mul(f64::EPSILON, outward::norm(&gradient)));
         }
-        Ok(Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack })
+        Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack }
     }
 
     /// The sums over all records before they are divided by N.

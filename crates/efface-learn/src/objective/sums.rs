@@ -1,8 +1,8 @@
 //! What an objective needs of one data set: sums over its records.
 
 use efface_matrix::{
-    GramError, Link, PassError, Totals, curvature_pass, fused_pass, margins, weighted_block_gram,
-    weighted_gram,
+    GramError, Link, PassError, Totals, curvature_pass, fused_pass, margins, twice_pass,
+    weighted_block_gram, weighted_gram,
 };
 use faer::Mat;
 
@@ -47,6 +47,24 @@ impl Visitor for Pass<'_> {
     }
 }
 
+/// As [`Pass`], with margins and sums in twice the precision.
+struct TwicePass<'a>(Pass<'a>);
+
+impl Visitor for TwicePass<'_> {
+    type Output = Result<Totals, PassError>;
+
+    fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
+        let Pass { data, outputs, weights } = self.0;
+        let (targets, sample_weights) = (data.y(), data.sample_weights());
+        twice_pass(data.x(), weights, outputs, |row, margins, corrections, coefficients| {
+            let weight = sample_weights[row];
+            let value = loss.record_twice(targets[row], margins, corrections, coefficients);
+            coefficients.iter_mut().for_each(|c| *c *= weight);
+            weight * value
+        })
+    }
+}
+
 impl Dataset {
     /// Loss and gradient, each record's times its weight, summed over the records by one pass in
     /// float64.
@@ -55,6 +73,15 @@ impl Dataset {
     /// When `weights` has not one entry per parameter.
     pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
         visit(loss, Pass { data: self, outputs: loss.outputs(), weights })
+    }
+
+    /// As [`totals`](Self::totals), with margins and the sums of gradients in twice the precision:
+    /// two to five times the work.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub fn totals_twice(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
+        visit(loss, TwicePass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
     /// The curvature of every record at `weights`, times its weight, by one pass over the data.

@@ -5,7 +5,7 @@ use efface_privacy::event::Normalizer;
 
 use super::exact::gradient;
 use super::*;
-use crate::example::{constants, dataset, generator, losses, normal};
+use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::twice::Twice;
 use crate::{Declared, Loss};
 
@@ -17,6 +17,72 @@ fn error(objective: &Objective<'_>, weights: &[f64]) -> (f64, f64) {
     let squares: f64 =
         difference.map(|(c, e)| Twice::new(*c).plus(e.negative()).get().powi(2)).sum();
     (squares.sqrt(), computed.slack)
+}
+
+/// As [`error`], for sums in twice the precision.
+fn error_twice(objective: &Objective<'_>, weights: &[f64]) -> (f64, f64) {
+    let computed = objective.evaluate_twice(weights).unwrap().unwrap();
+    let exact = gradient(objective, weights);
+    let difference = computed.gradient.iter().zip(&exact);
+    let squares: f64 =
+        difference.map(|(c, e)| Twice::new(*c).plus(e.negative()).get().powi(2)).sum();
+    (squares.sqrt(), computed.slack)
+}
+
+/// Margins up to about 300 sizes of the result, columns that cancel, weights of records.
+#[test]
+fn sums_in_twice_the_precision_keep_to_their_slack() {
+    for (k, loss) in losses().into_iter().enumerate() {
+        for (n, d, size) in [(1, 1, 1.0), (60, 5, 100.0), (700, 17, 10.0), (1300, 40, 0.3)] {
+            let plain = dataset(loss, n, d, 11 + k as u64);
+            let unit = constants(loss, n as u64, d, 1e-3);
+            let heavy = (weighted(&plain, 3.0, 8), with_weights(&unit, 3.0));
+            for (data, constants) in [(plain, unit), heavy] {
+                let objective = Objective::new(&constants, &data).unwrap();
+                let mut rng = generator(5);
+                let weights: Vec<f64> =
+                    (0..constants.parameters()).map(|_| size * normal(&mut rng)).collect();
+                let (off, slack) = error_twice(&objective, &weights);
+                assert!(off <= slack, "{loss:?} {n} {d}: {off} > {slack}");
+                let (_, single) = error(&objective, &weights);
+                assert!(slack <= single, "{loss:?} {n} {d}: {slack} > {single}");
+                // Not so loose that it says nothing: some tens of units of the mean slope.
+                let most = 2e-14 * constants.max_weight() * (1.0 + size * 1e-3);
+                let steep = loss.link_bounds().derivative.min(5.0 + 5.0 * size);
+                assert!(slack <= most * steep, "{loss:?} {n} {d}: {slack}");
+            }
+        }
+    }
+}
+
+/// What float64 loses here is more than the slack of sums in twice the precision allows.
+#[test]
+fn columns_that_cancel_need_twice_the_precision() {
+    for loss in [Loss::Logistic, Loss::Softmax { classes: 3 }, Loss::UNCLIPPED] {
+        let mut data = Dataset::new(Matrix::dense(3), Vec::new()).unwrap();
+        let mut sparse = Dataset::new(Matrix::sparse(3), Vec::new()).unwrap();
+        for i in 0..600_u32 {
+            let x = 0.5 + 1e-4 * i as f32;
+            let row = [x, -x, 1e-5];
+            data.push(Row::Dense(&row), f64::from(i % 2)).unwrap();
+            let row = Row::Sparse { indices: &[0, 1, 2], values: &row };
+            sparse.push(row, f64::from(i % 2)).unwrap();
+        }
+        let constants = constants(loss, 600, 3, 1e-6);
+        let constants =
+            Declared { target_bound: 1.0, ..constants.declared().clone() }.check().unwrap();
+        let block = [1e6 / 3.0, 1e6 / 3.0 + 1e-3 / 7.0, -3.0];
+        let weights: Vec<f64> = (0..loss.outputs())
+            .flat_map(|c| block.map(|w| w * (1.0 - 2.0 * (c % 2) as f64)))
+            .collect();
+        for data in [&data, &sparse] {
+            let objective = Objective::new(&constants, data).unwrap();
+            let ((off, slack), (plain, _)) =
+                (error_twice(&objective, &weights), error(&objective, &weights));
+            assert!(off <= slack, "{loss:?}: {off} > {slack}");
+            assert!(plain > 5.0 * slack, "{loss:?}: too easy, {plain} {slack}");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Gradient descent with step 2/(L + m): the solver of last resort, with a proven step count.
+//! Gradient descent with step 2/(L + m), with a proven step count.
 
 use super::SolveError;
 use super::run::{Point, Run};

@@ -6,7 +6,7 @@ use super::SolveError;
 use super::line_search::search;
 use super::run::{Point, Run, dot};
 
-/// Most gradient passes. Public, as it decides when gradient descent takes over.
+/// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 5000;
 
 /// Pairs kept.

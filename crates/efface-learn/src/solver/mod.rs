@@ -2,6 +2,7 @@
 
 mod factor;
 mod gradient_descent;
+mod last_resort;
 mod lbfgs;
 mod line_search;
 mod newton;
@@ -14,12 +15,13 @@ mod tests;
 
 pub use factor::{Factor, FactorError};
 pub use gradient_descent::sufficient_steps;
+pub use last_resort::{accelerated_steps, newton_steps};
 pub use run::{Progress, Watch, unwatched};
 pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
 use serde::{Deserialize, Serialize};
 
-use crate::constants::Constants;
+use crate::constants::{Constants, Summation};
 use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
 use run::{Point, Run};
@@ -38,7 +40,7 @@ pub enum Solver {
     NewtonCg,
     /// Limited-memory BFGS.
     Lbfgs,
-    /// Gradient descent with step 2/(L + m): slow, with a proven number of steps.
+    /// Gradient descent with step 2/(L + m): slow, for comparison.
     GradientDescent,
 }
 
@@ -63,6 +65,27 @@ impl Solver {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|solver| solver.name() == name)
+    }
+}
+
+/// What reached an optimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reached {
+    /// The solver that was chosen.
+    By(Solver),
+    /// The methods with a proven number of steps, after it gave up.
+    LastResort,
+}
+
+impl Reached {
+    /// In words: the solver's name, or that it was the last resort.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::By(solver) => solver.name(),
+            Self::LastResort => "last resort",
+        }
     }
 }
 
@@ -101,8 +124,8 @@ pub struct Optimum {
     pub hessians: u64,
     /// Hessian-vector products, and passes that prepare them.
     pub hessian_products: u64,
-    /// The solver that reached the optimum: `GradientDescent` also when another one gave up.
-    pub solver: Solver,
+    /// Which method reached the optimum.
+    pub solver: Reached,
     /// The last Cholesky factor, where one was used: secret state, to be erased unless kept on
     /// purpose.
     pub factor: Option<Factor>,
@@ -145,8 +168,8 @@ pub enum SolveError {
         /// Passes made.
         passes: u64,
     },
-    /// No solver reached the stopping rule: rounding errors beyond what the slack foresees for
-    /// the accepting pass alone, accumulated over the steps.
+    /// Not even the last resort reached the stopping rule: rounding errors beyond what the slack
+    /// foresees for the accepting pass alone, accumulated over the steps.
     #[error(
         "no point with gradient norm at most {target:e} was found in {passes} passes, the last \
          had {gradient_norm:e}; raise the noise or lambda"
@@ -177,7 +200,7 @@ pub fn cheapest(constants: &Constants) -> Solver {
     if worth && parameters <= LARGEST_HESSIAN { Solver::Newton } else { Solver::Lbfgs }
 }
 
-/// Refuses a distance that float64 cannot certify: m tau < 2 times the public slack.
+/// Refuses a distance that sums made so cannot certify: m tau < 2 times the public slack.
 ///
 /// Depends on public constants alone (and on the number of records under `mean`).
 ///
@@ -185,6 +208,7 @@ pub fn cheapest(constants: &Constants) -> Solver {
 /// [`SolveError::Unattainable`] with the least attainable distance, or [`SolveError::Distance`].
 pub fn check_attainable(
     constants: &Constants,
+    summation: Summation,
     stopping: Stopping,
     records: usize,
 ) -> Result<(), SolveError> {
@@ -192,30 +216,44 @@ pub fn check_attainable(
     if !(tau > 0.0 && tau.is_finite()) {
         return Err(SolveError::Distance(tau));
     }
-    let m = constants.strong_convexity();
-    if m * tau >= 2.0 * constants.public_slack(tau, records) {
+    if attains(constants, summation, tau, records) {
         return Ok(());
     }
-    Err(SolveError::Unattainable { least: least_distance(constants, records), got: tau })
+    Err(SolveError::Unattainable { least: least_distance(constants, summation, records), got: tau })
 }
 
-/// The least tau with m tau >= 2 times the public slack, within a factor 1 + 1e-9; infinity when
-/// there is none.
+fn attains(constants: &Constants, summation: Summation, tau: f64, records: usize) -> bool {
+    let slack = constants.public_slack_of(summation, tau, records);
+    constants.strong_convexity() * tau >= 2.0 * slack
+}
+
+/// The least tau with m tau >= 2 times the public slack of sums made so, within a factor 1 + 1e-9
+/// above it; infinity when there is none.
 #[must_use]
-pub fn least_distance(constants: &Constants, records: usize) -> f64 {
-    // The public slack is affine in tau with slope s: the fixed point of tau = 2 slack(tau)/m.
-    let m = constants.strong_convexity();
-    let origin = 2.0 * constants.public_slack(0.0, records) / m;
-    let slope = 2.0 * (constants.public_slack(origin, records) / m) / origin - 1.0;
-    let least = origin / (1.0 - slope) * (1.0 + 1e-9);
-    if least.is_finite() && least > 0.0 { least } else { f64::INFINITY }
+pub fn least_distance(constants: &Constants, summation: Summation, records: usize) -> f64 {
+    let origin = constants.public_slack_of(summation, 0.0, records);
+    // The slack grows with tau, so nothing below this will do.
+    let mut high = 2.0 * origin / constants.strong_convexity();
+    let mut low = high;
+    while high.is_finite() && !attains(constants, summation, high, records) {
+        low = high;
+        high *= 2.0;
+    }
+    while high.is_finite() && high > low * (1.0 + 1e-9) {
+        let middle = low + 0.5 * (high - low);
+        match attains(constants, summation, middle, records) {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    if high.is_finite() { high } else { f64::INFINITY }
 }
 
 /// Finds weights within `stopping.distance` of the optimum.
 ///
-/// A solver that has not converged within its fixed, public cap gives way to gradient descent
-/// from the same start, for a number of steps that suffices in exact arithmetic
-/// ([`sufficient_steps`]); `Optimum::solver` says so. `watch` is called once per pass.
+/// A solver that has not converged within its fixed, public cap gives way to a last resort from
+/// the same start, for a number of steps that suffices in exact arithmetic
+/// ([`accelerated_steps`]); `Optimum::solver` says so. `watch` is called once per pass.
 ///
 /// # Errors
 /// A distance that cannot be certified is refused before any pass; see [`SolveError`].
@@ -227,7 +265,7 @@ pub fn solve(
     watch: &mut Watch<'_>,
 ) -> Result<Optimum, SolveError> {
     let constants = objective.constants();
-    check_attainable(constants, stopping, objective.records())?;
+    check_attainable(constants, objective.finest(), stopping, objective.records())?;
     let expected = constants.parameters();
     let got = start.weights.iter().filter(|w| w.is_finite()).count();
     if start.weights.len() != expected || got != expected {
@@ -247,14 +285,14 @@ pub fn solve(
             Solver::Newton => newton::descend(&mut run, first.clone(), &mut factor)?,
             Solver::NewtonCg => newton_cg::descend(&mut run, first.clone())?,
             Solver::Lbfgs => lbfgs::descend(&mut run, first.clone())?,
-            _ => first.clone(),
+            _ => gradient_descent::descend(&mut run, first.clone())?,
         };
         if run.accepts(&fast) {
-            return Ok(finish(&run, fast, solver, factor));
+            return Ok(finish(&run, fast, Reached::By(solver), factor));
         }
-        let last = gradient_descent::descend(&mut run, first)?;
+        let last = last_resort::descend(&mut run, first)?;
         if run.accepts(&last) {
-            return Ok(finish(&run, last, Solver::GradientDescent, factor));
+            return Ok(finish(&run, last, Reached::LastResort, None));
         }
         return Err(SolveError::NotConverged {
             passes: run.passes,
@@ -262,10 +300,10 @@ pub fn solve(
             target,
         });
     }
-    Ok(finish(&run, first, solver, factor))
+    Ok(finish(&run, first, Reached::By(solver), factor))
 }
 
-fn finish(run: &Run<'_, '_>, point: Point, solver: Solver, factor: Option<Factor>) -> Optimum {
+fn finish(run: &Run<'_, '_>, point: Point, solver: Reached, factor: Option<Factor>) -> Optimum {
     let bound = outward::add(point.at.gradient_norm, point.at.slack);
     Optimum {
         distance: outward::div(bound, run.objective.constants().strong_convexity()),

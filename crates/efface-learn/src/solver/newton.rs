@@ -5,7 +5,7 @@ use super::factor::Factor;
 use super::line_search::search;
 use super::run::{Point, Run};
 
-/// Most gradient passes. Public, as it decides when gradient descent takes over.
+/// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 200;
 
 /// A factor is rebuilt after a step that did not shrink the gradient this much.

@@ -40,18 +40,36 @@ pub(super) struct Run<'a, 'w> {
     pub(super) passes: u64,
     pub(super) hessians: u64,
     pub(super) products: u64,
+    /// A gradient shorter than this part of its slack is taken to be drowned in rounding.
+    pub(super) drowned: f64,
     watch: &'a mut Watch<'w>,
 }
 
+/// Rounding errors that add up at random stay far below the slack, which adds up their largest
+/// values.
+const USUALLY_DROWNED: f64 = 1.0 / 64.0;
+
 impl<'a, 'w> Run<'a, 'w> {
     pub(super) fn new(objective: &'a Objective<'a>, target: f64, watch: &'a mut Watch<'w>) -> Self {
-        Self { objective, target, passes: 0, hessians: 0, products: 0, watch }
+        let drowned = USUALLY_DROWNED;
+        Self { objective, target, passes: 0, hessians: 0, products: 0, drowned, watch }
     }
 
-    /// One gradient pass at `weights`.
+    /// One gradient pass at `weights`; another one, in twice the precision, where the first cannot
+    /// tell how far the optimum is: its gradient is short enough and its slack too large, or it
+    /// drowns in rounding.
     pub(super) fn visit(&mut self, weights: Vec<f64>) -> Result<Point, SolveError> {
-        let at = self.objective.evaluate(&weights)?;
+        let mut at = self.objective.evaluate(&weights)?;
         self.passes += 1;
+        let enough = outward::add(at.gradient_norm, at.slack) <= self.target;
+        let unsure = !enough && at.gradient_norm <= self.target.max(self.drowned * at.slack);
+        let finer = if unsure { self.objective.evaluate_twice(&weights)? } else { None };
+        if let Some(finer) = finer {
+            self.passes += 1;
+            if finer.slack < at.slack {
+                at = finer;
+            }
+        }
         let gradient_norm = at.gradient_norm + at.slack;
         self.tell(gradient_norm)?;
         Ok(Point { weights, at })

@@ -49,7 +49,7 @@ fn all_solvers_reach_the_same_optimum() {
             let exact = exact.unwrap();
             for solver in SOLVERS {
                 let found = run(&objective, solver, tau, &zeros).unwrap();
-                assert_eq!(found.solver, solver, "{loss:?}");
+                assert_eq!(found.solver, Reached::By(solver), "{loss:?}");
                 assert!(found.distance <= tau);
                 let apart = apart(&found.weights, &exact.weights);
                 // A true bound: the reference is at most `exact.distance` from the optimum.
@@ -115,7 +115,11 @@ fn separable_constant_zero_and_single_row_data() {
                 for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
                     let found = run(&objective, solver, tau, &zeros).unwrap();
                     assert!(found.distance <= tau, "{loss:?} case {k}");
-                    assert_eq!(found.solver, solver, "{loss:?} case {k} lambda {lambda}");
+                    assert_eq!(
+                        found.solver,
+                        Reached::By(solver),
+                        "{loss:?} case {k} lambda {lambda}"
+                    );
                 }
                 if data.rows() == 0 {
                     let found = run(&objective, Solver::Automatic, tau, &zeros).unwrap();
@@ -168,7 +172,7 @@ fn distances_below_float64_are_refused_before_any_pass() {
     let data = dataset(loss, 100, 5, 1);
     let constants = constants(loss, 100, 5, 1e-4);
     let objective = Objective::new(&constants, &data).unwrap();
-    let least = least_distance(&constants, 100);
+    let least = least_distance(&constants, Summation::Twice, 100);
     let mut passes = 0;
     let mut count = |_: &Progress| {
         passes += 1;
@@ -193,11 +197,11 @@ fn the_least_attainable_distance_is_attained() {
             let constants = constants(loss, 600, 9, lambda);
             let objective = Objective::new(&constants, &data).unwrap();
             let zeros = vec![0.0; constants.parameters()];
-            let least = least_distance(&constants, 600);
+            let least = least_distance(&constants, Summation::Twice, 600);
             for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
                 let found = run(&objective, solver, least, &zeros).unwrap();
                 assert!(found.distance <= least, "{loss:?} {solver:?}");
-                assert_eq!(found.solver, solver, "{loss:?} {lambda}");
+                assert_eq!(found.solver, Reached::By(solver), "{loss:?} {lambda}");
             }
         }
     }
@@ -262,12 +266,12 @@ fn the_accepted_distance_is_an_upper_bound_on_random_problems() {
         let constants = declared.check().unwrap();
         let objective = Objective::new(&constants, &data).unwrap();
         let start: Vec<f64> = (0..constants.parameters()).map(|_| pick(9) as f64 - 4.0).collect();
-        let tau = loose * least_distance(&constants, n);
+        let tau = loose * least_distance(&constants, Summation::Twice, n);
         let found = run(&objective, solver, tau, &start).unwrap();
         let tight = run(&objective, Solver::Newton, tau / loose, &start).unwrap();
         let apart = apart(&found.weights, &tight.weights);
         assert!(apart <= found.distance + tight.distance, "seed {seed}");
-        assert!(found.solver != Solver::GradientDescent, "seed {seed}: {solver:?} gave up");
+        assert!(found.solver != Reached::LastResort, "seed {seed}: {solver:?} gave up");
         assert!(crate::outward::norm(&tight.weights) <= constants.optimum_bound() + tau);
     }
 }
@@ -306,7 +310,7 @@ fn a_dense_hessian_has_a_largest_size() {
     let zeros = vec![0.0; cols];
     assert_eq!(run(&objective, Solver::Newton, 1e-6, &zeros), Err(SolveError::Large(cols)));
     let found = run(&objective, Solver::Automatic, 1e-6, &zeros).unwrap();
-    assert_eq!(found.solver, Solver::Lbfgs);
+    assert_eq!(found.solver, Reached::By(Solver::Lbfgs));
 }
 
 #[test]
@@ -336,5 +340,78 @@ fn the_same_bits_for_any_number_of_threads() {
             })
             .collect();
         assert!(results.iter().all(|r| *r == results[0]), "{solver:?}");
+    }
+}
+
+/// Columns of sizes 1 to 1e-5 that are nearly copies of each other, labels that are nearly separable.
+fn ill_conditioned(loss: Loss, n: usize, d: usize) -> Dataset {
+    let mut rng = generator(4);
+    let mut data = Dataset::new(Matrix::dense(d), Vec::new()).unwrap();
+    for i in 0..n {
+        let shared = uniform(&mut rng) - 0.5;
+        let row: Vec<f32> = (0..d)
+            .map(|j| {
+                let own = uniform(&mut rng) - 0.5;
+                let size = 10.0_f64.powi(-(j as i32 % 6));
+                (size * (shared + 1e-2 * own) / (d as f64).sqrt()) as f32
+            })
+            .collect();
+        let target = match loss {
+            Loss::Squared { .. } => 3.0 * shared,
+            Loss::Softmax { classes } => ((shared + 0.5) * classes as f64).floor(),
+            _ => f64::from(shared > 0.0 || i % 97 == 0),
+        };
+        data.push(Row::Dense(&row), target).unwrap();
+    }
+    data
+}
+
+/// Nothing but the last resort, at scikit-learn's C = 1 (lambda = 1/n), within its public caps.
+#[test]
+fn the_last_resort_alone_arrives_within_its_proven_steps() {
+    for loss in losses() {
+        let (n, d) = (400, 6);
+        let data = ill_conditioned(loss, n, d);
+        let constants = constants(loss, n as u64, d, 1.0 / n as f64);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let target = constants.strong_convexity() * 1e-6;
+        for size in [0.0, 3.0] {
+            let start = vec![size; constants.parameters()];
+            let caps = last_resort::Caps::of(&constants, crate::outward::norm(&start), target);
+            let sure = newton_steps(&constants, crate::outward::norm(&start), target);
+            let watch = &mut unwatched;
+            let mut run = run::Run::new(&objective, target, watch);
+            let first = run.visit(start).unwrap();
+            let fast = last_resort::accelerated(&mut run, first.clone(), caps.accelerated).unwrap();
+            assert!(run.accepts(&fast), "{loss:?}: accelerated, {:?}", caps);
+            assert!(run.passes <= caps.accelerated, "{loss:?} {}", run.passes);
+            if sure.is_some() {
+                let newton = last_resort::damped_newton(&mut run, first, caps.newton).unwrap();
+                assert!(run.accepts(&newton), "{loss:?}: Newton, {:?}", caps);
+                assert!(run.hessians <= 60, "{loss:?}: {} Hessians", run.hessians);
+                assert!(apart(&newton.weights, &fast.weights) <= 2e-6);
+            } else {
+                assert_eq!(caps.newton, 0, "{loss:?}");
+            }
+        }
+    }
+}
+
+/// Nearly separable labels, lambda down to 1e-9: damped Newton does not depend on L/m.
+#[test]
+fn damped_newton_arrives_whatever_the_condition() {
+    for loss in [Loss::Logistic, Loss::Softmax { classes: 3 }, Loss::UNCLIPPED] {
+        for lambda in [1e-3, 1e-6, 1e-9] {
+            let data = ill_conditioned(loss, 300, 6);
+            let constants = constants(loss, 300, 6, lambda);
+            let objective = Objective::new(&constants, &data).unwrap();
+            let watch = &mut unwatched;
+            let mut run = run::Run::new(&objective, lambda * 1e-2, watch);
+            let first = run.visit(vec![0.0; constants.parameters()]).unwrap();
+            let last = last_resort::descend(&mut run, first).unwrap();
+            assert!(run.accepts(&last), "{loss:?} {lambda}");
+            assert!(run.hessians <= 100, "{loss:?} {lambda}: {}", run.hessians);
+            assert!(run.passes <= 400, "{loss:?} {lambda}: {}", run.passes);
+        }
     }
 }

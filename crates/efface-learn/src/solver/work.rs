@@ -1,5 +1,6 @@
 //! What `solve` makes of passes before it is run: what it can at most, and what it usually does.
 
+use super::last_resort::Caps;
 use super::{Solver, Stopping, cheapest, lbfgs, line_search, newton, newton_cg, sufficient_steps};
 use crate::constants::Constants;
 use crate::outward;
@@ -32,7 +33,7 @@ impl Work {
 }
 
 /// Upper bound on what [`solve`](super::solve) makes from any start of norm at most `start_norm`:
-/// the solver's public cap, the trials of its last line search, and the steps of gradient descent
+/// the solver's public cap, the trials of its last line search, and the steps of the last resort
 /// that suffice where it gives up.
 #[must_use]
 pub fn most_work(
@@ -49,20 +50,28 @@ pub fn most_work(
         _ => (1, 0),
     };
     // A direction is looked for while fewer passes than the cap are made; each direction but the
-    // last is followed by at least one.
-    let fast = match solver {
-        Solver::GradientDescent => 1,
-        _ => cap - 1 + line_search::TRIALS as u64,
-    };
+    // last is followed by at least one. A look in twice the precision is one more.
     let target = constants.strong_convexity() * stopping.distance;
-    let distance = outward::add(start_norm, constants.optimum_bound());
+    let target = target.next_down();
+    let fast = match solver {
+        Solver::GradientDescent => {
+            let distance = outward::add(start_norm, constants.optimum_bound());
+            sufficient_steps(constants, distance, target).saturating_mul(2).saturating_add(2)
+        }
+        _ => cap - 1 + 2 * line_search::TRIALS as u64,
+    };
     let (hessians, products) = match solver {
         // Each Hessian costs a product that prepares it.
         Solver::Newton => (cap, cap),
         _ => (0, cap.saturating_mul(products)),
     };
-    let last_resort = sufficient_steps(constants, distance, target.next_down());
-    Work { passes: fast.saturating_add(last_resort), hessians, products }
+    let last = Caps::of(constants, start_norm, target);
+    let visits = last.accelerated.saturating_add(last.newton.saturating_mul(2));
+    Work {
+        passes: fast.saturating_add(visits.saturating_mul(2)),
+        hessians: hessians.saturating_add(last.newton),
+        products: products.saturating_add(last.newton.saturating_mul(2)),
+    }
 }
 
 /// What [`solve`](super::solve) usually makes from a start about `start_distance` from the optimum:
@@ -168,6 +177,7 @@ mod tests {
             solve(&objective, Solver::GradientDescent, stopping, start, &mut unwatched).unwrap();
         let most = most_work(&constants, Solver::GradientDescent, stopping, 0.0);
         assert!(run.passes <= most.passes, "{} above {}", run.passes, most.passes);
-        assert_eq!((most.hessians, most.products), (0, 0));
+        let caps = Caps::of(&constants, 0.0, 0.05 * 1e-9);
+        assert_eq!((most.hessians, most.products), (caps.newton, 2 * caps.newton));
     }
 }

@@ -10,6 +10,10 @@
 
 use crate::simd::{LANES, Simd, Task};
 
+mod twice;
+
+pub(crate) use twice::{TwiceDots, TwiceUpdate, split, two_sum};
+
 /// Rows in flight.
 pub(crate) const GROUP: usize = 8;
 

@@ -46,6 +46,18 @@ fn check(cols: usize, values: &[f32], w: &[f64], r: [f64; GROUP]) {
         let one = [rows[0]];
         isa.run(Update { rows: one, coefficients: [r[0]], sum: &mut sum, next: [] });
         all.extend(sum);
+        let (high, low): (Vec<f64>, Vec<f64>) = w.iter().map(|&w| split(w)).unzip();
+        let (high, low) = (&high[..], &low[..]);
+        for (sum, rest) in isa.run(TwiceDots { rows, high, low }) {
+            all.extend([sum, rest]);
+        }
+        all.extend(<[f64; 2]>::from(isa.run(TwiceDots { rows: one, high, low })[0]));
+        let (mut sum, mut low) = (w.to_vec(), r.repeat(w.len().div_ceil(GROUP)));
+        low.truncate(w.len());
+        isa.run(TwiceUpdate { rows, coefficients: r, sum: &mut sum, low: &mut low });
+        let (sum, low) = (&mut sum[..], &mut low[..]);
+        isa.run(TwiceUpdate { rows: one, coefficients: [r[0]], sum: &mut *sum, low: &mut *low });
+        all.extend([&*sum, &*low].concat());
         bits(&all)
     };
     compare(run);
@@ -77,6 +89,32 @@ proptest! {
     #[test]
     fn every_instruction_set_gives_the_same_bits((cols, x, w, r) in case()) {
         check(cols, &x, &w, std::array::from_fn(|k| r[k]));
+    }
+}
+
+#[test]
+fn weights_are_cut_exactly() {
+    for w in [0.0, -0.0, 1.0 / 3.0, -1e300, 5e-324, 1.0 + f64::EPSILON, f64::MAX, -2.5e-310] {
+        let (high, low) = split(w);
+        assert_eq!(high + low, w);
+        // Features have 24 bits: both products are exact.
+        let x = f64::from(1.0_f32 + f32::EPSILON);
+        let exact = |part: f64| x * part - part == part * f64::from(f32::EPSILON);
+        assert!(w.abs() < 1e-300 || w == f64::MAX || (exact(high) && exact(low)), "{w}");
+    }
+}
+
+/// What rounding takes from a sum is kept: 4096 terms of 2^-60 beside 1.
+#[test]
+fn corrections_hold_what_sums_lose() {
+    let (x, tiny) = (vec![1.0_f32; 11], 2.0_f64.powi(-60));
+    for isa in Isa::all() {
+        let (mut sum, mut low) = (vec![1.0; 11], vec![0.0; 11]);
+        for _ in 0..512 {
+            let (sum, low) = (&mut sum[..], &mut low[..]);
+            isa.run(TwiceUpdate { rows: [&x[..]; GROUP], coefficients: [tiny; GROUP], sum, low });
+        }
+        assert_eq!((sum, low), (vec![1.0; 11], vec![4096.0 * tiny; 11]), "{isa:?}");
     }
 }
 

@@ -2,6 +2,9 @@
 
 mod dense;
 mod sparse;
+mod twice;
+
+pub use twice::twice_pass;
 
 use crate::matrix::Matrix;
 use crate::tree::add_into;

@@ -22,6 +22,8 @@ pub(crate) trait Simd: Copy + Send + Sync {
     /// Lane by lane.
     fn add(self, a: Self::F64, b: Self::F64) -> Self::F64;
     /// Lane by lane.
+    fn sub(self, a: Self::F64, b: Self::F64) -> Self::F64;
+    /// Lane by lane.
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64;
 
     /// Asks for the cache line that holds `values[index]`; a hint without effect on results.
@@ -64,6 +66,13 @@ impl Simd for Portable {
     fn add(self, mut a: Self::F64, b: Self::F64) -> Self::F64 {
         for (a, b) in a.iter_mut().zip(b) {
             *a += b;
+        }
+        a
+    }
+    #[inline(always)]
+    fn sub(self, mut a: Self::F64, b: Self::F64) -> Self::F64 {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a -= b;
         }
         a
     }

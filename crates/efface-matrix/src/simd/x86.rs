@@ -97,6 +97,11 @@ impl Simd for Avx2 {
         unsafe { [_mm256_add_pd(a[0], b[0]), _mm256_add_pd(a[1], b[1])] }
     }
     #[inline(always)]
+    fn sub(self, a: Self::F64, b: Self::F64) -> Self::F64 {
+        // SAFETY: `self` proves AVX2, which includes AVX.
+        unsafe { [_mm256_sub_pd(a[0], b[0]), _mm256_sub_pd(a[1], b[1])] }
+    }
+    #[inline(always)]
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64 {
         // SAFETY: `self` proves AVX2, which includes AVX.
         unsafe { [_mm256_mul_pd(a[0], b[0]), _mm256_mul_pd(a[1], b[1])] }
@@ -134,6 +139,11 @@ impl Simd for Avx512 {
     fn add(self, a: Self::F64, b: Self::F64) -> Self::F64 {
         // SAFETY: `self` proves AVX-512 F.
         unsafe { _mm512_add_pd(a, b) }
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::F64, b: Self::F64) -> Self::F64 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_sub_pd(a, b) }
     }
     #[inline(always)]
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64 {

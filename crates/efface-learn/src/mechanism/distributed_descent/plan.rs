@@ -5,7 +5,7 @@ use efface_privacy::event::Normalizer;
 use efface_privacy::quantity::as_decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::constants::{Constants, Declared};
+use crate::constants::{Constants, Declared, Summation};
 use crate::mechanism::error::range;
 use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
@@ -100,7 +100,7 @@ impl DistributedPlan {
         let averaging = outward::mul(outward::gamma(parts as f64 + 2.0), reach);
         let part_distance = (self.distance - averaging).next_down();
         let least = |constants: &Constants| match self.reach {
-            Reach::Measured(_) => least_distance(constants, 0),
+            Reach::Measured(_) => least_distance(constants, Summation::AnyOrder, 0),
             Reach::Counted { .. } => 2.0 * floor(constants, reach),
         };
         let least = least(&part_constants[0]).max(least(&part_constants[1]));

@@ -1,6 +1,6 @@
 //! The plan, and why nothing was released.
 
-use crate::constants::Constants;
+use crate::constants::{Constants, Summation};
 use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 use crate::solver::{Solver, Stopping, check_attainable};
@@ -60,7 +60,12 @@ impl PerturbationPlan {
         }
         MechanismError::check_hessian(NAME, constants.parameters())?;
         let grid = Grid::new(self.noise, self.grid)?;
-        check_attainable(constants, Stopping { distance: self.distance }, records)?;
+        check_attainable(
+            constants,
+            Summation::AnyOrder,
+            Stopping { distance: self.distance },
+            records,
+        )?;
         let ridge = outward::mul(constants.normalizer(records), constants.strong_convexity());
         let least = outward::mul(ridge, self.distance);
         if !(self.budget > least && self.budget.is_finite()) {

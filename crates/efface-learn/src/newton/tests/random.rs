@@ -130,10 +130,15 @@ fn gram_bound(memory: &Memory, constants: &Constants, data: &Dataset) -> f64 {
 
 #[test]
 fn bounds_are_never_below_the_truth_on_random_problems() {
-    let (mut tight, mut useful, mut local, mut caught) = (0, 0, 0, [0, 0]);
+    let (mut tight, mut useful, mut local, mut beyond, mut caught) = (0, 0, 0, 0, [0, 0]);
     for seed in 0..10_000 {
         let o = play(seed);
         if o.bound.residual.is_infinite() && o.bound.distance.is_infinite() {
+            continue;
+        }
+        // The reference is good for margins below 600; lambda of 1e-8 can lead beyond.
+        if o.residual.is_nan() {
+            beyond += 1;
             continue;
         }
         let case = format!("seed {seed}, {:?}, {:?}", o.constants.declared(), o.bound);
@@ -150,6 +155,7 @@ fn bounds_are_never_below_the_truth_on_random_problems() {
             local += u32::from(o.reach > 0.0 && !o.spoilt && o.bound.residual < o.gram);
         }
     }
+    assert!(beyond <= 20, "{beyond} cases beyond the reference");
     assert!(useful >= 2000, "{useful} cases say something");
     // Among them are lambda of 1e-8 and Hessians of another place.
     assert!(4 * tight >= useful, "{tight} of {useful} within a factor 30");

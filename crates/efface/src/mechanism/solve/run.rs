@@ -17,7 +17,8 @@ use crate::plan::{MechanismName, Plan};
 /// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
 /// what was kept.
 pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> Result<Released> {
-    let checked = &checked(run.plan, run.constants, run.rows.count()?)?;
+    let records = run.rows.count()?;
+    let checked = &checked(run.plan, run.constants, records)?;
     if super::remembers(run.plan) {
         return remembered(run, checked, watch);
     }
@@ -32,7 +33,8 @@ pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> 
         }
         _ => retrain::retrain(objective, checked, run.releases, run.rng, watch),
     }
-    .map_err(refused(run.plan.mechanism))
+    // Partitions tell sums in float64, which certify less than what was checked.
+    .map_err(|error| uncertified(run.plan, records, error))
 }
 
 /// Newton steps from the kept memory; all rows are read only where a pass is due.
@@ -73,12 +75,18 @@ pub(super) fn checked(
     constants: &Constants,
     records: usize,
 ) -> Result<CheckedOutputNoise> {
-    output(plan)?.clone().check(constants, records).map_err(|error| match error {
+    let plan_of_learner = output(plan)?.clone();
+    plan_of_learner.check(constants, records).map_err(|error| uncertified(plan, records, error))
+}
+
+/// The refusal of a distance that cannot be certified, in terms of settings; others as they are.
+fn uncertified(plan: &Plan, records: usize, error: MechanismError) -> Error {
+    match error {
         MechanismError::Solve(SolveError::Unattainable { least, got }) if least.is_finite() => {
             too_fine(plan, records, least / got)
         }
         other => refused(plan.mechanism)(other),
-    })
+    }
 }
 
 /// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings

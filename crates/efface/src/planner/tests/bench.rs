@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use efface_learn::Objective;
+use efface_learn::{Objective, Summation};
 use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve, unwatched};
 use efface_vault::Keyring;
 use rand_chacha::ChaCha20Rng;
@@ -128,8 +128,10 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
         }
         _ => {
             let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
-            let stopping =
-                Stopping { distance: 10.0 * least_distance(&constants, rows.count().unwrap()) };
+            let stopping = Stopping {
+                distance: 10.0
+                    * least_distance(&constants, Summation::AnyOrder, rows.count().unwrap()),
+            };
             solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap().weights
         }
     };
