@@ -2,6 +2,7 @@
 
 use super::SolveError;
 use super::factor::Factor;
+use super::gradient_descent::{self, sufficient_steps};
 use super::run::{Point, Run, dot};
 use super::work::hessian_in_passes;
 use crate::constants::Constants;
@@ -14,24 +15,31 @@ use crate::outward;
 pub(super) struct Caps {
     /// Damped Newton steps; 0 where no Hessian is formed.
     pub(super) newton: u64,
-    /// Accelerated gradient steps, which suffice.
-    pub(super) accelerated: u64,
+    /// Gradient steps, which suffice.
+    pub(super) gradient: u64,
+    /// Whether they are accelerated: where that takes fewer.
+    pub(super) accelerated: bool,
 }
 
 impl Caps {
     /// For a start of norm at most `start_norm` and a gradient norm of at most `target`.
     pub(super) fn of(constants: &Constants, start_norm: f64, target: f64) -> Self {
         let distance = outward::add(start_norm, constants.optimum_bound());
-        let accelerated = accelerated_steps(constants, distance, target);
+        let plain = sufficient_steps(constants, distance, target);
+        let fast = accelerated_steps(constants, distance, target);
+        let (gradient, accelerated) = (plain.min(fast), fast < plain);
         let each = hessian_in_passes(constants.parameters()) + 4.0;
-        let worth = (accelerated as f64 / each).ceil().max(LEAST_NEWTON as f64) as u64;
-        let newton = newton_steps(constants, start_norm, target).map_or(0, |sure| sure.min(worth));
-        Self { newton, accelerated }
+        let worth = (gradient as f64 / each).ceil() as u64;
+        let newton = match newton_steps(constants, start_norm, target) {
+            Some(sure) if gradient > FEW => sure.min(worth),
+            _ => 0,
+        };
+        Self { newton, gradient, accelerated }
     }
 }
 
-/// Newton steps that are tried even where fewer would cost what the accelerated ones do.
-const LEAST_NEWTON: u64 = 100;
+/// Gradient steps that are made without trying Newton steps before.
+const FEW: u64 = 10_000;
 
 /// Accelerated gradient steps after which, in exact arithmetic, every start within
 /// `start_distance` of the optimum has gradient norm at most `gradient_norm`/2 where it is measured.
@@ -75,8 +83,8 @@ pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) 
     Some(((steps * (1.0 + 1e-9)).ceil() as u64).saturating_add(2))
 }
 
-/// Damped Newton steps where a Hessian is formed, then accelerated gradient steps from the same
-/// start: at most the public [`Caps`] of each.
+/// Damped Newton steps where a Hessian is formed and gradient steps would be many, then these from the
+/// same start, accelerated where that takes fewer: at most the public [`Caps`] of each.
 pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, SolveError> {
     let caps = Caps::of(run.objective.constants(), outward::norm(&start.weights), run.target);
     // From here on a gradient is taken at its word only where it is longer than its slack.
@@ -85,7 +93,11 @@ pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, Solv
     if run.accepts(&near) {
         return Ok(near);
     }
-    accelerated(run, start, caps.accelerated)
+    if caps.accelerated {
+        accelerated(run, start, caps.gradient)
+    } else {
+        gradient_descent::descend(run, start)
+    }
 }
 
 /// Newton steps of a length that provably lowers F, or of full length where that lowers it as much.

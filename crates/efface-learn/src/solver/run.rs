@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::SolveError;
+use crate::constants::Constants;
 use crate::objective::{Evaluation, Objective};
 use crate::outward;
 
@@ -40,6 +41,8 @@ pub(super) struct Run<'a, 'w> {
     pub(super) passes: u64,
     pub(super) hessians: u64,
     pub(super) products: u64,
+    /// Whether passes may be made once more in twice the precision.
+    pub(super) fine: bool,
     /// A gradient shorter than this part of its slack is taken to be drowned in rounding.
     pub(super) drowned: f64,
     watch: &'a mut Watch<'w>,
@@ -49,20 +52,29 @@ pub(super) struct Run<'a, 'w> {
 /// values.
 const USUALLY_DROWNED: f64 = 1.0 / 64.0;
 
+/// Whether float64 alone cannot certify every point with a gradient norm of at most half of
+/// `target` and within `target`/m of the optimum.
+pub(super) fn needs_twice(constants: &Constants, target: f64, records: usize) -> bool {
+    let distance = outward::div(target, constants.strong_convexity());
+    target < 2.0 * constants.public_slack(distance, records)
+}
+
 impl<'a, 'w> Run<'a, 'w> {
     pub(super) fn new(objective: &'a Objective<'a>, target: f64, watch: &'a mut Watch<'w>) -> Self {
         let drowned = USUALLY_DROWNED;
-        Self { objective, target, passes: 0, hessians: 0, products: 0, drowned, watch }
+        let fine = needs_twice(objective.constants(), target, objective.records());
+        Self { objective, target, passes: 0, hessians: 0, products: 0, fine, drowned, watch }
     }
 
-    /// One gradient pass at `weights`; another one, in twice the precision, where the first cannot
-    /// tell how far the optimum is: its gradient is short enough and its slack too large, or it
-    /// drowns in rounding.
+    /// One gradient pass at `weights`. Where the target is too close for float64 by public constants,
+    /// another one in twice the precision if the first cannot tell how far the optimum is: its
+    /// gradient is short enough and its slack too large, or it drowns in rounding.
     pub(super) fn visit(&mut self, weights: Vec<f64>) -> Result<Point, SolveError> {
         let mut at = self.objective.evaluate(&weights)?;
         self.passes += 1;
         let enough = outward::add(at.gradient_norm, at.slack) <= self.target;
-        let unsure = !enough && at.gradient_norm <= self.target.max(self.drowned * at.slack);
+        let unsure =
+            self.fine && !enough && at.gradient_norm <= self.target.max(self.drowned * at.slack);
         let finer = if unsure { self.objective.evaluate_twice(&weights)? } else { None };
         if let Some(finer) = finer {
             self.passes += 1;

@@ -382,17 +382,19 @@ fn the_last_resort_alone_arrives_within_its_proven_steps() {
             let watch = &mut unwatched;
             let mut run = run::Run::new(&objective, target, watch);
             let first = run.visit(start).unwrap();
-            let fast = last_resort::accelerated(&mut run, first.clone(), caps.accelerated).unwrap();
-            assert!(run.accepts(&fast), "{loss:?}: accelerated, {:?}", caps);
-            assert!(run.passes <= caps.accelerated, "{loss:?} {}", run.passes);
-            if sure.is_some() {
-                let newton = last_resort::damped_newton(&mut run, first, caps.newton).unwrap();
-                assert!(run.accepts(&newton), "{loss:?}: Newton, {:?}", caps);
+            let norm = crate::outward::norm(&first.weights);
+            let most = accelerated_steps(&constants, norm + constants.optimum_bound(), target);
+            let fast = last_resort::accelerated(&mut run, first.clone(), most).unwrap();
+            assert!(run.accepts(&fast), "{loss:?}: accelerated, {caps:?}");
+            assert!(run.passes <= most && caps.gradient <= most, "{loss:?} {}", run.passes);
+            if let Some(sure) = sure {
+                let newton = last_resort::damped_newton(&mut run, first.clone(), sure).unwrap();
+                assert!(run.accepts(&newton), "{loss:?}: Newton, {sure}");
                 assert!(run.hessians <= 60, "{loss:?}: {} Hessians", run.hessians);
                 assert!(apart(&newton.weights, &fast.weights) <= 2e-6);
-            } else {
-                assert_eq!(caps.newton, 0, "{loss:?}");
             }
+            let last = last_resort::descend(&mut run, first).unwrap();
+            assert!(run.accepts(&last), "{loss:?}: {caps:?}");
         }
     }
 }
