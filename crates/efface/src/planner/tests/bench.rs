@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use efface_learn::{Objective, Summation};
 use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve, unwatched};
+use efface_learn::{Objective, Summation};
 use efface_vault::Keyring;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
