@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &str)] = &[
          raw_file schema hot_journal sweep vault identity transaction unlock ledger model \
          place position record request tally tombstone creation damage copy",
     ),
-    ("efface-page", "model number page html text words certificate figure"),
+    ("efface-page", "model number html text words certificate figure"),
     (
         "efface",
         "digest mechanism_name error account leaving seal settings show head plan bounds \
