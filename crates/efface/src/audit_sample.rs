@@ -7,7 +7,7 @@ use efface_learn::Dataset;
 use crate::error::{Code, Error, Result};
 use crate::naming::check_convention;
 use crate::plan::Plan;
-use crate::rows::{InVault, Keyed, Rows};
+use crate::rows::{InVault, Keyed, Labels, Rows, Unprepared};
 use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
@@ -25,6 +25,45 @@ pub struct AuditSample {
     pub records: Dataset,
     /// Positions in `records` of the ids asked for, ascending.
     pub named: Vec<usize>,
+    /// The records as they came, where preprocessing is fitted.
+    pub(crate) raw: Option<Unprepared>,
+}
+
+impl AuditSample {
+    /// The plan of the records without those at `positions`, which ascend: the same, but where
+    /// preprocessing is fitted to the records that remain.
+    ///
+    /// # Errors
+    /// Records that no model can be trained on.
+    pub fn without(&self, positions: &[usize]) -> Result<Plan> {
+        match &self.raw {
+            None => Ok(self.plan.clone()),
+            Some(raw) => self.plan.refitted(&raw.without(positions)),
+        }
+    }
+
+    /// Keeps the records at `rows`, which ascend, alone; where preprocessing is fitted, it is fitted to
+    /// them.
+    ///
+    /// # Errors
+    /// Records that no model can be trained on.
+    pub fn keep(&mut self, rows: &[usize]) -> Result<()> {
+        let kept = |row: &usize| rows.binary_search(row).is_ok();
+        let gone: Vec<usize> = (0..self.records.rows()).filter(|row| !kept(row)).collect();
+        match &mut self.raw {
+            None => self
+                .records
+                .remove_rows(&gone)
+                .map_err(|error| Error::refused(Code::Audit, error.to_string()))?,
+            Some(raw) => {
+                *raw = raw.without(&gone);
+                self.plan = self.plan.refitted(raw)?;
+                self.records = raw.prepare(&self.plan, Labels::Needed)?.data;
+            }
+        }
+        self.named = self.named.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
+        Ok(())
+    }
 }
 
 /// Reads a vault for an audit; `ids` are records to be found among the others. The vault is not
@@ -52,6 +91,7 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
             .hint("only records in the vault can be audited")
             .about(lookup.missing));
     }
+    let raw = current.plan.fitting.is_some().then(|| rows.unprepared()).transpose()?;
     let Keyed { keys, data } = rows.into_all()?;
     drop(vault);
     let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
@@ -65,5 +105,6 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
         plan: current.plan,
         records: data,
         named,
+        raw: raw.map(|(raw, _)| raw),
     })
 }

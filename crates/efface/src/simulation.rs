@@ -9,17 +9,20 @@ use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
+use crate::audit_sample::AuditSample;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Request, Start, claims, of, run, stated};
 use crate::naming::row_id;
 use crate::plan::Plan;
-use crate::rows::{Batch, InMemory, Keyed, Names, Rows};
+use crate::rows::{Batch, InMemory, Keyed, Labels, Names, Rows};
 
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
 #[derive(Debug)]
 pub struct Simulation<'a> {
     plan: &'a Plan,
+    /// The plan of the records that remain: the same, but where preprocessing is fitted to these.
+    then: &'a Plan,
     before: InMemory<'a>,
     after: InMemory<'a>,
     removed: Keyed,
@@ -73,13 +76,45 @@ impl<'a> Simulation<'a> {
         let leaving = before.find_ids(&ids)?.found;
         let removed = before.read(&leaving)?;
         after.erase(&leaving, &mut |_| Ok(()))?;
-        Ok(Self { plan, before, after, removed, none: Keyed::none(plan)? })
+        Ok(Self { plan, then: plan, before, after, removed, none: Keyed::none(plan)? })
+    }
+
+    /// The deletion of the records at `positions` of a sample, whose plan without them is `then` (see
+    /// [`AuditSample::without`]).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_sample(sample: &'a AuditSample, then: &'a Plan, positions: &[usize]) -> Result<Self> {
+        let simulation = Self::new(&sample.plan, &sample.records, positions)?;
+        let Some(raw) = &sample.raw else { return Ok(simulation) };
+        let data = raw.without(positions).prepare(then, Labels::Needed)?.data;
+        let names = Names::by_position(data.rows());
+        let after = InMemory::of(then, data, names);
+        after.check()?;
+        Ok(Self { then, after, none: Keyed::none(then)?, ..simulation })
     }
 
     /// The plan under which runs are simulated.
     #[must_use]
     pub fn plan(&self) -> &'a Plan {
         self.plan
+    }
+
+    /// The plan of a world.
+    #[must_use]
+    pub fn plan_of(&self, world: World) -> &'a Plan {
+        match world {
+            World::Before => self.plan,
+            World::After => self.then,
+        }
+    }
+
+    /// Weights of the world before as a deletion starts from them.
+    ///
+    /// # Errors
+    /// As [`of_sample`](Self::of_sample).
+    pub fn carried(&self, weights: &[f64]) -> Result<Vec<f64>> {
+        self.then.carried(self.plan, weights)
     }
 
     /// The records of a world.
@@ -106,10 +141,10 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// As training.
     pub fn learn(&self, world: World, rng: &mut ChaCha20Rng) -> Result<Released> {
-        let rows = self.rows(world);
+        let (rows, plan) = (self.rows(world), self.plan_of(world));
         let released =
-            run(self.plan, rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
-        let event = stated(self.plan, released.event, None, 0)?;
+            run(plan, rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
+        let event = stated(plan, released.event, None, 0)?;
         Ok(Released { event, ..released })
     }
 
@@ -120,7 +155,8 @@ impl<'a> Simulation<'a> {
     pub fn delete(&self, learnt: &Released, rng: &mut ChaCha20Rng) -> Result<Released> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
-        self.serve(learnt, change, &self.removed, self.steps(learnt)?, rng)
+        let weights = self.carried(&learnt.weights)?;
+        self.serve((learnt, &weights), change, &self.removed, self.steps(learnt)?, rng)
     }
 
     /// K of the deletion, for `noisy-gd`; 0 for others.
@@ -131,19 +167,19 @@ impl<'a> Simulation<'a> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
         let left = self.after.records().rows();
-        of(self.plan.mechanism).removal_steps(self.plan, &learnt.event, &change, left)
+        of(self.then.mechanism).removal_steps(self.then, &learnt.event, &change, left)
     }
 
     fn serve(
         &self,
-        learnt: &Released,
+        (learnt, weights): (&Released, &[f64]),
         change: Change<'_>,
         removed: &Keyed,
         steps: u64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Released> {
         let start = Start::Request(Request {
-            weights: &learnt.weights,
+            weights,
             event: &learnt.event,
             kept: learnt.kept.as_ref(),
             change,
@@ -152,9 +188,9 @@ impl<'a> Simulation<'a> {
             steps,
         });
         let watch = &mut |_: &_| ControlFlow::Continue(());
-        let released = run(self.plan, &self.after, &start, 2, rng, watch)?;
+        let released = run(self.then, &self.after, &start, 2, rng, watch)?;
         let deleted = change.deleted_since.len() as u64;
-        let event = stated(self.plan, released.event, Some(&learnt.event), deleted)?;
+        let event = stated(self.then, released.event, Some(&learnt.event), deleted)?;
         Ok(Released { event, ..released })
     }
 
@@ -192,7 +228,7 @@ impl<'a> Simulation<'a> {
         // Nothing changes; the change only makes `descent-to-delete` count as many updates.
         let since = vec![0; if mean { 0 } else { count }];
         let change = Change { deleted_since: &since, added: 0 };
-        self.serve(&learnt, change, &self.none, steps, rng)
+        self.serve((&learnt, &learnt.weights), change, &self.none, steps, rng)
     }
 
     /// The claims that a certificate of the simulated deletion would make, those first that the plan
@@ -202,7 +238,7 @@ impl<'a> Simulation<'a> {
     /// When the claim that the plan promises cannot be made.
     pub fn claims(&self, deleted: &Released) -> Result<Vec<Claim>> {
         let count = self.removed.data.rows() as u64;
-        claims(self.plan, &deleted.event, RequestKind::Delete, count)
+        claims(self.then, &deleted.event, RequestKind::Delete, count)
     }
 
     /// The claims of closeness to retraining among [`claims`](Self::claims) that the reference run is

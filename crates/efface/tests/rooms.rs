@@ -35,9 +35,9 @@ const ROOMS: &[(&str, &str)] = &[
         "efface",
         "digest mechanism_name error account leaving seal settings show head plan bounds \
          encode naming shape start rows source context listed margins mechanism random \
-         table notice partitioned planner resolve simulation outcome ledger checks store \
-         audit_sample predict serve status sums verify weights add erase export refresh \
-         train verify_ledger copies delete examine report salvage",
+         table notice partitioned planner resolve outcome ledger checks store audit_sample \
+         predict serve status sums verify weights add erase export refresh simulation train \
+         verify_ledger copies delete examine report salvage",
     ),
     ("efface-lab", "audit trial attack reproduce"),
     (

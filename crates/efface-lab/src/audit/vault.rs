@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use efface::{Claim, Code, Error, Plan, Result, Simulation, World, audit_sample, entries};
+use efface::{
+    AuditSample, Claim, Code, Error, Plan, Result, Simulation, World, audit_sample, entries,
+};
+use efface_learn::Constants;
 use efface_learn::mechanism::Released;
-use efface_learn::{Constants, Dataset};
 use efface_privacy::claim::Notion;
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
@@ -35,17 +37,17 @@ pub fn audit(
     seed: [u8; 32],
     budget: &Budget<'_>,
 ) -> Result<AuditResult> {
-    let sample = audit_sample(path, &options.records)?;
-    let plan = &sample.plan;
-    check(plan, options)?;
-    let constants = plan.constants()?;
+    let mut sample = audit_sample(path, &options.records)?;
+    check(&sample.plan, options)?;
     let in_vault = sample.records.rows() as u64;
-    let (data, origins) = subset(sample.records, options.rows, &sample.named)?;
+    let origins = subset(&mut sample, options.rows)?;
+    let constants = sample.plan.constants()?;
     let mut notes = vec![
         "a fresh model and one deletion were simulated; the requests in the ledger were not \
          repeated"
             .into(),
     ];
+    let plan = &sample.plan;
     if plan.target.notion != Notion::IndistinguishableFromRetraining {
         notes.push(format!(
             "only closeness to retraining was audited, not {}, which the plan promises",
@@ -62,31 +64,39 @@ pub fn audit(
             "both worlds start from zeros, where the vault's model was given its start".into(),
         );
     }
-    if (data.rows() as u64) < in_vault {
+    if plan.fitting.is_some() {
+        notes.push(
+            "preprocessing was fitted to each world's records; that both worlds then have the same \
+             one, bit for bit, `efface ledger verify` checks"
+                .into(),
+        );
+    }
+    if (sample.records.rows() as u64) < in_vault {
         notes.push(format!(
             "the fresh model is of {} of the vault's {in_vault} records, evenly spread, under the same \
              constants",
-            data.rows()
+            sample.records.rows()
         ));
     }
     let group = plan.setting.group as usize;
-    let (data, positions, found) = if options.canary {
+    let (positions, found) = if options.canary {
         notes.push(
             "the deleted record was added by the audit: this tests the mechanism under this plan, \
              not a record of the vault"
                 .into(),
         );
-        let (data, planted) = canary::plant(plan, &constants, data, group)?;
-        (data, planted, "planted along the feature the data use least".to_owned())
+        let (records, rows) = canary::plant(plan, &constants, sample.records, group)?;
+        sample.records = records;
+        (rows, "planted along the feature the data use least".to_owned())
     } else if options.records.is_empty() {
-        let found = candidate::search(&constants, &data, group)?;
-        (data, found.positions, found.found)
+        let found = candidate::search(&constants, &sample.records, group)?;
+        (found.positions, found.found)
     } else {
-        let named = |at: &usize| sample.named.binary_search(at).is_ok();
-        let positions = (0..data.rows()).filter(|&row| named(&origins[row])).collect();
-        (data, positions, "named".to_owned())
+        (sample.named.clone(), "named".to_owned())
     };
-    let simulation = Simulation::new(plan, &data, &positions)?;
+    let then = sample.without(&positions)?;
+    let simulation = Simulation::of_sample(&sample, &then, &positions)?;
+    let data = &sample.records;
     let seeds = Seeds::new(seed);
     // Runs are numbered from 0; this one is not among them.
     let rng = &mut seeds.generator(Side::Deleted, u64::MAX / 2 - 1);
@@ -99,7 +109,7 @@ pub fn audit(
         notes.push("the claim covers several releases together; one of them was tested".into());
     }
     let mut directions = optima(&constants, &simulation)?;
-    let batch = chains::batch(&simulation, &constants, &data, &deleted, rng)?;
+    let batch = chains::batch(&simulation, &constants, data, &deleted, rng)?;
     let steps = batch.as_ref().map(|batch| batch.steps);
     let (examined, method) = match &batch {
         Some(batch) => {
@@ -180,17 +190,23 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
             rerun",
         );
     }
+    if options.canary && plan.fitting.is_some() {
+        return refused(
+            "a planted record has no cells for fitted preprocessing to take: name an existing one, \
+             or let the audit search",
+        );
+    }
     if options.canary && !options.records.is_empty() {
         return refused("either records are named or one is planted, got both");
     }
     Ok(())
 }
 
-/// `rows` records spread evenly over the data, the named ones among them, and where they come from.
-fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset, Vec<usize>)> {
-    let all = data.rows();
+/// Keeps `rows` records spread evenly over the sample, the named ones among them; where they come from.
+fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
+    let (all, named) = (sample.records.rows(), &sample.named);
     let Some(wanted) = rows.map(|rows| rows as usize).filter(|&rows| rows < all) else {
-        return Ok((data, (0..all).collect()));
+        return Ok((0..all).collect());
     };
     if wanted < named.len() + 1 {
         let message = format!(
@@ -199,14 +215,12 @@ fn subset(data: Dataset, rows: Option<u64>, named: &[usize]) -> Result<(Dataset,
         );
         return Err(Error::input(Code::Rows, message));
     }
-    let mut kept: Vec<usize> = named.to_vec();
+    let mut kept: Vec<usize> = named.clone();
     let spread = (0..wanted).map(|i| i * all / wanted).filter(|row| !named.contains(row));
     kept.extend(spread.take(wanted - named.len()));
     kept.sort_unstable();
-    let gone: Vec<usize> = (0..all).filter(|row| kept.binary_search(row).is_err()).collect();
-    let mut data = data;
-    data.remove_rows(&gone).map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
-    Ok((data, kept))
+    sample.keep(&kept)?;
+    Ok(kept)
 }
 
 /// The claims of closeness to retraining that the reference world is the reference of.
@@ -227,7 +241,9 @@ fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>>
 /// From the optimum without the records to the one with them, where there are optima.
 fn optima(constants: &Constants, simulation: &Simulation<'_>) -> Result<Vec<Direction>> {
     let with = candidate::optimum(constants, simulation.records(World::Before), None)?;
-    let without = candidate::optimum(constants, simulation.records(World::After), with.as_deref())?;
+    let with = with.map(|with| simulation.carried(&with)).transpose()?;
+    let then = &simulation.plan_of(World::After).constants()?;
+    let without = candidate::optimum(then, simulation.records(World::After), with.as_deref())?;
     let (Some(with), Some(without)) = (with, without) else { return Ok(Vec::new()) };
     let vector = with.iter().zip(&without).map(|(a, b)| a - b).collect();
     Ok(vec![Direction { name: "difference of the two optima".into(), vector }])

@@ -32,6 +32,18 @@ pub(crate) enum Labels {
 }
 
 impl Unprepared {
+    /// The same without the rows at these positions, which ascend.
+    pub(crate) fn without(&self, rows: &[usize]) -> Self {
+        let mut left = self.rows.clone();
+        left.remove(rows);
+        let stays = |row: &usize| rows.binary_search(row).is_err();
+        let weights = self
+            .weights
+            .as_ref()
+            .map(|weights| (0..weights.len()).filter(stays).map(|row| weights[row]).collect());
+        Self { rows: left, weights }
+    }
+
     /// Applies the plan's statistics to each row.
     ///
     /// # Errors

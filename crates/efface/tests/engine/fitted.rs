@@ -3,10 +3,13 @@
 use std::fmt::Write;
 
 use efface::{
-    CheckOutcome, Code, Delete, Error, ExportFormat, Settings, Source, Which, add, certificate,
-    delete, entries, erase, evaluate, export, predict, refresh, status, train, update, verify,
-    verify_ledger, weights,
+    CheckOutcome, Code, Delete, Error, ExportFormat, Settings, Simulation, Source, Which,
+    World as Side, add, audit_sample, certificate, delete, entries, erase, evaluate, export,
+    predict, refresh, status, train, update, verify, verify_ledger, weights,
 };
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 use crate::world::{World, bytes};
 
@@ -292,4 +295,37 @@ fn the_last_record_of_a_class_can_be_erased() {
     refused(&error, Code::Classes, &["2 classes"]);
     let error = predict(&vault, &source(&world, "b.csv", &all[..1]), &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.code(), Code::Withdrawn, "{error}");
+}
+
+/// An audit simulates both worlds with the preprocessing of their own records.
+#[test]
+fn a_simulated_deletion_is_fitted_to_what_remains() {
+    let world = World::new();
+    let mut all = people(90);
+    all.push(stranger());
+    let settings = Settings { min_frequency: Some(1), ..fitted() };
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), settings, &vault, s)).unwrap();
+    let sample = audit_sample(&vault, &["the-stranger".to_owned()]).unwrap();
+    let then = sample.without(&sample.named).unwrap();
+    let simulation = Simulation::of_sample(&sample, &then, &sample.named).unwrap();
+    let rng = &mut ChaCha20Rng::from_seed([3; 32]);
+    let learnt = simulation.learn(Side::Before, rng).unwrap();
+    let deleted = simulation.delete(&learnt, rng).unwrap();
+    let reference = simulation.reference(&deleted.event, rng).unwrap();
+    assert!(deleted.weights.len() < learnt.weights.len());
+    assert_eq!(deleted.weights.len(), reference.weights.len());
+
+    world.run(|s| delete(&vault, &ids(&["the-stranger"]), s)).unwrap();
+    let text =
+        serde_json::to_string(then.fitting.as_ref().unwrap().found.as_ref().unwrap()).unwrap();
+    assert_eq!(weights(&vault).unwrap().preprocessing.unwrap(), text);
+    let claims = |text: &str| -> Vec<String> {
+        let document: serde_json::Value = serde_json::from_str(text).unwrap();
+        let claims = document["claims"].as_array().unwrap();
+        claims.iter().map(|claim| claim["epsilon"].as_str().unwrap().to_owned()).collect()
+    };
+    let simulated: Vec<String> =
+        simulation.claims(&deleted).unwrap().iter().map(|c| c.epsilon.to_string()).collect();
+    assert_eq!(claims(&certificate(&vault, "latest").unwrap()), simulated);
 }
