@@ -85,6 +85,26 @@ fn columns_that_cancel_need_twice_the_precision() {
     }
 }
 
+/// Residuals far smaller than margins and targets: what rounding takes from a margin counts.
+#[test]
+fn corrections_of_margins_reach_the_residuals() {
+    let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
+    let weights = [3e5 + 1.0 / 3.0, -2e5 / 7.0];
+    for i in 0..5_u32 {
+        let row = [0.7 - 1e-3 * i as f32, 0.3 + 1e-4 * i as f32];
+        let margin: f64 = row.iter().zip(weights).map(|(x, w)| f64::from(*x) * w).sum();
+        data.push(Row::Dense(&row), margin + 1e-3 * f64::from(i % 3)).unwrap();
+    }
+    let constants = constants(Loss::UNCLIPPED, 5, 2, 1e-12);
+    let constants = Declared { target_bound: 1e6, ..constants.declared().clone() };
+    let constants = constants.check().unwrap();
+    let objective = Objective::new(&constants, &data).unwrap();
+    let ((off, slack), (plain, _)) =
+        (error_twice(&objective, &weights), error(&objective, &weights));
+    assert!(off <= slack, "{off} > {slack}");
+    assert!(plain > 5.0 * slack, "too easy: {plain} {slack}");
+}
+
 #[test]
 fn slack_bounds_the_error_of_the_gradient() {
     for (k, loss) in losses().into_iter().enumerate() {
