@@ -70,7 +70,7 @@ impl Public<'_> {
 /// Binary digits of the grid below the leading one of the noise, where the weights leave room.
 const FINEST: u32 = 30;
 /// The fewest that an event may have.
-const COARSEST: u32 = 20;
+pub(super) const COARSEST: u32 = 20;
 /// The largest distance to an optimum that is tried, in multiples of the noise.
 pub(super) const FARTHEST: f64 = 1e3;
 

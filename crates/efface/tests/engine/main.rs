@@ -5,6 +5,7 @@ mod claims;
 mod damage;
 mod digests;
 mod erasures;
+mod faint;
 mod files;
 mod fitted;
 mod histories;

@@ -11,6 +11,7 @@ use efface_privacy::event::Procedure;
 
 use super::output;
 use crate::error::{Code, Error, Result};
+use crate::mechanism::search::COARSEST;
 use crate::mechanism::{Request, Run, Start, objective, refused};
 use crate::plan::{MechanismName, Plan};
 
@@ -34,7 +35,7 @@ pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> 
         _ => retrain::retrain(objective, checked, run.releases, run.rng, watch),
     }
     // Partitions tell sums in float64, which certify less than what was checked.
-    .map_err(|error| uncertified(run.plan, records, error))
+    .map_err(|error| uncertified(run.plan, run.constants, records, error))
 }
 
 /// Newton steps from the kept memory; all rows are read only where a pass is due.
@@ -76,26 +77,36 @@ pub(super) fn checked(
     records: usize,
 ) -> Result<CheckedOutputNoise> {
     let plan_of_learner = output(plan)?.clone();
-    plan_of_learner.check(constants, records).map_err(|error| uncertified(plan, records, error))
+    plan_of_learner
+        .check(constants, records)
+        .map_err(|error| uncertified(plan, constants, records, error))
 }
 
 /// The refusal of a distance that cannot be certified, in terms of settings; others as they are.
-fn uncertified(plan: &Plan, records: usize, error: MechanismError) -> Error {
+fn uncertified(plan: &Plan, constants: &Constants, records: usize, error: MechanismError) -> Error {
     match error {
         MechanismError::Solve(SolveError::Unattainable { least, got }) if least.is_finite() => {
-            too_fine(plan, records, least / got)
+            let more = (least / got).max(for_the_grid(plan, constants));
+            too_fine(plan, records, least / got, more)
         }
         other => refused(plan.mechanism)(other),
     }
 }
 
+/// How many times as much noise lets the coarsest grid that is allowed hold the weights.
+fn for_the_grid(plan: &Plan, constants: &Constants) -> f64 {
+    let reach = 2.0 * constants.optimum_bound();
+    output(plan).map_or(1.0, |o| reach / (3.0 * 2.0_f64.powi(49 - COARSEST as i32)) / o.noise)
+}
+
 /// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings
-/// that decide it: the distance grows with the noise, and that with the root of the excess risk.
-fn too_fine(plan: &Plan, records: usize, times: f64) -> Error {
+/// that decide it: the distance grows with the noise, and that with the root of the excess risk; with
+/// `more` times as much noise there is nothing else in the way.
+fn too_fine(plan: &Plan, records: usize, times: f64, more: f64) -> Error {
     let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
     let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {
-        Some(noise) => format!("`§noise` to {}", bound(1.01 * noise * times)),
-        None => format!("`§excess-risk` to {} times its value", bound(1.01 * times * times)),
+        Some(noise) => format!("`§noise` to {}", bound(1.01 * noise * more)),
+        None => format!("`§excess-risk` to {} times its value", bound(1.01 * more * more)),
     };
     Error::refused(
         Code::By(MechanismName::Solve),
