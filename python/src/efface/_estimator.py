@@ -25,6 +25,7 @@ from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._progress import shown
 from ._published import Published
 from ._reading import Reading
+from ._setting import settings
 from ._settings import settings_of, start_of, to_json
 from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
@@ -48,6 +49,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     _weighted: bool = False
 
     mechanism: str | Mechanism
+    preprocess: str
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
@@ -91,6 +93,12 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def _validate_params(self) -> None:
         super()._validate_params()
+        names = settings()["preprocess"].names
+        if self.preprocess not in names:
+            raise InputError(
+                f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
+                code="settings",
+            )
         if isinstance(self.mechanism, Mechanism):
             self.mechanism._validate_params()
 

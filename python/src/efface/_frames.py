@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Iterable
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -43,6 +45,82 @@ class Framed:
 
 _UNITS = {"s": "s", "ms": "ms", "us": "us", "ns": "ns", "D": "D"}
 _LARGEST = np.iinfo(np.int64).max
+_HINT = (
+    "values must be numbers, texts, truth values, dates, times or missing: make columns of them, "
+    "or leave the column out"
+)
+
+
+def check_table(x: Any) -> None:
+    """Refuse what is no table of rows and columns, and say what makes one of it.
+
+    Parameters
+    ----------
+    x : any
+        As it was given.
+    """
+    module, kind = type(x).__module__, type(x).__name__
+    if hasattr(x, "tocsr"):  # some sparse matrices are dictionaries
+        return
+    if isinstance(x, dict) or getattr(getattr(x, "dtype", None), "names", None):
+        hint = "`pandas.DataFrame(X)` is one"
+    elif kind == "LazyFrame":
+        hint = "`X.collect()` is one"
+    elif kind == "Series" and module.startswith(("pandas", "polars")):
+        row = "pandas.DataFrame([X])" if module.startswith("pandas") else "X.to_frame().transpose()"
+        hint = f"`X.to_frame()` is one of one column, `{row}` one of one row"
+    elif module.startswith("pyarrow") and not hasattr(x, "schema"):
+        hint = '`pyarrow.table({"name": X})` is one of one column'
+    elif x is None or isinstance(x, str | bytes):
+        hint = "give an array or a data frame"
+    else:
+        return
+    raise InputError(
+        f"Expected a 2-dimensional container for `X`, rows and columns, got {kind}",
+        code="data",
+        hint=hint,
+    )
+
+
+def check_frame(x: Any, model: str) -> None:
+    """Refuse a frame without rows or columns, or with a name for two columns.
+
+    Parameters
+    ----------
+    x : frame or array of objects
+        The rows to learn from.
+    model : str
+        What is to learn from them.
+    """
+    if rows_of(x) == 0:
+        raise InputError(
+            f"Found array with 0 sample(s) (shape={tuple(x.shape)}) while a minimum of 1 is "
+            f"required by {model}.",
+            code="data",
+        )
+    check_names(x)
+
+
+def check_names(x: Any) -> None:
+    """Refuse a frame that has an empty name, or one name for two columns.
+
+    Parameters
+    ----------
+    x : frame or array of objects
+        The rows.
+    """
+    names = x.schema.names if type(x).__module__.startswith("pyarrow") else None
+    if names is None and hasattr(x, "columns"):
+        names = x.columns
+    counts = Counter(str(name) for name in (() if names is None else names))
+    if "" in counts:
+        raise InputError("`X` has a column with an empty name", code="data", hint="give it one")
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise InputError(
+            f"`X` has {counts[twice[0]]} columns named `{twice[0]}`: names must be unique",
+            code="data",
+            hint="rename them, or leave one of them out",
+        )
 
 
 def is_frame(x: Any) -> bool:
@@ -120,16 +198,20 @@ def _array(name: str, values: Any) -> Any:
         seconds = values.astype("timedelta64[us]").astype(np.float64) / 1e6
         return np.where(np.isnat(values), np.nan, seconds)
     if kind in "OUST":
-        return _texts(name, values.tolist())
-    raise InputError(f"column `{name}` has values of type {values.dtype}", code="data")
+        return _objects(name, values.tolist())
+    raise InputError(f"column `{name}` has values of type {values.dtype}", code="data", hint=_HINT)
 
 
 def _pandas(name: str, column: Any) -> Any:
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":
-        words = [_text(name, word) or "" for word in dtype.categories.tolist()]
+        words = [word or "" for word in _texts(name, dtype.categories.tolist())]
         return np.ascontiguousarray(column.cat.codes, dtype=np.int32), words
+    if kind == "SparseDtype":
+        return _pandas(name, column.sparse.to_dense())
+    if kind == "PeriodDtype":
+        return _array(name, column.dt.to_timestamp().to_numpy())
     if kind == "DatetimeTZDtype":
         return _array(name, column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     if isinstance(dtype, np.dtype):
@@ -141,7 +223,7 @@ def _pandas(name: str, column: Any) -> Any:
         if column.isna().any() or dtype.kind == "f":
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return _array(name, column.to_numpy(dtype=dtype.numpy_dtype))
-    return _texts(name, column.to_numpy(dtype=object, na_value=None).tolist())
+    return _objects(name, column.astype(object).to_numpy(dtype=object).tolist())
 
 
 def _polars(name: str, column: Any) -> Any:
@@ -152,18 +234,20 @@ def _polars(name: str, column: Any) -> Any:
         codes = {word: at for at, word in enumerate(words)}
         return np.array([codes.get(word, -1) for word in column.to_list()], dtype=np.int32), words
     if kind in {"Date", "Datetime"}:
-        return _array(name, np.array(column.to_list(), dtype="datetime64[us]"))
+        if getattr(column.dtype, "time_zone", None) is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return _array(name, column.to_numpy())
     if kind == "Boolean":
         valid = ~np.asarray(column.is_null().to_numpy())
         return np.asarray(column.fill_null(value=False).to_numpy(), dtype=np.bool_), valid
     if kind == "Decimal" or column.dtype.is_numeric():
-        values = column.cast(type(column.dtype) if kind != "Decimal" else float)
-        array = values.to_numpy()
+        beyond = kind in {"Decimal", "Int128", "UInt128"}  # NumPy has no such type
+        array = (column.cast(float) if beyond else column).to_numpy()
         if missing and array.dtype.kind != "f":
             array = np.array(column.to_list(), dtype=object)
             array = np.array([np.nan if one is None else one for one in array], dtype=np.float64)
         return _array(name, array)
-    return _texts(name, column.to_list())
+    return _objects(name, column.to_list())
 
 
 def _arrow(name: str, column: Any) -> Any:
@@ -171,11 +255,11 @@ def _arrow(name: str, column: Any) -> Any:
 
     kind = column.type
     if pyarrow.types.is_dictionary(kind):
-        words = sorted({_text(name, word) or "" for word in column.to_pylist()} - {""})
+        cells = [word or "" for word in _texts(name, column.to_pylist())]
+        words = sorted(set(cells) - {""})
         codes = {word: at for at, word in enumerate(words)}
-        found = [codes.get(_text(name, word) or "", -1) for word in column.to_pylist()]
-        return np.array(found, dtype=np.int32), words
-    if pyarrow.types.is_temporal(kind) and not pyarrow.types.is_duration(kind):
+        return np.array([codes.get(word, -1) for word in cells], dtype=np.int32), words
+    if pyarrow.types.is_date(kind) or pyarrow.types.is_timestamp(kind):
         times = [None if one is None else _utc(one) for one in column.to_pylist()]
         return _array(name, np.array(times, dtype="datetime64[us]"))
     numeric = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
@@ -188,7 +272,7 @@ def _arrow(name: str, column: Any) -> Any:
         values = column.to_pylist()
         valid = np.array([one is not None for one in values], dtype=np.bool_)
         return np.array([bool(one) for one in values], dtype=np.bool_), valid
-    return _texts(name, column.to_pylist())
+    return _objects(name, column.to_pylist())
 
 
 def _utc(value: Any) -> Any:
@@ -198,34 +282,91 @@ def _utc(value: Any) -> Any:
     return value
 
 
+def _objects(name: str, values: list[Any]) -> Any:
+    """Values of Python's own types: durations and times of day in seconds, all else as texts."""
+    kinds = set(map(type, values))
+    for kind, seconds in _SECONDS.items():
+        others = {one for one in kinds if not issubclass(one, kind)}
+        if others < kinds and all(is_missing(one) for one in values if type(one) in others):
+            return np.array([np.nan if is_missing(one) else seconds(one) for one in values])
+    return _texts(name, values)
+
+
 def _texts(name: str, values: Iterable[Any]) -> list[str | None]:
-    return [_text(name, value) for value in values]
+    texts = [_text(name, value) for value in values]
+    try:
+        "".join(text for text in texts if text).encode()
+    except UnicodeEncodeError:
+        row = next(at for at, text in enumerate(texts) if text and not _is_unicode(text))
+        raise InputError(
+            f"column `{name}` has a text in row {row} that is not valid Unicode: "
+            f"{texts[row]!r:.60}",
+            code="data",
+            hint='replace what cannot be encoded: `text.encode(errors="replace").decode()`',
+        ) from None
+    return texts
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value of a column of mixed values says that there is none.
+
+    Parameters
+    ----------
+    value : any
+        One of the values.
+    """
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
+    number = isinstance(value, Real | np.datetime64 | np.timedelta64)
+    return number and bool(value != value)
 
 
 def _text(name: str, value: Any) -> str | None:
     """A value of a column of mixed values as text; None where it is missing."""
     if value is None or isinstance(value, str):
         return value
+    if is_missing(value):
+        return None
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     if isinstance(value, Integral):
         return str(int(value))
     if isinstance(value, Real):
-        number = float(value)
-        return None if number != number else repr(number)
+        return repr(float(value))
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    if value != value or type(value).__name__ in {"NAType", "NaTType"}:
-        return None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
+    if type(value).__name__ == "Period":
+        value = value.start_time
     if isinstance(value, datetime.date | datetime.time):
         return str(_utc(value).isoformat())
-    if isinstance(value, decimal.Decimal):
+    if isinstance(value, decimal.Decimal | uuid.UUID) or type(value).__name__ == "Interval":
         return str(value)
     raise InputError(
         f"column `{name}` has a value of type {type(value).__name__}: {value!r:.60}",
         code="data",
-        hint="values must be numbers, texts, truth values, dates or missing: make columns of them, "
-        "or leave the column out",
+        hint=_HINT,
     )
+
+
+def _since_midnight(value: datetime.time) -> float:
+    whole = 3600 * value.hour + 60 * value.minute + value.second
+    return whole + value.microsecond / 1e6
+
+
+# How many seconds values of a type are.
+_SECONDS: dict[type, Callable[[Any], float]] = {
+    datetime.timedelta: datetime.timedelta.total_seconds,
+    datetime.time: _since_midnight,
+}

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 from . import _engine, _rows
 from ._around import source_of
 from ._errors import warn
-from ._frames import Framed, columns_of, is_frame, rows_of
+from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
 from ._published import Published
 from ._settings import settings_of, to_json
 from ._table import table
@@ -37,6 +37,10 @@ class Reading:
         given = _rows.as_table(X)
         framed = is_frame(given) if fresh else self._published.facts["columns"] is not None
         if self._refits(fresh) and framed:
+            if fresh:
+                check_frame(given, type(self).__name__)
+            else:
+                check_names(given)
             validate_data(self, given, reset=fresh, skip_check_array=True)
             y = self._check_targets(y)
             names = None if fresh else self._published.facts["columns"]
@@ -89,6 +93,7 @@ class Reading:
             )
         x, refits = _rows.as_table(X), self._refits(fresh=False)
         if refits and self._published.facts["columns"] is not None:
+            check_names(x)
             validate_data(self, x, reset=False, skip_check_array=True)
             return self._published.margins(x)
         with _rows.words_named(X):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import DuplicateRecord, InputError
-from ._frames import Framed
+from ._frames import Framed, check_table
 from ._table import keys
 
 
@@ -20,6 +20,7 @@ def as_table(x: Any) -> Any:
     A single column of lists of one length, as embeddings are stored, becomes a matrix; of an Arrow
     table that is in one piece it is not copied.
     """
+    check_table(x)
     if hasattr(x, "__arrow_c_stream__") and not hasattr(x, "__array__"):
         if importlib.util.find_spec("pyarrow") is None:
             raise InputError(
@@ -61,7 +62,8 @@ def words_named(x: Any) -> Iterator[None]:
             f"{error}; column `{name}` holds words",
             code="data",
             hint="give it as `ids` or `subjects` if it names records or people; as a feature, "
-            "encode it with `OneHotEncoder(categories=...)` in a pipeline, or leave it out",
+            'use `preprocess="fitted"`, which encodes words, encode it with '
+            "`OneHotEncoder(categories=...)` in a pipeline, or leave it out",
         ) from None
 
 

@@ -153,8 +153,9 @@ def _labels(y: Any) -> Any:
         return _laid_out(array, np.float64)
     values = cast("list[Any]", array.tolist())
     if not all(isinstance(value, str) for value in values):
+        found = "mixed values" if array.dtype.kind == "O" else array.dtype
         raise InputError(
-            "`y` must contain whole numbers, booleans, strings or numbers, got mixed values",
+            f"`y` must contain whole numbers, booleans, strings or numbers, got {found}",
             code="data",
         )
     return values

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from . import _face
 from ._errors import InputError
 from ._estimator import Unlearner
+from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
@@ -209,6 +210,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 hint="use `UnlearningRegressor`, or one of the losses of a classifier: "
                 f"{', '.join(suited[:-1])} or {suited[-1]}",
             )
+        check_labels(y)
         check_classification_targets(y)
         found = np.unique(y)
         declared = None if self.classes is None else np.unique(np.asarray(self.classes))
@@ -240,6 +242,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         """Targets as the engine takes them; all must be known, unless classes come and go."""
         known = self.classes_
         if "_published" in self.__dict__ and self._follows_classes(self._published):
+            check_labels(y, known)
             known = np.union1d(known, np.unique(y))
         return targets_of(y, known)
 
@@ -284,6 +287,51 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not is_task(self.loss, "binary")
         return tags
+
+
+def check_labels(y: Any, classes: NDArray[Any] | None = None) -> None:
+    """Refuse labels that are missing, of several types, or of another type than the classes.
+
+    Parameters
+    ----------
+    y : array (rows,)
+        The labels.
+    classes : array (classes,), optional
+        Those that the model has already, to which new ones may be added.
+    """
+    if y.dtype.kind == "O":
+        labels = y.tolist()
+        if missing := [row for row, label in enumerate(labels) if is_missing(label)]:
+            raise InputError(
+                f"`y` has {len(missing)} missing value(s), the first in row {missing[0]}: each "
+                "record needs a label",
+                code="data",
+                hint="leave out the rows that have none",
+            )
+        kinds = sorted({type(label).__name__ for label in labels})
+        if "str" in kinds and len(kinds) > 1:
+            raise InputError(
+                f"Unknown label type: `y` has labels of types {', '.join(kinds)}; all must be of "
+                "one type",
+                code="data",
+                hint="give texts: `[str(label) for label in y]`",
+            )
+    if classes is None:
+        return
+    alien = [label for label in np.unique(y).tolist() if not _fits(label, classes.dtype)]
+    if alien:
+        raise InputError(
+            f"`y` has the label {alien[0]!r} of type {type(alien[0]).__name__}, but the model's "
+            f"classes are like {classes[:1].tolist()[0]!r}: new classes must be of the same type",
+            code="classes",
+        )
+
+
+def _fits(label: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of classes can hold a label as it is."""
+    if dtype.kind not in "iubf":
+        return isinstance(label, str)
+    return not isinstance(label, str) and bool(np.array(label).astype(dtype) == label)
 
 
 def targets_of(y: Any, classes: NDArray[Any]) -> Any:
