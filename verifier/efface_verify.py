@@ -1787,6 +1787,8 @@ def check_constants(document: Fields) -> str:
     }
     if event["kind"] == "descent":
         expected["steps"] = event["phases"][0]["steps"] if event["phases"] else 0
+    if refitted := event.get("preprocessing"):
+        expected |= {"preprocess": "fitted", "min-frequency": refitted["min_frequency"]}
     expected = {name: value for name, value in expected.items() if value is not None}
     if given:
         expected["given"] = expected.pop("given-what")
@@ -1832,6 +1834,12 @@ def check_objective(document: Fields) -> str:
             require(event["records"] is not None, "y is scaled by records whose number is hidden")
             target = Decimal(event["records"]).sqrt()
         slope = row * (weight * load / setting["strong_convexity"]).sqrt() + target
+    chosen = {c["name"] for c in document["constants"] if c["origin"] != "data"}
+    if core(event).get("preprocessing") and "lambda" not in chosen:  # nobody's choice: 1/n
+        records = core(event)["records"]
+        require(records is not None, "`lambda` follows records whose number is not stated")
+        same = float(setting["strong_convexity"]) == 1 / max(records, 1)
+        require(same, f"`lambda` is not 1/n of {records} records")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], weight * load * curvature * row**2),

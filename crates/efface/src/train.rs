@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface_formats::{Fitted, Rules};
+use efface_formats::{Fitted, Frame, Rules};
 use efface_learn::loss::Task;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
@@ -172,6 +172,10 @@ impl First<'_> {
             settings,
             frame: raw.rows.frame().clone(),
             rules,
+            // The largest index of a LIBSVM file, where nobody said the width.
+            width_from_data: matches!(raw.rows.frame(), Frame::Matrix { sparse: true, .. })
+                && source.memory.is_none()
+                && source.width.is_none(),
             classes: source.classes.clone(),
             roles: Roles {
                 label: source.label.clone(),

@@ -32,7 +32,10 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     if classes is not None:
         # Classes that come and go with their records stay nowhere but beside the weights.
         values = None if refits and estimator.classes is None else _plain(classes.tolist())
-        face["classes"] = {"type": classes.dtype.str, "values": values}
+        kind = classes.dtype
+        # The length of the longest name would tell of it.
+        written_as = kind.kind if values is None and kind.kind in "UO" else kind.str
+        face["classes"] = {"type": written_as, "values": values}
     return json.dumps(face)
 
 

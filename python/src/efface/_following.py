@@ -113,7 +113,9 @@ class Following(ABC):
         try:
             self._catch_up()
         except ModelWithdrawn as error:
-            self._published = cast("Published", Withdrawn(error.hint))
+            known, self._published = self._published, cast("Published", Withdrawn(error.hint))
+            if isinstance(known, Published):
+                self._forget_records(known)
 
     def _catch_up(self, latest: Certificate | None = None) -> None:
         """Take over what the vault has published, by whomever; `latest` is our own."""
@@ -138,6 +140,9 @@ class Following(ABC):
         self._last = last
         self._records = published.facts["records"]
         self._published = published
+
+    def _forget_records(self, published: Published) -> None:  # noqa: B027
+        """Drop what this object has of the records of a model that was withdrawn."""
 
     @abstractmethod
     def _orient(self, published: Published) -> Published:

@@ -135,7 +135,7 @@ def is_frame(x: Any) -> bool:
         return False
     if hasattr(x, "columns") or type(x).__module__.startswith("pyarrow"):
         return True
-    return getattr(np.asarray(x), "dtype", np.dtype(float)).kind in "OUSM"
+    return isinstance(x, np.ndarray) and x.dtype.kind in "OUSM"
 
 
 def columns_of(x: Any, names: Any = None) -> Columns:

@@ -263,13 +263,21 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""
         named = {_canonical(name): at for at, name in enumerate(published.facts["classes"])}
         if self._follows_classes(published):
-            known = {_canonical(class_name(label)): label for label in self.classes_.tolist()}
-            if set(known) != set(named):
-                self.classes_ = _typed(published.facts["classes"], self.classes_.dtype)
-        order = [named[_canonical(class_name(label))] for label in self.classes_]
+            own = self.__dict__.get("classes_")
+            if own is None or {_canonical(class_name(label)) for label in own} != set(named):
+                kind = self._class_type if own is None else own.dtype
+                self.classes_ = _typed(published.facts["classes"], kind)
+        order = [named[_canonical(class_name(label))] for label in self.classes_.tolist()]
         if len(published.coef) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
         return published.taken(order)
+
+    def _forget_records(self, published: Published) -> None:
+        if self._follows_classes(published):
+            kind = self.classes_.dtype
+            # The length of the longest name would tell of it.
+            self._class_type = np.dtype(kind.kind) if kind.kind in "UO" else kind
+            del self.classes_
 
     @classmethod
     def _parameters_of(cls, plan: dict[str, Any]) -> dict[str, Any]:
@@ -360,12 +368,19 @@ def _canonical(name: str) -> str | int | float:
 
 
 def _typed(names: list[str], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Names of classes as sorted labels of a type."""
-    if dtype.kind in "iub":
-        return np.sort(np.array([int(name) for name in names]).astype(dtype))
-    if dtype.kind == "f":
-        return np.sort(np.array([float(name) for name in names], dtype=dtype))
-    return np.sort(np.array(names, dtype=object if dtype.kind == "O" else None))
+    """Names of classes as sorted labels: of a type where it holds them all, else as they are."""
+    if dtype.kind == "O":
+        return np.sort(np.array(names, dtype=object))
+    if dtype.kind in "iubf":
+        try:
+            numbers = np.array([float(name) for name in names])
+            typed = numbers.astype(dtype)
+            if (typed == numbers).all() and len(np.unique(typed)) == len(names):
+                return np.sort(typed)
+        except (ValueError, OverflowError):
+            pass
+        return _natural(names)
+    return np.sort(np.array(names))
 
 
 def _natural(names: list[str]) -> NDArray[Any]:

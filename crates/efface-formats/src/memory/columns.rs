@@ -12,8 +12,8 @@ pub struct MemoryColumn<'a> {
     pub name: &'a str,
     /// One for each row.
     pub values: ColumnValues<'a>,
-    /// What it is declared to be; `None` leaves it to the type of the values (numbers, booleans and
-    /// times declare themselves, codes are categories), and for texts to the values.
+    /// What it is declared to be; `None` leaves it to the type of the values where no single one could
+    /// change that (times, codes, which are categories), and else to the values that remain.
     pub declared: Option<Declared>,
 }
 
@@ -97,13 +97,14 @@ impl<'a> MemoryColumn<'a> {
     /// What the column is, as far as it is said or the type says it.
     pub(super) fn declared(&self) -> Option<Declared> {
         self.declared.or(match self.values {
-            ColumnValues::Texts(_) => None,
             ColumnValues::Codes { .. } => Some(Declared::Category),
             ColumnValues::Times { .. } => Some(Declared::Time),
-            ColumnValues::Singles(_)
+            // One text among numbers would change their type: the remaining cells decide.
+            ColumnValues::Texts(_)
+            | ColumnValues::Singles(_)
             | ColumnValues::Doubles(_)
             | ColumnValues::Integers { .. }
-            | ColumnValues::Booleans { .. } => Some(Declared::Number),
+            | ColumnValues::Booleans { .. } => None,
         })
     }
 

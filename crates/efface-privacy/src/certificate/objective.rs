@@ -1,7 +1,7 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::Certificate;
 use super::verify::{listed, weighted};
+use super::{Certificate, Constant, Origin};
 use crate::event::{Event, Normalizer};
 use crate::loss::{Loss, LossName};
 use crate::quantity::Decimal;
@@ -26,6 +26,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         Normalizer::Mean { .. } => 1.0,
     };
     let core = certificate.event.core();
+    follows_records(certificate)?;
     let weight = weight(certificate)?;
     let mut steepest = weight * link.slope * row;
     if link.slope.is_infinite() {
@@ -54,6 +55,21 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+/// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand.
+fn follows_records(certificate: &Certificate) -> Result<(), String> {
+    let Event::OutputNoise(event) = certificate.event.core() else { return Ok(()) };
+    let data = |c: &&Constant| c.name == "lambda" && c.origin == Origin::Data;
+    if event.preprocessing.is_none() || !certificate.constants.iter().any(|c| data(&c)) {
+        return Ok(());
+    }
+    let records = event.records.ok_or("`lambda` follows a number of records that is not stated")?;
+    let lambda = event.setting.strong_convexity;
+    if lambda.0 == 1.0 / records.max(1) as f64 {
+        return Ok(());
+    }
+    Err(format!("`lambda` is {lambda}, but 1/n of {records} records is another number"))
 }
 
 /// Bound on |y|.

@@ -16,11 +16,16 @@ const NEVER_SAW_REFITTED: &str = "preprocessing fitted to the remaining data and
 
 impl Account for OutputNoise {
     fn constants(&self) -> Vec<(&'static str, String)> {
-        vec![
+        let mut list = vec![
             ("distance", self.distance.to_string()),
             ("noise", self.noise.to_string()),
             ("releases", self.joint_releases.to_string()),
-        ]
+        ];
+        if let Some(fitted) = &self.preprocessing {
+            list.push(("preprocess", "fitted".to_owned()));
+            list.push(("min-frequency", fitted.min_frequency.to_string()));
+        }
+        list
     }
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {

@@ -8,6 +8,7 @@
 use efface_formats::{Fitted, Frame, Rules};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{Plan, Rows, Task};
 use crate::error::{Code, Error, Result};
@@ -23,6 +24,9 @@ pub struct Fitting {
     pub frame: Frame,
     /// Public constants of the statistics.
     pub rules: Rules,
+    /// Whether the number of columns was read off the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub width_from_data: bool,
     /// Classes in order, where the user listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
@@ -68,6 +72,17 @@ impl Fitting {
 }
 
 impl Plan {
+    /// SHA-256 (hexadecimal) of what stays the same for the life of a model with fitted preprocessing:
+    /// settings, columns and the parts they play, and what the face keeps.
+    pub(crate) fn fitting_digest(&self) -> Result<Option<String>> {
+        let Some(fitting) = &self.fitting else { return Ok(None) };
+        let fixed = Fitting { records: 0, found: None, ..fitting.clone() };
+        let all = (fixed, self.ids, self.subjects, &self.max_weight, &self.rows.map, &self.face);
+        let text = serde_json::to_string(&all)
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
+        Ok(Some(hex::encode(Sha256::digest(text.as_bytes()))))
+    }
+
     /// The plan without anything that was computed from the records but their number and that of
     /// classes: with as many columns as any records could give.
     #[must_use]
@@ -117,7 +132,15 @@ impl Plan {
             }
             Task::Range(..) => {
                 let (mean, scale) = found.target_moments().ok_or_else(|| wrong("no scale of y"))?;
-                Task::Range(Decimal(mean - scale), Decimal(mean + scale))
+                let (low, high) = (mean - scale, mean + scale);
+                if !(low < high && low.is_finite() && high.is_finite()) {
+                    let message = format!(
+                        "y varies too little for its size: its mean is {mean}, its deviation {scale}"
+                    );
+                    return Err(Error::refused(Code::Preprocessing, message)
+                        .hint("subtract a public number from y, or give it in other units"));
+                }
+                Task::Range(Decimal(low), Decimal(high))
             }
         };
         if u64::from(found.width()) > fitting.frame.most_features(&fitting.rules) {

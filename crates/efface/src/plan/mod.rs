@@ -282,14 +282,18 @@ impl Plan {
     }
 }
 
+/// What rounding may add to scaled y, and to the mean of its squares, relatively: the mean is a float64,
+/// so that y of 48 bits which differ in the last alone are off by up to a 64th of their deviation.
+const ROUNDED: f64 = 1.0 + 1.0 / 32.0;
+
 /// Bound on |y| for y scaled to variance 1 over so many records: no one of them can take more than all
 /// of the sum of squares.
 pub(crate) fn scaled_bound(records: u64) -> f64 {
-    (records as f64).sqrt() * (1.0 + 1e-9)
+    (records as f64).sqrt() * ROUNDED
 }
 
-/// Bound on the mean of the squares of such y, rounding included.
-pub(crate) const MEAN_SQUARE: f64 = 1.0 + 1e-9;
+/// Bound on the mean of the squares of such y.
+pub(crate) const MEAN_SQUARE: f64 = ROUNDED;
 
 /// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
 /// lists no clip and has none: it solves from sums.

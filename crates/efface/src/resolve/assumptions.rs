@@ -90,10 +90,17 @@ pub(super) fn assumptions(
         let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
         list.push(assumption("row-count", value, evidence));
     }
-    if facts.fitting.is_some() {
+    if let Some(fitting) = &facts.fitting {
         let value = "preprocessing, classes, scale of y and lambda are computed from the records at \
-                     hand alone, the same for any order of them: again for this release, from nothing";
+                     hand alone, the same for any order of them: again for this release, from \
+                     nothing; loss, noise, distance and bounds follow from their number and that of \
+                     their classes, and names of columns are public";
         list.push(assumption("preprocessing", value, Evidence::Enforced));
+        if fitting.width_from_data {
+            let value = "the number of columns, the largest index in the file, was computed from the \
+                         data and is assumed to be public";
+            list.push(assumption("width", value, Evidence::Assumed));
+        }
     }
     if !facts.classes_given && !facts.classes.is_empty() && facts.fitting.is_none() {
         list.push(assumption(

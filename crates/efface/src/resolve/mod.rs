@@ -115,6 +115,10 @@ impl Plan {
             constants: listed,
             assumptions,
         };
+        if let Some(value) = plan.fitting_digest()? {
+            let name = "fitting".to_owned();
+            plan.constants.push(Constant { name, value, origin: Origin::Default });
+        }
         let value = plan.digest()?;
         plan.constants.push(Constant { name: "plan".to_owned(), value, origin: Origin::Default });
         plan.examine().map_err(|fault| {
@@ -461,6 +465,9 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
     list.add("min-frequency", fitting.rules.min_records, origin(s.min_frequency.is_some(), &[]));
     list.add("max-categories", fitting.rules.max_categories, Origin::Default);
     list.add("text-width", fitting.rules.text_width, Origin::Default);
+    if fitting.width_from_data {
+        list.add("width", fitting.frame.columns(), Origin::Data);
+    }
     if let Some(classes) = &fitting.classes {
         list.add("classes", classes.join(","), Origin::User);
     }

@@ -21,6 +21,7 @@ pub(crate) fn declaring(name: &str) -> &'static str {
         "target-range" => "`§target-range LOW,HIGH`",
         "max-weight" => "`§max-weight`",
         "n" => "`§public-n` for the sum of the weights",
+        "width" => "`§width`",
         "schema" => "`§schema FILE`, or `§width` for a LIBSVM file",
         _ => "an option of that name",
     }

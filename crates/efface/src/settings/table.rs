@@ -496,7 +496,7 @@ settings! {
     excess_risk: Option<f64> {
         group: Group::Promise,
         form: POSITIVE,
-        default: Fallback::Follows("1e-3"),
+        default: Fallback::Follows("1e-3; with fitted preprocessing at most 0.01 over the root of n"),
     }
 
     /// The features were made by a private extractor, from data that may hold the same records

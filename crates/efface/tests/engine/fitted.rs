@@ -329,3 +329,43 @@ fn a_simulated_deletion_is_fitted_to_what_remains() {
         simulation.claims(&deleted).unwrap().iter().map(|c| c.epsilon.to_string()).collect();
     assert_eq!(claims(&certificate(&vault, "latest").unwrap()), simulated);
 }
+
+/// y of which float64 rounds the mean by as much as they differ is learnt from, and forgets.
+#[test]
+fn targets_at_the_edge_of_their_precision_are_within_their_bounds() {
+    let world = World::new();
+    let mut all = people(80);
+    let large = 2_f64.powi(47);
+    for (row, person) in all.iter_mut().enumerate() {
+        let y = if row == 5 { large + 1.0 } else { large + f64::from(u8::from(row > 63)) };
+        person.label = format!("{y}");
+    }
+    let settings = Settings { loss: Some("squared".into()), excess_risk: Some(0.5), ..fitted() };
+    let vault = world.path("model.efface");
+    world.run(|s| train(&source(&world, "all.csv", &all), settings, &vault, s)).unwrap();
+    let gone: Vec<String> = (64..80).map(|row| format!("id-{row}")).collect();
+    let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
+    world.run(|s| delete(&vault, &ids(&gone), s)).unwrap();
+    assert_eq!(status(&vault).unwrap().records, 64);
+}
+
+/// The width of a LIBSVM file is its largest index: said, or an assumption that rules out claims about
+/// single records.
+#[test]
+fn a_width_that_was_read_off_the_data_is_an_assumption() {
+    let world = World::new();
+    let mut text = String::new();
+    for row in 0..60 {
+        let index = if row == 59 { 987 } else { 1 + row % 7 };
+        writeln!(text, "{} {index}:{}", row % 2, 1 + row % 3).unwrap();
+    }
+    let path = world.path("rows.svm");
+    std::fs::write(&path, text).unwrap();
+    let rows = Source { path: Some(path), format: Some("libsvm".into()), ..Source::default() };
+    let private = Settings { notion: Some("deletion-privacy".into()), ..fitted() };
+    let error =
+        world.run(|s| train(&rows, private.clone(), &world.path("x.efface"), s)).unwrap_err();
+    refused(&error, Code::Settings, &["width"]);
+    let declared = Source { width: Some(1000), ..rows };
+    world.run(|s| train(&declared, private, &world.path("y.efface"), s)).unwrap();
+}

@@ -137,9 +137,9 @@ impl Table for ColumnarTable {
     fn declared(&self, column: usize) -> Option<Declared> {
         match self.batches.schema.fields().get(column)?.data_type() {
             DataType::Dictionary(..) => Some(Declared::Category),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => None,
             kind if is_time(kind) => Some(Declared::Time),
-            _ => Some(Declared::Number),
+            // One text among numbers would have changed their type: the remaining cells decide.
+            _ => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Noise and distance of `solve` and `retrain` that meet the target.
 
 use efface_learn::mechanism::OutputNoisePlan;
+use efface_learn::risk::default_excess_risk;
 use efface_privacy::calibrate::{largest, least};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure, Refitted};
@@ -51,7 +52,10 @@ pub(super) fn schedule(
         }
         None => {
             let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
-            public.affordable(s.excess_risk, unit)
+            let usual = choices
+                .fitted
+                .then(|| default_excess_risk(public.constants.loss().task(), public.records));
+            public.affordable(s.excess_risk.or(usual), unit)
         }
     };
     let spacing = public.grid(sigma)?;
