@@ -86,7 +86,8 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
         && (now.group, now.normalizer) == (then.group, then.normalizer)
 }
 
-fn refitted(certificate: &Certificate) -> Option<Refitted> {
+/// How preprocessing was fitted again for a release, where it was.
+pub(crate) fn refitted(certificate: &Certificate) -> Option<Refitted> {
     match &certificate.event {
         Event::OutputNoise(event) => event.preprocessing,
         _ => None,

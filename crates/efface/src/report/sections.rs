@@ -1,5 +1,6 @@
 //! The page's sections, in the order a reader asks.
 
+use crate::checks::refitted;
 use efface_page::number::{bound, time};
 use efface_page::{Section, Table, certificate, words};
 use efface_privacy::certificate::Certificate;
@@ -114,7 +115,11 @@ pub(super) fn model(facts: &Facts, latest: &Certificate) -> Section {
             ),
         ])
         .table(certificate::constants(
-            "Public constants, fixed for the life of the model",
+            if refitted(latest).is_some() {
+                "Public constants, which follow from settings and the numbers of records and classes"
+            } else {
+                "Public constants, fixed for the life of the model"
+            },
             &latest.constants,
         ))
 }
