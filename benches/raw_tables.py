@@ -135,13 +135,13 @@ def parkinsons() -> Raw:
 
 
 def mnist() -> Raw:
-    """5,000 of the digits."""
+    """2,500 of the digits."""
 
     def part(name: str, start: int) -> Any:
         content = gzip.decompress(data(f"mnist/train-{name}-ubyte.gz").read_bytes())
         return np.frombuffer(content, dtype=np.uint8, offset=start)
 
-    X, y = part("images-idx3", 16).reshape(-1, 784)[:5000], part("labels-idx1", 8)[:5000]
+    X, y = part("images-idx3", 16).reshape(-1, 784)[:2500], part("labels-idx1", 8)[:2500]
     return Raw(pd.DataFrame(X).add_prefix("pixel"), y, True)
 
 
@@ -160,7 +160,7 @@ TABLES: dict[str, Callable[[], Raw]] = {
     "digits": partial(bundled, "digits", classes=True),
     "heart survival": partial(statsmodels, "heart", "censors", classes=True),
     "iris": partial(bundled, "iris", classes=True),
-    "mnist 5000": mnist,
+    "mnist 2500": mnist,
     "seattle weather": partial(vega, "seattle-weather.csv", "weather", classes=True),
     "spector": partial(statsmodels, "spector", "GRADE", classes=True, separator=" "),
     "sst": sst,
