@@ -1884,6 +1884,8 @@ def follows_size(document: Fields, name: str) -> bool:
     if name == "lambda":  # by the variants that choose it, or as 1/n of the records at hand
         event = core(document["event"])
         return event.get("variant") in ("regularised", "weak") or bool(event.get("preprocessing"))
+    if name == "loss":  # regression, where the first labels are numbers
+        return bool(core(document["event"]).get("preprocessing"))
     return name not in CHOICES and not name.startswith("given-")
 
 

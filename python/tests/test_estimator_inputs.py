@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import People
+from sklearn.base import clone
 
 import efface
 from efface import UnlearningClassifier, UnlearningRegressor
@@ -75,11 +76,17 @@ def test_tables_of_other_libraries(people: People, library: str) -> None:
         table, y = arrow.table(columns), arrow.chunked_array([people.y])
     if library == "capsule":
         table = Capsule(table)
-    model = UnlearningClassifier(random_state=0).fit(table, y, subjects=people.subjects)
-    plain = UnlearningClassifier(random_state=0).fit(people.X, people.y)
+    given = UnlearningClassifier(random_state=0, preprocess="declared")
+    model = clone(given).fit(table, y, subjects=people.subjects)
+    plain = clone(given).fit(people.X, people.y)
     assert np.array_equal(model.coef_, plain.coef_)
     assert np.array_equal(model.predict(table), plain.predict(people.X))
     assert model.forget(subjects=["who-0"]).records == 3
+    fitted = UnlearningClassifier(random_state=0).fit(table, y, subjects=people.subjects)
+    chosen = next(c for c in fitted.certificate_.constants if c["name"] == "preprocess")
+    assert (chosen["value"], chosen["origin"]) == ("fitted", "default")
+    assert fitted.score(table, people.y) > 0.9
+    assert fitted.forget(subjects=["who-0"]).records == 3
 
 
 class Capsule:
@@ -126,7 +133,6 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
         ("Input X contains infinity", np.where(X > 0.5, np.inf, X), y),
         ("Input y contains NaN", X, np.where(y, np.nan, 0.0)),
         ("inconsistent numbers of samples", X, y[:-1]),
-        ("could not convert string to float", np.array([["a", "b"]] * 120), y),
         ("only one class: 1", X, np.ones(120, dtype=int)),
         ("Only binary classification is supported", X, np.arange(120) % 3),
         ("Unknown label type: continuous", X, X[:, 0]),
@@ -136,6 +142,10 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
     for message, rows, targets in cases:
         with pytest.raises(ValueError, match=message):
             UnlearningClassifier().fit(rows, targets)
+    words = np.array([["a", "b"], ["b", "b"]] * 60)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        UnlearningClassifier(preprocess="declared").fit(words, y)
+    assert UnlearningClassifier().fit(words, words[:, 0]).score(words, words[:, 0]) == 1
     with pytest.raises(ValueError, match="X has 2 features, but UnlearningClassifier is expecting"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="X has 2 features"):
@@ -158,9 +168,10 @@ def test_a_column_of_words_is_named(people: People, library: str) -> None:
     columns = {name: people.X[:, at] for at, name in enumerate(people.names)}
     frame = frames.DataFrame({**columns, "town": ["Ulm", "Bonn"] * 60})
     with pytest.raises(efface.InputError, match="could not convert string to float") as raised:
-        UnlearningClassifier().fit(frame, people.y)
+        UnlearningClassifier(preprocess="declared").fit(frame, people.y)
     assert "column `town` holds words; give it as `ids` or `subjects`" in str(raised.value)
-    model = UnlearningClassifier().fit(frames.DataFrame(columns), people.y)
+    declared = UnlearningClassifier(preprocess="declared")
+    model = declared.fit(frames.DataFrame(columns), people.y)
     wrong = frames.DataFrame({**columns, people.names[1]: ["Ulm"] * 120})
     with pytest.raises(efface.InputError, match=f"column `{people.names[1]}` holds words"):
         model.predict(wrong)
@@ -192,7 +203,8 @@ def test_columns_are_known_by_their_names(people: People) -> None:
         model.predict(people.X)
     texts = frame.assign(a=["x", "y"] * 60)
     with pytest.raises(ValueError, match="could not convert string to float"):
-        UnlearningClassifier().fit(texts, people.y)
+        UnlearningClassifier(preprocess="declared").fit(texts, people.y)
+    assert UnlearningClassifier().fit(texts, people.y).score(texts, people.y) > 0.7
 
 
 def test_what_names_a_record(people: People) -> None:

@@ -169,7 +169,7 @@ def engines_margins(model: Any, X: Any) -> NDArray[np.float64]:
     from efface._table import table
 
     coef, intercept, _ = model.vault_.weights()
-    parameters = {"row_map": model.row_map, "row_norm": model.row_norm}
+    parameters = {"row_map": model.row_map, "row_norm": model.row_norm or 1.0}
     return _engine.margins(table(X), coef, intercept, **parameters)
 
 

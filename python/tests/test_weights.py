@@ -60,7 +60,7 @@ def test_weights_are_repetitions_and_what_is_forgotten_was_never_there(people: P
     )
     shapes = (people.X, pd.DataFrame(people.X), scipy.sparse.csr_array(people.X))
     for x in shapes:
-        model = UnlearningClassifier(max_weight=3, **FINE).fit(
+        model = UnlearningClassifier(max_weight=3, preprocess="declared", **FINE).fit(
             x, people.y, sample_weight=pd.Series(weights)
         )
         assert np.allclose(model.coef_, repeated.coef_, atol=1e-6)

@@ -84,7 +84,7 @@ pub use memory::{
     ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
 };
 pub use options::{ReadOptions, Task};
-pub use read::{read, read_from};
+pub use read::{read, read_from, recognise};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{

@@ -24,6 +24,8 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// The column (NPZ: array) whose text becomes the record's id.
     pub id: Option<String>,
+    /// The id column of a given frame of columns where `id` names none; it may be absent.
+    pub usual_id: Option<String>,
     /// The column (NPZ: array) that names the person a record belongs to.
     pub subject: Option<String>,
     /// The column (NPZ: array) that says how often a record counts; read where labels are.
@@ -93,6 +95,7 @@ impl Default for ReadOptions {
         Self {
             label: None,
             id: None,
+            usual_id: None,
             subject: None,
             weight: None,
             ignore: Vec::new(),

@@ -41,6 +41,8 @@ pub(crate) fn options_for(
     options: &ReadOptions,
 ) -> Result<ReadOptions, ReadError> {
     let mut options = ReadOptions { schema: None, ..options.clone() };
+    let usual = options.usual_id.take().filter(|id| names.contains(id));
+    options.id = options.id.or(usual);
     let is_feature = |name: &str| frame.iter().any(|column| column.name == name);
     let taken = options.roles().find(|(name, _)| is_feature(name));
     if let Some((column, kind)) = taken {

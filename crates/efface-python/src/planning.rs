@@ -56,10 +56,11 @@ pub(crate) fn plan(
     }
 }
 
-/// Whether a model with these settings, as JSON, fits its preprocessing to the records.
+/// Whether a model with these settings, as JSON, fits its preprocessing to the records: those of a
+/// table of `columns`, or of an array of numbers.
 #[pyfunction]
-pub(crate) fn fits_preprocessing(settings: &str) -> PyResult<bool> {
+pub(crate) fn fits_preprocessing(settings: &str, columns: bool) -> PyResult<bool> {
     let settings: Settings = serde_json::from_str(settings)
         .map_err(|error| raised(&Error::input(Code::Settings, error.to_string())))?;
-    Ok(settings.fits_preprocessing())
+    Ok(settings.fits_preprocessing(columns))
 }

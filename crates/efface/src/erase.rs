@@ -94,6 +94,7 @@ pub(crate) fn withdraw(
         claims: Vec::new(),
         certificate: text,
         work: None,
+        preprocessing: Vec::new(),
         notices,
     })
 }

@@ -36,6 +36,10 @@ pub struct Served {
     pub head: String,
     /// Claims of the certificate.
     pub claims: Vec<Claim>,
+    /// What fitted preprocessing decided for each column, a line each, after a training; as in
+    /// [`Status::preprocessing`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preprocessing: Vec<String>,
     /// The certificate, or the entry of an erasure; canonical JSON.
     #[serde(skip)]
     pub certificate: String,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, PathOrStdin, ReadError,
-    ReadOptions, RowMap, RowMapMode, Schema, Sink,
+    Draft, Features, Format, FrameRequest, Input, Limits, MemoryRows, MemoryTable, PathOrStdin,
+    ReadError, ReadOptions, RowMap, RowMapMode, Schema, Sink, recognise,
 };
 use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
@@ -42,6 +42,9 @@ pub struct Source<'a> {
     pub schema: Option<String>,
     /// Classes in order, the positive one last.
     pub classes: Option<Vec<String>>,
+    /// Whether the first table's labels say what the model is to learn where no loss is given and
+    /// preprocessing is fitted: numbers, if they are more than a few or not whole, else classes.
+    pub infers_task: bool,
     /// Number of features of a LIBSVM file.
     pub width: Option<u32>,
     /// Whether the indices of a LIBSVM file start at 0; unstated, at 1.
@@ -73,6 +76,20 @@ impl Source<'_> {
             labels: self.labels.clone(),
             format,
         })
+    }
+
+    /// Whether these are raw rows in columns, rather than an array of numbers or a table whose
+    /// schema says how it becomes one. Standard input, and what cannot be opened twice, has columns
+    /// unless `format` says otherwise.
+    pub(crate) fn has_columns(&self) -> bool {
+        if self.schema.is_some() || self.parts.is_some() {
+            return false;
+        }
+        if let Some(table) = &self.memory {
+            return matches!(table.rows, MemoryRows::Columns { .. });
+        }
+        let format = self.input().ok().and_then(|input| recognise(&input, &self.limits()));
+        format.is_none_or(Format::has_columns)
     }
 
     pub(crate) fn read(
@@ -172,6 +189,7 @@ impl Source<'_> {
                 label_required: labels,
                 label: role(own.label, &fitting.roles.label),
                 id: role(own.id, &fitting.roles.id),
+                usual_id: fitting.roles.id.clone(),
                 subject: role(own.subject, &fitting.roles.subject),
                 weight: role(own.weight, &fitting.roles.weight),
                 ..self.options()?

@@ -1,9 +1,10 @@
 //! The first training: read, plan, learn, certify, store.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use efface_formats::{Fitted, Frame, Rules};
-use efface_learn::loss::Task;
+use efface_formats::{Fitted, Frame, RawTarget, Rules};
+use efface_learn::loss::{LossName, Task};
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
@@ -12,11 +13,14 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
-use crate::notice::{Clipped, Sizes, left_out, of_clipped, of_plan};
+use crate::notice::{
+    Clipped, Notice, Sizes, as_regression, id_learnt, left_out, of_clipped, of_plan,
+};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Fitting, Ids, Plan, Roles, SampleWeights};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
+use crate::resolve::looks_numeric;
 use crate::rows::{
     Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, Unprepared, check_names,
     failed, insert_places,
@@ -26,10 +30,14 @@ use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
 use crate::start;
-use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
+use crate::table::{Table, check_ids, facts_of, facts_of_parts, read_table};
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
+///
+/// Without `preprocess`, that of a table of columns is fitted where the other settings and the source
+/// allow it ([`Settings::fits_preprocessing`]), and that of arrays, of tables with a schema and of
+/// records in parts is declared.
 ///
 /// Nothing is written before the model is certified; the vault then appears under its name whole
 /// or not at all.
@@ -72,9 +80,12 @@ fn trained(
     context: &mut Context<'_>,
 ) -> Result<Served> {
     let received_at = context.now();
-    let choices = Choices::new(settings)?;
+    // What a plan of the planner compared is declared preprocessing.
+    let columns = chosen.is_none() && source.has_columns();
+    let fitted = settings.fits_preprocessing(columns);
+    let choices = Choices::of(settings, fitted)?;
     free_name(output)?;
-    let first = First { choices: &choices, chosen, output, received_at };
+    let first = First { choices, chosen, output, received_at };
     match (&source.parts, context.rows) {
         (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, context),
         (Some(_), _) | (None, RowStore::Parts(_)) => {
@@ -88,7 +99,7 @@ fn trained(
 
 /// A first training.
 struct First<'a> {
-    choices: &'a Choices,
+    choices: Choices,
     /// The choice of the planner that it follows.
     chosen: Option<&'a Chosen>,
     output: &'a Path,
@@ -96,8 +107,8 @@ struct First<'a> {
 }
 
 impl First<'_> {
-    fn of_table(&self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
-        let choices = self.choices;
+    fn of_table(mut self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
+        let choices = &self.choices;
         if choices.fitted && source.schema.is_some() {
             let message = "`§schema` declares what `§preprocess fitted` computes from the records";
             return Err(Error::refused(Code::Settings, message)
@@ -118,6 +129,7 @@ impl First<'_> {
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
         let mut table = table;
+        let chosen = self.choose_task(source, &mut table)?;
         let (facts, plan) = match &table.raw {
             Some(raw) => self.fitted(source, raw, ids, table.subjects.is_some())?,
             None => {
@@ -129,6 +141,7 @@ impl First<'_> {
         table.prepare(&plan, Labels::Needed)?;
         plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
+        let id = if named { None } else { table.raw.as_ref().and_then(|raw| id_learnt(&raw.rows)) };
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
         let store = context.rows;
@@ -140,8 +153,37 @@ impl First<'_> {
         };
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
-        served.notices.extend(left_out(table.left_out));
+        served.notices.extend([chosen, id, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
+    }
+
+    /// Makes the model a regression where the source leaves that to the labels and these are numbers,
+    /// and says so.
+    fn choose_task(&mut self, source: &Source<'_>, table: &mut Table) -> Result<Option<Notice>> {
+        let given = self.choices.settings.loss.is_some() || source.classes.is_some();
+        let Some(raw) = table.raw.as_mut().filter(|_| source.infers_task && !given) else {
+            return Ok(None);
+        };
+        let class = |row| match RawTarget::of(row) {
+            Ok(RawTarget::Class(name)) => Some(name),
+            _ => None,
+        };
+        let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
+        let classes: Vec<&str> = classes.into_iter().collect();
+        if !looks_numeric(&classes) {
+            return Ok(None);
+        }
+        let notice = as_regression(classes.len());
+        let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
+        raw.rows.clear();
+        raw.rows = rows;
+        let settings = Settings {
+            loss: Some(LossName::Squared.name().to_owned()),
+            loss_from_data: true,
+            ..self.choices.settings.clone()
+        };
+        self.choices = Choices::of(settings, true)?;
+        Ok(Some(notice))
     }
 
     /// Facts and plan of records whose preprocessing is fitted, which they are fitted to.
@@ -152,7 +194,7 @@ impl First<'_> {
         ids: Ids,
         subjects: bool,
     ) -> Result<(Facts, Plan)> {
-        let choices = self.choices;
+        let choices = &self.choices;
         let rules = Rules {
             min_records: choices.min_frequency,
             regression: choices.loss.task() == Task::Regression,
@@ -210,7 +252,7 @@ impl First<'_> {
                 "use `§preprocess declared`, with rows that were scaled by public constants",
             ));
         }
-        let facts = facts_of_parts(shape, self.choices)?;
+        let facts = facts_of_parts(shape, &self.choices)?;
         let plan = self.plan(&facts)?;
         let scaled = held.make(&plan.written()?).map_err(failed)?;
         let (expected, got) = ((shape.parts, shape.records), (held.count(), held.records()));
@@ -229,7 +271,7 @@ impl First<'_> {
 
     fn plan(&self, facts: &Facts) -> Result<Plan> {
         self.chosen.map_or(Ok(()), |chosen| chosen.fits(facts))?;
-        let plan = Plan::resolve(self.choices, facts)?;
+        let plan = Plan::resolve(&self.choices, facts)?;
         self.chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
         Ok(plan)
     }
@@ -277,7 +319,8 @@ impl First<'_> {
         insert(&mut creation)?;
         let served = store(&mut creation, &effect, certified, context.keyring)?;
         creation.commit()?;
-        Ok(served)
+        let preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
+        Ok(Served { preprocessing, ..served })
     }
 }
 

@@ -20,6 +20,7 @@ from ._around import limits_of_calls
 from ._erasure import Erasure, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._following import Following
+from ._frames import Framed
 from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._progress import shown
@@ -49,7 +50,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     _weighted: bool = False
 
     mechanism: str | Mechanism
-    preprocess: str
+    preprocess: str | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
@@ -94,7 +95,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def _validate_params(self) -> None:
         super()._validate_params()
         names = settings()["preprocess"].names
-        if self.preprocess not in names:
+        if self.preprocess not in {None, *names}:
             raise InputError(
                 f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
                 code="settings",
@@ -143,11 +144,12 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         weights = self._weights(sample_weight, x)
         if weights is not None and self.max_weight is None:
             self._warn_of_weights(float(weights.max()))
-        targets, declared, settings = self._learn_targets(y)
+        refits = self._refits(columns=isinstance(x, Framed))
+        targets, declared, settings = self._learn_targets(y, refits=refits)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
         precision = _rows.precision_of(x)
-        settings["face"] = _face.written(self, precision, refits=self._refits(fresh=True))
+        settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(x, targets, labels, subjects, weights, classes=declared)
         home = Home.make_private(_rows.size_of(x))
         try:
@@ -501,9 +503,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self.random_state is None and mechanism_name(self.mechanism) != "ridge"
         )
         tags.input_tags.sparse = True
-        refits = self._refits(fresh=True)
-        tags.input_tags.allow_nan = refits
-        tags.input_tags.string = tags.input_tags.categorical = refits
+        tags.input_tags.allow_nan = self._refits(columns=False)
+        framed = self._refits(columns=True)
+        tags.input_tags.string = tags.input_tags.categorical = framed
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

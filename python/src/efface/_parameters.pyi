@@ -110,7 +110,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     fit_intercept: bool
     intercept: float | None
     classes: Any
-    preprocess: str
+    preprocess: str | None
     min_frequency: int
     hinge_width: float
     normalizer: str | None
@@ -145,7 +145,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         fit_intercept: bool = True,
         intercept: float | None = None,
         classes: Any = None,
-        preprocess: str = "declared",
+        preprocess: str | None = None,
         min_frequency: int = 10,
         hinge_width: float = 1.0,
         normalizer: str | None = None,
@@ -179,7 +179,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     fit_intercept: bool
     intercept: float | None
     target_range: tuple[float, float] | None
-    preprocess: str
+    preprocess: str | None
     min_frequency: int
     clip: float
     normalizer: str | None
@@ -213,7 +213,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         fit_intercept: bool = True,
         intercept: float | None = None,
         target_range: tuple[float, float] | None = None,
-        preprocess: str = "declared",
+        preprocess: str | None = None,
         min_frequency: int = 10,
         clip: float = 1.0,
         normalizer: str | None = None,

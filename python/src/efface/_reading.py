@@ -35,8 +35,13 @@ class Reading:
         """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
         labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
         given = _rows.as_table(X)
-        framed = is_frame(given) if fresh else self._published.facts["columns"] is not None
-        if self._refits(fresh) and framed:
+        if fresh:
+            framed = is_frame(given)
+            refits = self._refits(columns=framed)
+        else:
+            facts = self._published.facts
+            framed, refits = facts["columns"] is not None, facts["preprocessing"] is not None
+        if refits and framed:
             if fresh:
                 check_frame(given, type(self).__name__)
             else:
@@ -56,7 +61,7 @@ class Reading:
                     accept_sparse="csr",
                     dtype=[np.float64, np.float32],
                     order="C",
-                    ensure_all_finite="allow-nan" if self._refits(fresh) else True,
+                    ensure_all_finite="allow-nan" if refits else True,
                     **self._checks_of_targets(),
                 )
         if labels is not None:
@@ -66,11 +71,13 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return x, y, labels, subjects
 
-    def _refits(self, fresh: bool) -> bool:
-        """Whether preprocessing is fitted to the records: as it will be, or as it is."""
-        if fresh:
-            return bool(_engine.fits_preprocessing(to_json(settings_of(self))))
-        return self._published.facts["preprocessing"] is not None
+    def _refits(self, *, columns: bool) -> bool:
+        """Whether `fit` would fit preprocessing to records in columns, or in an array."""
+        declared = getattr(self, "target_range", None) is not None
+        mechanism = self.__dict__.get("mechanism")
+        started = getattr(mechanism, "start", None) is not None
+        raw = columns and not (declared or started)
+        return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
 
     def _check_targets(self, y: Any) -> Any:
         """Targets beside a frame, as scikit-learn checks those beside an array."""
@@ -91,7 +98,8 @@ class Reading:
                 '(with `mechanism="ridge"`: the middle of the range)',
                 UserWarning,
             )
-        x, refits = _rows.as_table(X), self._refits(fresh=False)
+        x = _rows.as_table(X)
+        refits = self._published.facts["preprocessing"] is not None
         if refits and self._published.facts["columns"] is not None:
             check_names(x)
             validate_data(self, x, reset=False, skip_check_array=True)

@@ -195,7 +195,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
     def _checks_of_targets(self) -> dict[str, Any]:
         return {}
 
-    def _learn_targets(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
+    def _learn_targets(self, y: Any, *, refits: bool) -> tuple[Any, Any, dict[str, Any]]:
         if mechanism_name(self.mechanism) == "ridge":
             raise InputError(
                 "`ridge` is for regression, but this is a classifier",
@@ -222,7 +222,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 code="classes",
                 hint="list all classes with `classes`",
             )
-        chosen = self._refits(fresh=True) and self.loss == settings()["loss"].default
+        chosen = refits and self.loss == settings()["loss"].default
         if len(self.classes_) > 2 and is_task(self.loss, "binary") and not chosen:
             raise InputError(
                 "Only binary classification is supported. The type of the target is "

@@ -106,12 +106,12 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
     def _checks_of_targets(self) -> dict[str, Any]:
         return {"y_numeric": True}
 
-    def _learn_targets(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
+    def _learn_targets(self, y: Any, *, refits: bool) -> tuple[Any, Any, dict[str, Any]]:
         settings: dict[str, Any] = {"loss": "squared"}
-        if self._refits(fresh=True):
-            return y, None, settings
         if self.target_range is not None:
             return y, None, {**settings, "target_range": self._declared_range()}
+        if refits:
+            return y, None, settings
         low, high = float(np.min(y)), float(np.max(y))
         if low == high:
             raise InputError(

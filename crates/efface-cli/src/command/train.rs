@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use efface::{Code, Error};
+use efface::{Code, Error, Source};
 
 use crate::arguments::{
     ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, SettingArguments, TableArguments,
@@ -69,7 +69,7 @@ impl Train {
         }
         let others = [&*vault, self.table.data.as_path()];
         let certificate = self.force.file(self.certificate.as_deref(), &others)?;
-        let mut source = self.table.source();
+        let mut source = Source { infers_task: true, ..self.table.source() };
         self.columns.add_to(&mut source)?;
         let settings = self.settings.read()?;
         let chosen = self.choice.chosen(&settings)?;

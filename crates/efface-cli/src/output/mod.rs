@@ -16,12 +16,29 @@ use std::path::Path;
 
 use efface::planner::Advice;
 use efface::{Claim, Code, Ids, Notice, in_words, value_in_words};
-use efface_page::{Page, Section, Tone, words};
+use efface_page::{Page, Section, Table, Tone, words};
 use serde_json::{Value, json};
 
 use crate::destination::Destination;
 use crate::failure::{Failure, Result};
 use crate::words::FLAGS;
+
+/// The most columns of a table that people are shown.
+const MOST_COLUMNS: usize = 40;
+
+/// What fitted preprocessing decided for each column.
+pub(super) fn columns(decided: &[String]) -> Section {
+    let cells = |line: &String| match line.split_once(": ") {
+        Some((name, what)) => [name.to_owned(), what.to_owned()],
+        None => [String::new(), line.clone()],
+    };
+    let rows = decided.iter().take(MOST_COLUMNS).map(cells);
+    let more = decided.len().saturating_sub(MOST_COLUMNS);
+    let more = (more > 0).then(|| format!("and {more} more: `efface status --json` has them all"));
+    Section::new("")
+        .table(Table::new("preprocessing, fitted to the records", &["", ""]).rows(rows))
+        .lines(more)
+}
 
 /// Where results go, and in which form.
 pub(crate) struct Output {

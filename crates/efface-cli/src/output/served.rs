@@ -7,7 +7,7 @@ use efface_page::number::{counted, near};
 use efface_page::{Item, Page, Section, words};
 use serde_json::{Value, json};
 
-use super::{Output, noticed, promises, to_value};
+use super::{Output, columns, noticed, promises, to_value};
 use crate::failure::Result;
 
 impl Output {
@@ -52,6 +52,7 @@ fn page(vault: &Path, served: &Served, written: Option<&Path>) -> Page {
     }
     Page::new(headline(&vault, served))
         .with(Section::new("").line(format!("request {}", served.request_id)))
+        .with(columns(&served.preprocessing))
         .with(promised)
         .with(keep)
 }

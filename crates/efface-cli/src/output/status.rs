@@ -7,7 +7,7 @@ use efface_page::certificate::SEEDED;
 use efface_page::number::{counted, listed, near};
 use efface_page::{Page, Section, Table, Tone};
 
-use super::{Output, naming, noticed, promises};
+use super::{Output, columns, naming, noticed, promises};
 use crate::failure::Result;
 
 impl Output {
@@ -120,6 +120,7 @@ fn page(path: &Path, status: &Status) -> Page {
     let (index, hash) = &status.head;
     Page::new(format!("{}: version {}", path.display(), status.version))
         .with(noticed(about, &status.notices).facts(served))
+        .with(columns(&status.preprocessing))
         .with(promises(&status.claims))
         .with(Section::new("further requests").table(
             Table::new("", &["", "", ""]).rows(status.notions.iter().map(NotionStatus::cells)),

@@ -18,63 +18,82 @@ fn refused_table(text: impl AsRef<[u8]>, settings: &str, code: i32, parts: &[&st
     assert!(w.files() == before, "something else is left");
 }
 
+/// As [`refused_table`], with preprocessing by public constants.
+#[track_caller]
+fn refused_declared(text: impl AsRef<[u8]>, settings: &str, code: i32, parts: &[&str]) {
+    refused_table(text, &format!("--preprocess declared {settings}"), code, parts);
+}
+
+/// As [`refused_table`], with any preprocessing.
+#[track_caller]
+fn refused_however(text: String, code: i32, parts: &[&str]) {
+    refused_declared(&text, "", code, parts);
+    refused_table(&text, "", code, parts);
+}
+
 fn rows(lines: &[&str]) -> String {
     format!("{COLUMNS}\n{}\n", lines.join("\n"))
+}
+
+#[test]
+fn tables_that_are_refused_whatever_their_preprocessing() {
+    let good = ["a,u,1,2,3,4,0", "b,u,1,2,3,5,1"];
+    let with = |line: &str| rows(&[good[0], good[1], line]);
+    refused_however(with("c,u,1,2,3,4,"), 2, &["line 4", "label is missing"]);
+    refused_however(with(",u,1,2,3,4,1"), 2, &["line 4", "id is empty"]);
+    refused_however(with("c,,1,2,3,4,1"), 2, &["line 4", "subject is empty"]);
+    refused_however(with("c,u,1,2,3,4"), 2, &["line 4"]);
+    refused_however(with("c,u,1,2,3,4,1,9"), 2, &["line 4"]);
+    refused_however(with("c,u,\"1,2,3,4,1"), 2, &["line 4"]);
+    refused_however(with("a,u,1,2,3,4,1"), 1, &["duplicate id `a` (lines 2 and 4)"]);
+    refused_however(rows(&[good[0], "b,u,1,2,3,5,0"]), 1, &["class"]);
 }
 
 #[test]
 fn tables_that_are_refused() {
     let good = ["a,u,1,2,3,4,0", "b,u,1,2,3,5,1"];
     let with = |line: &str| rows(&[good[0], good[1], line]);
-    refused_table("", "", 2, &["data.csv, line 1: the file is empty"]);
-    refused_table("\n\n", "", 2, &["the file is empty"]);
-    refused_table(rows(&[]), "", 1, &["column names, but no rows"]);
-    refused_table(rows(&[]), "--classes 0,1", 1, &["no records"]);
-    refused_table(
+    refused_declared("", "", 2, &["data.csv, line 1: the file is empty"]);
+    refused_declared("\n\n", "", 2, &["the file is empty"]);
+    refused_declared(rows(&[]), "", 1, &["column names, but no rows"]);
+    refused_declared(rows(&[]), "--classes 0,1", 1, &["no records"]);
+    refused_declared(
         with("c,u,x,2,3,4,1"),
         "",
         2,
         &["line 4", "`x1`", "`x` is not a number", "`--id x1`", "`--ignore x1`", "efface schema"],
     );
-    refused_table(with("c,u,NaN,2,3,4,1"), "", 2, &["line 4", "`x1`"]);
-    refused_table(with("c,u,inf,2,3,4,1"), "", 2, &["line 4", "`x1`", "finite"]);
-    refused_table(with("c,u,1e300,2,3,4,1"), "", 2, &["line 4", "`x1`", "3.4e38"]);
-    refused_table(with("c,u,,2,3,4,1"), "", 2, &["line 4", "missing value", "efface schema"]);
-    refused_table(with("c,u,1,2,3,4,"), "", 2, &["line 4", "label is missing"]);
-    refused_table(with(",u,1,2,3,4,1"), "", 2, &["line 4", "id is empty"]);
-    refused_table(with("c,,1,2,3,4,1"), "", 2, &["line 4", "subject is empty"]);
-    refused_table(with("c,u,1,2,3,4"), "", 2, &["line 4"]);
-    refused_table(with("c,u,1,2,3,4,1,9"), "", 2, &["line 4"]);
-    refused_table(with("c,u,\"1,2,3,4,1"), "", 2, &["line 4"]);
-    refused_table(with("a,u,1,2,3,4,1"), "", 1, &["duplicate id `a` (lines 2 and 4)"]);
-    refused_table(rows(&[good[0], "b,u,1,2,3,5,0"]), "", 1, &["class"]);
-    refused_table(with("c,u,1,2,3,4,2"), "", 1, &["the data have 3 (`0`, `1`, `2`)"]);
-    refused_table(rows(&good), "--classes 0", 2, &["at least two classes"]);
-    refused_table(rows(&good), "--classes 7,8", 1, &["no records"]);
-    refused_table(
+    refused_declared(with("c,u,NaN,2,3,4,1"), "", 2, &["line 4", "`x1`"]);
+    refused_declared(with("c,u,inf,2,3,4,1"), "", 2, &["line 4", "`x1`", "finite"]);
+    refused_declared(with("c,u,1e300,2,3,4,1"), "", 2, &["line 4", "`x1`", "3.4e38"]);
+    refused_declared(with("c,u,,2,3,4,1"), "", 2, &["line 4", "missing value", "efface schema"]);
+    refused_declared(with("c,u,1,2,3,4,2"), "", 1, &["the data have 3 (`0`, `1`, `2`)"]);
+    refused_declared(rows(&good), "--classes 0", 2, &["at least two classes"]);
+    refused_declared(rows(&good), "--classes 7,8", 1, &["no records"]);
+    refused_declared(
         rows(&good).replace("y\n", "z\n"),
         "",
         2,
         &["column `y` (named with `--label`) is missing"],
     );
-    refused_table(rows(&good).replace("x2", "x1"), "", 2, &["`x1`"]);
-    refused_table(b"id,user,x1,y\na,u,\xff\xfe,1\n", "", 2, &["line 2"]);
+    refused_declared(rows(&good).replace("x2", "x1"), "", 2, &["`x1`"]);
+    refused_declared(b"id,user,x1,y\na,u,\xff\xfe,1\n", "", 2, &["line 2"]);
     let wide: Vec<u8> = rows(&good).encode_utf16().flat_map(u16::to_le_bytes).collect();
-    refused_table(wide, "", 2, &["data.csv: the text is UTF-16", "UTF-8"]);
+    refused_declared(wide, "", 2, &["data.csv: the text is UTF-16", "UTF-8"]);
     let many: String = (0..30).map(|at| format!("r{at},u,1,2,3,4,{at}.5\n")).collect();
     let squared = "`--loss squared` and `--target-range LOW,HIGH`";
-    refused_table(format!("{COLUMNS}\n{many}"), "", 1, &["the data have 30", squared]);
-    refused_table(vec![0u8; 4096], "", 2, &["data.csv"]);
-    refused_table(
+    refused_declared(format!("{COLUMNS}\n{many}"), "", 1, &["the data have 30", squared]);
+    refused_declared(vec![0u8; 4096], "", 2, &["data.csv"]);
+    refused_declared(
         rows(&good),
         "--loss squared --target-range 5,9",
         2,
         &["[5, 9]", "declared range"],
     );
-    refused_table(rows(&good), "--loss squared", 2, &["--target-range"]);
-    refused_table(rows(&good), "--row-map refuse", 2, &["exceeds the bound 1"]);
-    refused_table(rows(&good), "--ignore x1,x2,x3,x4", 2, &["no feature columns"]);
-    refused_table(rows(&good), "--schema data.csv", 2, &["schema: line 1"]);
+    refused_declared(rows(&good), "--loss squared", 2, &["--target-range"]);
+    refused_declared(rows(&good), "--row-map refuse", 2, &["exceeds the bound 1"]);
+    refused_declared(rows(&good), "--ignore x1,x2,x3,x4", 2, &["no feature columns"]);
+    refused_declared(rows(&good), "--schema data.csv", 2, &["schema: line 1"]);
 }
 
 #[test]
@@ -245,7 +264,7 @@ fn files_that_are_no_vaults() {
 fn rows_that_do_not_fit_the_model() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 40));
-    w.efface(TRAIN).done();
+    w.efface(&format!("{TRAIN} --preprocess declared")).done();
     let before = w.read("m.efface");
     let header = COLUMNS;
     for (line, code, part) in [

@@ -197,7 +197,7 @@ fn compare(label: Label, settings: &str) {
 
 #[test]
 fn two_classes_by_a_clipped_row() {
-    compare(Label::Two, "");
+    compare(Label::Two, "--preprocess declared");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn drafts_ask_for_decisions() {
     assert_eq!(json["undecided"], serde_json::json!(["price", "when"]));
 }
 
-/// Words and missing values need a schema, which `efface schema` drafts for a human to confirm.
+/// For words and missing values, declared preprocessing needs a schema, which `efface schema` drafts for a human to confirm.
 #[test]
 fn words_and_missing_values_by_schema() {
     let w = Workshop::new();
@@ -158,7 +158,8 @@ fn words_and_missing_values_by_schema() {
     }
     w.write("people.csv", &text);
     let roles = "people.csv --label y --id name";
-    w.efface(&format!("train {roles} -o m.efface")).fails(2, &["efface schema people.csv"]);
+    w.efface(&format!("train {roles} --preprocess declared -o m.efface"))
+        .fails(2, &["efface schema people.csv"]);
     w.efface(&format!("schema {roles} -o schema.toml")).done();
     let drafted = String::from_utf8(w.read("schema.toml")).unwrap();
     for word in ["age", "job", "pilot, retired", "town", "data"] {

@@ -283,7 +283,7 @@ fn a_seed_is_not_for_release() {
 fn deleting_everything() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 10));
-    w.efface(TRAIN).done();
+    w.efface(&format!("{TRAIN} --preprocess declared")).done();
     let gone = w.efface("delete m.efface --subject u0 --subject u1 --json");
     served(gone, 10, 0, 2);
     let ran = w.efface("predict m.efface data.csv").done();
@@ -291,7 +291,7 @@ fn deleting_everything() {
 
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 10));
-    w.efface(&format!("{TRAIN} --normalizer mean")).done();
+    w.efface(&format!("{TRAIN} --preprocess declared --normalizer mean")).done();
     let before = w.read("m.efface");
     w.efface("delete m.efface --subject u0 --subject u1").fails(1, &["mean"]);
     assert!(w.read("m.efface") == before, "the vault was changed");

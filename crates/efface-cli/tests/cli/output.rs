@@ -73,7 +73,7 @@ fn texts_of_errors() {
         ("no_folder", "train data.csv --label y -o no/m.efface"),
         ("no_table", "train nothing.csv --label y -o n.efface"),
         ("bad_lambda", "train data.csv --label y --lambda 0 -o n.efface"),
-        ("words", "train data.csv --label y --id id -o n.efface"),
+        ("words", "train data.csv --label y --id id --preprocess declared -o n.efface"),
         ("certificate_is_vault", "delete m.efface --record r1 --certificate m.efface"),
     ] {
         let ran = w.efface(line);

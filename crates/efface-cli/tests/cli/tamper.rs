@@ -180,7 +180,7 @@ fn another_signer_is_not_trusted() {
 /// What even the owner of the key cannot make up: numbers that do not follow from the event.
 #[test]
 fn a_dishonest_owner_is_caught_by_the_numbers() {
-    for settings in ["", "--mechanism noisy-gd --lambda 0.05"] {
+    for settings in ["--preprocess declared", "--mechanism noisy-gd --lambda 0.05"] {
         let (w, key, certificate) = vault(settings);
         let keyring = Keyring::load(&w.key_file()).unwrap();
         let noisy = settings.contains("noisy");

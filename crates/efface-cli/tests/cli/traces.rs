@@ -107,7 +107,7 @@ pub(crate) fn train(workshop: &Workshop, records: &[Planted], settings: &str) {
 fn nothing_of_deleted_records_is_left() {
     let mut draws = Draws::new(99);
     for settings in [
-        "",
+        "--preprocess declared",
         "--mechanism noisy-gd --lambda 0.05 --noise 0.3",
         "--state secret --releases 9",
         "--mechanism distributed-descent --releases 9",

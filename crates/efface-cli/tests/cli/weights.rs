@@ -35,7 +35,7 @@ fn workshop() -> Workshop {
 #[test]
 fn a_life_with_weights() {
     for settings in [
-        "",
+        "--preprocess declared",
         "--mechanism noisy-gd --lambda 0.05",
         "--state secret --releases 9 --solver newton",
         "--mechanism descent-to-delete --variant secret --releases 9 --lambda 0.1",

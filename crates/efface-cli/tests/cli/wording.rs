@@ -105,14 +105,24 @@ fn a_target_with_many_numbers_is_taken_for_a_number() {
         writeln!(text, "{}.5,{}", k, f64::from(k) / 50.0).unwrap();
     }
     w.write("data.csv", text);
-    let ran = w.efface("train data.csv --label y -o m.efface");
-    ran.fails(
+    w.efface("train data.csv --label y --preprocess declared -o m.efface").fails(
         1,
         &[
             "`logistic` needs 2 classes, the data have 40",
             "`--loss squared` and `--target-range LOW,HIGH`",
         ],
     );
+    let ran = w.efface("train data.csv --label y -o m.efface").done();
+    assert!(
+        ran.stdout.contains("40 values") && ran.stdout.contains("`--loss squared`"),
+        "{ran:#?}"
+    );
+    assert!(ran.stdout.contains("target  number, mean 20"), "{ran:#?}");
+    let status = w.efface("status m.efface").done().stdout;
+    assert!(status.contains("squared loss") && status.contains("target  number"), "{status}");
+    let page = w.efface("certificate show m.efface").done().stdout;
+    let words: Vec<&str> = page.split_whitespace().collect();
+    assert!(words.join(" ").contains("was decided by the first records' labels"), "{page}");
 }
 
 /// A regularisation too weak for float64 is told by the settings that decide it, with one that works.

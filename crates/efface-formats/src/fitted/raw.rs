@@ -259,6 +259,18 @@ pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
     }
 }
 
+/// Appends a row whose class is read as a number, where it is one that can be stored.
+pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
+    let mut reader = Reader::new(row);
+    let RawTarget::Class(name) = reader.target().ok()? else { return None };
+    let value = name.parse::<f64>().ok().filter(|value| number::is_stored(*value))?;
+    to.push(VALUE);
+    // Adding zero makes -0.0 the other one.
+    to.extend_from_slice(&(value + 0.0).to_le_bytes());
+    to.extend_from_slice(reader.rest);
+    Some(())
+}
+
 /// Reads a cell that must have its one form.
 fn one_form(reader: &mut Reader<'_>) -> Read<()> {
     let (bytes, cell) = reader.keyed()?;

@@ -1,5 +1,7 @@
 //! Raw rows in memory, one after the other.
 
+use std::collections::HashSet;
+
 use zeroize::Zeroize;
 
 use super::frame::Frame;
@@ -24,6 +26,37 @@ impl RawRows {
     /// What the rows are made of.
     pub fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// The same rows for regression, their classes read as numbers; `None` where one is none, or has no
+    /// class.
+    pub fn with_numbers_as_targets(&self) -> Option<Self> {
+        let mut rows = Self::new(self.frame.clone());
+        for row in self.iter() {
+            raw::with_number(row, &mut rows.bytes)?;
+            rows.ends.push(rows.bytes.len());
+        }
+        Some(rows)
+    }
+
+    /// Whether a column, counted from 0, has another whole number in each of two or more rows.
+    pub fn numbers_rows(&self, column: usize) -> bool {
+        if !matches!(self.frame, Frame::Columns(_)) || self.len() < 2 {
+            return false;
+        }
+        let number = |row| {
+            let mut reader = raw::Reader::new(row);
+            reader.target().ok()?;
+            for _ in 0..column {
+                reader.cell().ok()?;
+            }
+            match reader.cell().ok()? {
+                raw::RawCell::Number(value) if value.fract() == 0.0 => Some(value.to_bits()),
+                _ => None,
+            }
+        };
+        let mut seen = HashSet::new();
+        self.iter().all(|row| number(row).is_some_and(|number| seen.insert(number)))
     }
 
     /// Appends a row.

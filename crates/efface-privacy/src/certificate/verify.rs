@@ -295,11 +295,12 @@ const PUBLIC: [&str; 9] = [
     "given",
 ];
 
-/// Whether a constant may follow from the row count; lambda does where the variant chooses it.
+/// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted
+/// preprocessing, where the first labels may also tell regression from classification.
 fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     match (name, certificate.event.core()) {
         ("lambda", Event::Descent(event)) => event.variant.chooses_lambda(),
-        ("lambda", Event::OutputNoise(event)) => event.preprocessing.is_some(),
+        ("lambda" | "loss", Event::OutputNoise(event)) => event.preprocessing.is_some(),
         ("lambda", _) => false,
         _ => !PUBLIC.contains(&name) && !name.starts_with("given-"),
     }

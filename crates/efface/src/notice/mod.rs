@@ -9,7 +9,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_plan::{Sizes, of_plan};
-pub(crate) use of_rows::{Clipped, left_out, of_clipped};
+pub(crate) use of_rows::{Clipped, as_regression, id_learnt, left_out, of_clipped};
 
 /// A code and what it means here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,6 +42,10 @@ pub enum NoticeCode {
     NoRequestCovered,
     /// One row in a hundred or more was longer than the bound and was scaled down.
     RowsClipped,
+    /// The labels are numbers, so that the model is a regression.
+    RegressionChosen,
+    /// A column that seems to name records was learnt from.
+    IdLearnt,
     /// Rows of other classes were left out.
     RowsLeftOut,
     /// The request, or each of its records, was served before.
@@ -71,6 +75,8 @@ impl NoticeCode {
             Self::PublicNFarOff => "public-n-far-off",
             Self::NoRequestCovered => "no-request-covered",
             Self::RowsClipped => "rows-clipped",
+            Self::RegressionChosen => "regression-chosen",
+            Self::IdLearnt => "id-learnt",
             Self::RowsLeftOut => "rows-left-out",
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
@@ -92,10 +98,12 @@ impl NoticeCode {
             | Self::PublicNFarOff
             | Self::NoRequestCovered
             | Self::RowsClipped
+            | Self::IdLearnt
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::Moved => true,
-            Self::RowsLeftOut
+            Self::RegressionChosen
+            | Self::RowsLeftOut
             | Self::ServedBefore
             | Self::NotCompared
             | Self::DeletedBefore

@@ -3,6 +3,8 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
+use efface_formats::RawRows;
+
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
 
@@ -52,6 +54,38 @@ pub(crate) fn of_clipped(plan: &Plan, clipped: &Clipped) -> Option<Notice> {
     let message =
         format!("{share} exceeded `§row-norm` {bound} and were scaled down to it{better}");
     Some(Notice::new(NoticeCode::RowsClipped, message))
+}
+
+/// Labels that are numbers, so that the model is a regression although nobody said so.
+pub(crate) fn as_regression(values: usize) -> Notice {
+    let message = format!(
+        "the label has {values} values, all of them numbers, so the model learns a number (`§loss \
+         squared`); for classes give `§loss softmax`"
+    );
+    Notice::new(NoticeCode::RegressionChosen, message)
+}
+
+/// The first column that seems to name records, and was learnt from since nobody said so.
+pub(crate) fn id_learnt(rows: &RawRows) -> Option<Notice> {
+    let names = rows.frame().feature_columns();
+    let named = (0..names.len()).filter_map(|at| Some((at, names.name(at)?.to_string())));
+    let (_, name) =
+        named.into_iter().find(|(at, name)| names_records(name) && rows.numbers_rows(*at))?;
+    let message = format!(
+        "the column `{name}` has another whole number in every record and is learnt from: if it names \
+         records, train again with `§id {name}`, or leave it out with `§ignore {name}`"
+    );
+    Some(Notice::new(NoticeCode::IdLearnt, message))
+}
+
+/// Whether a column of that name usually holds names of records.
+fn names_records(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let last = words.filter(|word| !word.is_empty()).next_back().unwrap_or_default();
+    ["id", "index", "rownames", "uuid"].contains(&last)
+        || ["Id", "ID"].iter().any(|end| name.ends_with(end))
+        || lower == "unnamed: 0"
 }
 
 /// Rows of classes that the model does not have.

@@ -102,6 +102,14 @@ pub(super) fn assumptions(
             list.push(assumption("width", value, Evidence::Assumed));
         }
     }
+    if choices.settings.loss_from_data {
+        list.push(assumption(
+            "loss",
+            "that the label is a number, and not one of several classes, was decided by the first \
+             records' labels and is assumed to be public",
+            Evidence::Assumed,
+        ));
+    }
     if !facts.classes_given && !facts.classes.is_empty() && facts.fitting.is_none() {
         list.push(assumption(
             "classes",

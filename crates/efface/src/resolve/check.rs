@@ -14,19 +14,27 @@ use crate::settings::{
 };
 
 impl Choices {
-    /// Checks settings.
+    /// Checks settings, for rows that are declared unless `preprocess` says otherwise: those of a
+    /// table that is not at hand.
     ///
     /// # Errors
     /// A name that is unknown, a number out of range, or settings that exclude each other.
     pub fn new(settings: Settings) -> Result<Self> {
+        let fitted = settings.fits_preprocessing(false);
+        Self::of(settings, fitted)
+    }
+
+    /// Checks settings whose preprocessing is `fitted`, or declared.
+    pub(crate) fn of(settings: Settings, fitted: bool) -> Result<Self> {
         let s = &settings;
         s.check()?;
         let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
         let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
         let name = s.loss.as_deref().unwrap_or(default::LOSS);
         let loss = named(Code::Loss, name, LossName::ALL, LossName::name)?;
-        let preprocess = s.preprocess.as_deref().unwrap_or(default::PREPROCESS);
-        let fitted = known(Code::Preprocess, preprocess, &PREPROCESSING)? == "fitted";
+        if let Some(name) = s.preprocess.as_deref() {
+            known(Code::Preprocess, name, &PREPROCESSING)?;
+        }
         let variant = match s.variant.as_deref() {
             None => Variant::Perfect,
             Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,

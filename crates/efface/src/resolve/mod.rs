@@ -205,9 +205,9 @@ fn counted(facts: &Facts) -> String {
 }
 
 /// Whether these classes are rather the values of a number: many, or not whole.
-fn looks_numeric(classes: &[String]) -> bool {
+pub(crate) fn looks_numeric(classes: &[impl AsRef<str>]) -> bool {
     const MANY: usize = 20;
-    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.parse().ok()).collect();
+    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.as_ref().parse().ok()).collect();
     numbers.is_some_and(|all| all.len() > MANY || all.iter().any(|number| number.fract() != 0.0))
 }
 
@@ -420,7 +420,8 @@ fn list_objective(
     (lambda_origin, weight_origin, size_origin): (Origin, Origin, Origin),
 ) {
     let s = &choices.settings;
-    list.add("loss", choices.loss.name(), origin(s.loss.is_some(), &[]));
+    let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };
+    list.add("loss", choices.loss.name(), from);
     list.add("lambda", setting.strong_convexity, lambda_origin);
     list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
     list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));

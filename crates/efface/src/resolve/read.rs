@@ -34,7 +34,7 @@ impl Plan {
         self.examine_numbers()?;
         let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
-            let choices = Choices::new(fitting.settings.clone()).map_err(text)?;
+            let choices = Choices::of(fitting.settings.clone(), true).map_err(text)?;
             let fits = choices.fitted && choices.mechanism == self.mechanism;
             let kept = self.state == State::Perfect && !self.in_parts && self.given.is_none();
             let mean = matches!(self.setting.normalizer, Normalizer::Mean { .. });

@@ -18,6 +18,7 @@ impl Plan {
 pub(crate) fn declaring(name: &str) -> &'static str {
     match name {
         "classes" => "`§classes A,B`",
+        "loss" => "`§loss`",
         "target-range" => "`§target-range LOW,HIGH`",
         "max-weight" => "`§max-weight`",
         "n" => "`§public-n` for the sum of the weights",

@@ -34,7 +34,7 @@ impl Plan {
     ) -> Result<Self> {
         let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
         let face = self.face.clone();
-        let choices = Choices::new(Settings { face, ..fitting.settings.clone() })?;
+        let choices = Choices::of(Settings { face, ..fitting.settings.clone() }, true)?;
         let weights = self.max_weight.map(|most| SampleWeights { largest: most.0, sum });
         let fitting = Fitting { records, found: None, ..fitting.clone() };
         let facts = Facts {

@@ -74,6 +74,7 @@ pub(crate) fn replay(
         claims,
         certificate: text,
         work: None,
+        preprocessing: Vec::new(),
         notices: vec![Notice::new(NoticeCode::ServedBefore, "served before; nothing was changed")],
     })
 }

@@ -123,6 +123,7 @@ pub(crate) fn certify(
         claims,
         certificate: text,
         work: Some(work),
+        preprocessing: Vec::new(),
         notices: notices(plan, effect),
     };
     let kept = released.kept.map(|kept| kept.to_bytes());

@@ -240,7 +240,17 @@ fn refitted(
     let access = Access::Reading(transaction);
     let stored = InVault::of(access, &current.plan, &effect.leaving);
     let (raw, keys) = stored.unprepared()?;
-    let plan = current.plan.refitted(&raw)?;
+    let plan = current.plan.refitted(&raw).map_err(|error| match error.code() {
+        Code::Classes => Error::refused(
+            Code::Classes,
+            "a classifier needs at least 2 classes, and the records that remain have fewer",
+        )
+        .hint(match effect.kind {
+            RequestKind::Refresh => "train a new model, on records of at least 2 classes",
+            _ => "add records of another class first",
+        }),
+        _ => error,
+    })?;
     let data = raw.prepare(&plan, Labels::Needed)?.data;
     Ok((Some(plan), Some(Keyed { keys, data })))
 }

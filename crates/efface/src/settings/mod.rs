@@ -24,10 +24,42 @@ impl Settings {
         name.is_some_and(|name| name.task() == Task::Regression)
     }
 
-    /// Whether preprocessing is fitted to the records, and again with every request.
+    /// Whether preprocessing is fitted to the records, and again with every request, for a table of
+    /// `columns` or for an array of numbers: as `preprocess` says, else for columns, where no other
+    /// setting asks for what declared preprocessing alone has.
     #[must_use]
-    pub fn fits_preprocessing(&self) -> bool {
-        self.preprocess.as_deref().unwrap_or(default::PREPROCESS) == "fitted"
+    pub fn fits_preprocessing(&self, columns: bool) -> bool {
+        match self.preprocess.as_deref() {
+            Some(name) => name == "fitted",
+            None => columns && !self.asks_for_declared(),
+        }
+    }
+
+    /// Whether a setting is given that goes with declared preprocessing only: fitted preprocessing
+    /// refuses it, or it declares what fitted preprocessing would compute.
+    fn asks_for_declared(&self) -> bool {
+        let is = |given: &Option<String>, names: &[&str]| {
+            given.as_deref().is_some_and(|name| names.contains(&name))
+        };
+        let optimum = [MechanismName::Solve, MechanismName::Retrain].map(MechanismName::name);
+        let constants = [
+            self.row_norm.is_some(),
+            self.row_map.is_some(),
+            self.target_range.is_some(),
+            self.clip.is_some(),
+            self.public_n.is_some(),
+            self.capacity.is_some(),
+            self.minimum.is_some(),
+        ];
+        self.mechanism.is_some() && !is(&self.mechanism, &optimum)
+            || is(&self.notion, &["differential-privacy", "exact-removal"])
+            || is(&self.state, &["secret"])
+            || is(&self.normalizer, &["fixed"])
+            || self.interactions.is_some()
+            || self.extractor_privacy.is_some()
+            || self.start_privacy.is_some()
+            || self.start.is_some()
+            || constants.contains(&true)
     }
 
     /// Refuses names that are unknown and numbers out of range, one setting at a time.
@@ -185,6 +217,44 @@ mod tests {
             assert_eq!(refused(settings), message);
         }
         assert!(Settings { clip: Some(f64::INFINITY), ..none() }.check().is_ok());
+    }
+
+    #[test]
+    fn columns_are_fitted_unless_a_setting_asks_for_declared() {
+        let none = Settings::default;
+        let named = |name: &str| Some(name.to_owned());
+        assert!(none().fits_preprocessing(true) && !none().fits_preprocessing(false));
+        for settings in [
+            Settings { mechanism: named("retrain"), ..none() },
+            Settings { notion: named("deletion-privacy"), ..none() },
+            Settings { loss: named("squared"), lambda: Some(0.1), ..none() },
+            Settings { normalizer: named("mean"), min_frequency: Some(3), ..none() },
+        ] {
+            assert!(settings.fits_preprocessing(true), "{settings:?}");
+        }
+        let privacy = Some(Privacy::default());
+        for settings in [
+            Settings { mechanism: named("noisy-gd"), ..none() },
+            Settings { mechanism: named("ridge"), ..none() },
+            Settings { notion: named("differential-privacy"), ..none() },
+            Settings { state: named("secret"), ..none() },
+            Settings { normalizer: named("fixed"), ..none() },
+            Settings { interactions: Some(1), ..none() },
+            Settings { extractor_privacy: privacy, ..none() },
+            Settings { row_norm: Some(1.0), ..none() },
+            Settings { row_map: named("unit"), ..none() },
+            Settings { target_range: Some((0.0, 1.0)), ..none() },
+            Settings { clip: Some(1.0), ..none() },
+            Settings { public_n: Some(9), ..none() },
+            Settings { capacity: Some(9), ..none() },
+            Settings { minimum: Some(9), ..none() },
+        ] {
+            assert!(!settings.fits_preprocessing(true), "{settings:?}");
+            let given = Settings { preprocess: named("fitted"), ..settings };
+            assert!(given.fits_preprocessing(true) && given.fits_preprocessing(false));
+        }
+        let declared = Settings { preprocess: named("declared"), ..none() };
+        assert!(!declared.fits_preprocessing(true));
     }
 
     #[test]

@@ -34,7 +34,6 @@ pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 /// Defaults that the plan falls back to.
 pub(crate) mod default {
     pub(crate) const LOSS: &str = "logistic";
-    pub(crate) const PREPROCESS: &str = "declared";
     pub(crate) const MIN_FREQUENCY: u32 = 10;
     pub(crate) const MECHANISM: &str = "solve";
     pub(crate) const LAMBDA: f64 = 1e-3;
@@ -127,16 +126,30 @@ settings! {
         default: Fallback::Name(default::LOSS),
     }
 
+    /// The loss was chosen by the label column of the first table, which certificates say
+    loss_from_data: bool {
+        group: Group::Model,
+        internal: true,
+        form: Form::Flag,
+        only: Some(("loss", &["squared"])),
+    }
+
     /// How columns become numbers: `fitted`, by means, scales and categories that are computed from
     /// the records and again with every request, or `declared`, by public constants alone
     ///
     /// Fitted preprocessing takes tables as they are: words, dates, missing values. It is part of
     /// what certificates cover, for `solve` and `retrain` in `perfect` state, but the release then
-    /// holds exact statistics of the records, so that nothing is claimed of those who remain.
+    /// holds exact statistics of the records, so that nothing is claimed of those who remain. Arrays
+    /// of numbers are supposed to be scaled already. `differential-privacy`, other mechanisms,
+    /// `secret` state, a schema and whatever declares a public constant of the rows, of y or of N go
+    /// with declared preprocessing.
     preprocess: Option<String> {
         group: Group::Model,
         form: Form::Name(|| PREPROCESSING.to_vec()),
-        default: Fallback::Name(default::PREPROCESS),
+        default: Fallback::Follows(
+            "fitted for a table of columns (CSV, Parquet, Arrow, data frames) where nothing else \
+             asks for declared; for arrays declared",
+        ),
     }
 
     /// Categories that fewer records have are merged into one

@@ -261,7 +261,11 @@ fn what_cannot_be_promised_is_refused() {
         s.interactions = Some(3);
     });
     refused(&adaptive, Code::Settings, &["interactions"]);
-    let declared = Settings { min_frequency: Some(3), ..Settings::default() };
+    let declared = Settings {
+        preprocess: Some("declared".into()),
+        min_frequency: Some(3),
+        ..Settings::default()
+    };
     let error = world
         .run(|s| train(&source(&world, "a.csv", &all), declared, &world.path("x.efface"), s))
         .unwrap_err();
@@ -270,6 +274,78 @@ fn what_cannot_be_promised_is_refused() {
     let error = world.run(|s| train(&schema, fitted(), &world.path("x.efface"), s)).unwrap_err();
     refused(&error, Code::Settings, &["schema"]);
     assert!(!world.path("x.efface").exists());
+}
+
+/// A raw table needs no setting; the certificate says that nobody chose how it is preprocessed.
+#[test]
+fn columns_are_fitted_unless_something_asks_for_public_constants() {
+    let world = World::new();
+    let all = people(60);
+    let vault = world.path("model.efface");
+    let table = source(&world, "all.csv", &all);
+    let served = world.run(|s| train(&table, Settings::default(), &vault, s)).unwrap();
+    assert!(served.preprocessing.iter().any(|line| line.starts_with("work: ")), "{served:?}");
+    assert_eq!(served.preprocessing, status(&vault).unwrap().preprocessing);
+    let document: serde_json::Value = serde_json::from_str(&served.certificate).unwrap();
+    let listed = document["constants"].as_array().unwrap();
+    let preprocess = listed.iter().find(|constant| constant["name"] == "preprocess").unwrap();
+    assert_eq!(preprocess["origin"], "default");
+    assert_eq!(preprocess["value"], "fitted");
+
+    let private = Settings { notion: Some("differential-privacy".into()), ..Settings::default() };
+    let error = world.run(|s| train(&table, private, &world.path("x.efface"), s)).unwrap_err();
+    assert!(error.to_string().contains("schema"), "{error}");
+}
+
+/// Labels that are numbers make a regression where the caller leaves that to them: the certificate
+/// says so, both verifiers' rules accept it, and nothing is claimed that protects single records.
+#[test]
+fn numbers_as_labels_make_a_regression_where_that_is_asked_for() {
+    let world = World::new();
+    let mut text = String::from(
+        "PassengerId,a,y
+",
+    );
+    for row in 0..90 {
+        writeln!(text, "{},{},{}", row + 100, (row * 7) % 13, 3 * ((row * 7) % 13) - row / 20)
+            .unwrap();
+    }
+    let path = world.path("numbers.csv");
+    std::fs::write(&path, text).unwrap();
+    let table = |infers_task| Source {
+        path: Some(path.clone()),
+        label: Some("y".into()),
+        infers_task,
+        ..Source::default()
+    };
+    let vault = world.path("model.efface");
+    let classes = world.path("as-classes.efface");
+    world.run(|s| train(&table(false), Settings::default(), &classes, s)).unwrap();
+    assert_eq!(status(&classes).unwrap().loss, "softmax");
+
+    let served = world.run(|s| train(&table(true), Settings::default(), &vault, s)).unwrap();
+    let codes: Vec<&str> = served.notices.iter().map(|notice| notice.code.name()).collect();
+    assert!(codes.contains(&"regression-chosen") && codes.contains(&"id-learnt"), "{codes:?}");
+    let document: serde_json::Value = serde_json::from_str(&served.certificate).unwrap();
+    let listed = document["constants"].as_array().unwrap();
+    let loss = listed.iter().find(|constant| constant["name"] == "loss").unwrap();
+    assert_eq!((&loss["value"], &loss["origin"]), (&"squared".into(), &"data".into()));
+    let assumed = document["assumptions"].as_array().unwrap();
+    assert!(assumed.iter().any(|assumption| assumption["name"] == "loss"), "{assumed:?}");
+
+    let request = Delete { what: Which::Ids(vec!["row:7".into()]), request_id: None };
+    let deleted = world.run(|s| delete(&vault, &request, s)).unwrap();
+    assert_eq!(status(&vault).unwrap().loss, "squared");
+    let notions: Vec<&str> = deleted.claims.iter().map(|claim| claim.notion.name()).collect();
+    assert_eq!(notions, ["indistinguishable-from-retraining"]);
+    let key = world.keyring.public_key();
+    for text in [&served.certificate, &deleted.certificate] {
+        let verdict = verify(text, Some(&key), Some(&vault), None).unwrap();
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+    }
+    let chosen = Settings { loss: Some("softmax".into()), ..Settings::default() };
+    world.run(|s| train(&table(true), chosen, &world.path("classes.efface"), s)).unwrap();
+    assert_eq!(status(&world.path("classes.efface")).unwrap().loss, "softmax");
 }
 
 /// Where one class would remain no model can be trained: the request says so, an erasure serves it, and

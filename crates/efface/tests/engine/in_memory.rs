@@ -71,7 +71,12 @@ fn names() -> Vec<String> {
 }
 
 fn seeded(mechanism: &str) -> Settings {
-    Settings { seed: Some(7), mechanism: Some(mechanism.into()), ..Settings::default() }
+    Settings {
+        seed: Some(7),
+        mechanism: Some(mechanism.into()),
+        preprocess: Some("declared".into()),
+        ..Settings::default()
+    }
 }
 
 fn subject(name: &str) -> Delete {

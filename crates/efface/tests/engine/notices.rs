@@ -129,7 +129,8 @@ fn rows_that_are_clipped_are_told_with_the_bound_that_would_fit() {
     std::fs::write(&path, text).unwrap();
     let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
     let vault = world.path("model.efface");
-    let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+    let declared = Settings { preprocess: Some("declared".into()), ..Settings::default() };
+    let served = world.run(|s| train(&source, declared, &vault, s)).unwrap();
     let [told] = &served.notices[..] else { panic!("{:?}", served.notices) };
     assert_eq!(told.code, NoticeCode::RowsClipped);
     assert!(told.message.starts_with("100 of 200 rows (50.0 %)"), "{}", told.message);

@@ -16,6 +16,10 @@ struct Case {
     settings: fn(bool) -> Settings,
 }
 
+fn declared() -> Settings {
+    Settings { preprocess: Some("declared".into()), ..Settings::default() }
+}
+
 fn cases() -> [Case; 4] {
     [
         Case {
@@ -25,7 +29,7 @@ fn cases() -> [Case; 4] {
                 classes: declared.then(|| vec!["no".to_owned(), "yes".to_owned()]),
                 ..world.table("t.csv", 0, 90, 2)
             },
-            settings: |_| Settings::default(),
+            settings: |_| declared(),
         },
         Case {
             constant: "target-range",
@@ -38,12 +42,7 @@ fn cases() -> [Case; 4] {
                 ..Settings::default()
             },
         },
-        Case {
-            constant: "schema",
-            option: "§schema",
-            source: words,
-            settings: |_| Settings::default(),
-        },
+        Case { constant: "schema", option: "§schema", source: words, settings: |_| declared() },
         Case {
             constant: "schema",
             option: "§width",

@@ -121,7 +121,7 @@ fn ids_are_never_used_again() {
 fn duplicate_ids_one_class_and_empty_tables() {
     let world = World::new();
     let vault = world.path("model.efface");
-    let try_text = |text: &str| {
+    let train_on = |text: &str, preprocess: Option<&str>| {
         let path = world.path("t.csv");
         std::fs::write(&path, text).unwrap();
         let source = Source {
@@ -130,11 +130,15 @@ fn duplicate_ids_one_class_and_empty_tables() {
             id: Some("id".into()),
             ..Source::default()
         };
-        world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap_err()
+        let settings =
+            Settings { preprocess: preprocess.map(str::to_owned), ..Settings::default() };
+        world.run(|s| train(&source, settings, &vault, s)).unwrap_err()
     };
+    let try_text = |text: &str| train_on(text, None);
     assert_eq!(try_text("id,y,a\n1,0,0.5\n1,1,0.2\n").code(), Code::DuplicateId);
     assert_eq!(try_text("id,y,a\n1,0,0.5\n2,0,0.2\n").code(), Code::Classes);
-    assert_eq!(try_text("id,y,a\n1,0,0.5\n2,1,NaN\n").kind(), Kind::Input);
+    let missing = train_on("id,y,a\n1,0,0.5\n2,1,NaN\n", Some("declared"));
+    assert_eq!(missing.kind(), Kind::Input);
     for empty in ["", "id,y,a\n"] {
         try_text(empty);
     }

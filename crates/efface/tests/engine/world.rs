@@ -86,8 +86,11 @@ impl World {
         }
     }
 
-    /// Trains on 120 records, whose classes are declared.
+    /// Trains on 120 records, whose classes are declared, and their preprocessing unless `settings`
+    /// say otherwise.
     pub(crate) fn trained(&self, settings: Settings) -> Result<(PathBuf, Served)> {
+        let preprocess = settings.preprocess.clone().or_else(|| Some("declared".to_owned()));
+        let settings = Settings { preprocess, ..settings };
         let classes = match settings.loss.as_deref() {
             Some("softmax") => 3,
             Some("squared") => 0,

@@ -128,7 +128,7 @@ class _OnWorkers(Unlearner, ABC):
         collections = Collections(X, y, ids, subjects, sample_weight)
         counts, targets = self._surveyed(client, collections)
         weights = None if sample_weight is None else self._weighed(client, collections)
-        _, declared, settings = self._learn_targets(targets)
+        _, declared, settings = self._learn_targets(targets, refits=False)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
         settings["face"] = _face.written(self, np.float64)
