@@ -503,9 +503,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self.random_state is None and mechanism_name(self.mechanism) != "ridge"
         )
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._refits(columns=False)
-        framed = self._refits(columns=True)
-        tags.input_tags.string = tags.input_tags.categorical = framed
+        tags.input_tags.string = self._refits(columns=True)
+        # Categories are words: in an array of numbers they are seen only where that is fitted, too.
+        tags.input_tags.allow_nan = tags.input_tags.categorical = self._refits(columns=False)
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
