@@ -81,8 +81,8 @@ pub(crate) fn id_learnt(rows: &RawRows) -> Option<Notice> {
 /// Whether a column of that name usually holds names of records.
 fn names_records(name: &str) -> bool {
     let lower = name.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let last = words.filter(|word| !word.is_empty()).next_back().unwrap_or_default();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    let last = words.rfind(|word| !word.is_empty()).unwrap_or_default();
     ["id", "index", "rownames", "uuid"].contains(&last)
         || ["Id", "ID"].iter().any(|end| name.ends_with(end))
         || lower == "unnamed: 0"
