@@ -151,7 +151,13 @@ impl Source<'_> {
             _ if choices.fitted && regression => efface_formats::Task::Regression { range: None },
             task => task,
         };
-        Ok(ReadOptions { task, row_map, frame, ..self.options()? })
+        let own = self.options()?;
+        let mut limits = own.limits;
+        if self.infers_task && choices.fitted && choices.settings.loss.is_none() {
+            // Whether they are classes is seen once all are read.
+            limits.classes = u32::MAX;
+        }
+        Ok(ReadOptions { task, row_map, frame, limits, ..own })
     }
 
     /// How to read a table for a model that exists: as its plan says.

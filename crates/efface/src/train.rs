@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use efface_formats::{Fitted, Frame, RawTarget, Rules};
+use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules};
 use efface_learn::loss::{LossName, Task};
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
@@ -171,6 +171,13 @@ impl First<'_> {
         let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
         let classes: Vec<&str> = classes.into_iter().collect();
         if !looks_numeric(&classes) {
+            let most = Limits::default().classes as usize;
+            if classes.len() > most {
+                let message =
+                    format!("the labels have {} classes; at most {most} are learnt", classes.len());
+                return Err(Error::input(Code::Classes, message)
+                    .hint("name the column to predict with `§label`"));
+            }
             return Ok(None);
         }
         let notice = as_regression(classes.len());

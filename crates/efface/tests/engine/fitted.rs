@@ -445,3 +445,30 @@ fn a_width_that_was_read_off_the_data_is_an_assumption() {
     let declared = Source { width: Some(1000), ..rows };
     world.run(|s| train(&declared, private, &world.path("y.efface"), s)).unwrap();
 }
+
+/// Labels that are numbers are those of a regression however many there are; so many words are refused.
+#[test]
+fn more_labels_than_classes_may_be_are_numbers_or_refused() {
+    let world = World::new();
+    for (name, prefix) in [("numbers", ""), ("words", "w")] {
+        let mut text = String::from("a,y\n");
+        for row in 0..10_050 {
+            writeln!(text, "{},{prefix}{}", row % 17, 100_000 + 3 * row).unwrap();
+        }
+        let path = world.path(&format!("{name}.csv"));
+        std::fs::write(&path, text).unwrap();
+        let (path, label) = (Some(path), Some("y".to_owned()));
+        let table = Source { path, label, infers_task: true, ..Source::default() };
+        let vault = world.path(&format!("{name}.efface"));
+        let served = world.run(|s| train(&table, Settings::default(), &vault, s));
+        match served {
+            Ok(_) => {
+                assert_eq!((name, status(&vault).unwrap().loss.as_str()), ("numbers", "squared"))
+            }
+            Err(error) => {
+                assert_eq!(name, "words", "{error}");
+                refused(&error, Code::Classes, &["10050 classes", "label"]);
+            }
+        }
+    }
+}
