@@ -75,7 +75,8 @@ pub use error::{
     NpzFault, OptionFault, Place, RawFault, ReadError, RowFault, SchemaError, SinkError, Spot,
 };
 pub use fitted::{
-    Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows, RawTarget, Rules,
+    ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
+    RawTarget, Rules,
 };
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;

@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
 use crate::notice::{
-    Clipped, Notice, Sizes, as_regression, id_learnt, left_out, of_clipped, of_plan,
+    Clipped, Notice, Sizes, as_regression, id_learnt, left_out, of_clipped, of_columns, of_plan,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Fitting, Ids, Plan, Roles, SampleWeights};
@@ -153,6 +153,8 @@ impl First<'_> {
         };
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
+        let columns = plan.statistics()?.map(|found| of_columns(None, found));
+        served.notices.extend(columns.unwrap_or_default());
         served.notices.extend([chosen, id, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
     }

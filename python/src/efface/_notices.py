@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _BY_CODE: dict[str, type[UserWarning]] = {
+    "column-changed": SettingsWarning,
+    "column-left-out": SettingsWarning,
     "damaged-rows": DamagedVaultWarning,
     "large-delta": SettingsWarning,
     "no-request-covered": SettingsWarning,

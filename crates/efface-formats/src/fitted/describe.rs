@@ -36,6 +36,40 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
     lines
 }
 
+/// What a named column was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnKind<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// `numbers`, `times`, `categories` or `text`; none where no record has a value.
+    pub kind: Option<&'static str>,
+    /// Whether it has values and no number is made of them: each is in too few records.
+    pub left_out: bool,
+}
+
+/// The kinds of named columns, in order; none of an array.
+pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
+    let (Columns::Named(columns), Frame::Columns(frame)) = (&learned.columns, &learned.frame)
+    else {
+        return Vec::new();
+    };
+    let kind = |column: &Column| match column {
+        Column::Empty { .. } => None,
+        Column::Number { .. } => Some("numbers"),
+        Column::Time { .. } => Some("times"),
+        Column::Category { .. } | Column::Hashed { .. } => Some("categories"),
+        Column::Text { .. } => Some("text"),
+    };
+    let pairs = frame.iter().zip(columns);
+    pairs
+        .map(|(framed, column)| ColumnKind {
+            name: &framed.name,
+            kind: kind(column),
+            left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
+        })
+        .collect()
+}
+
 fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     let mut line = match column {
         Column::Empty { .. } => return format!("{name}: no values"),

@@ -21,6 +21,7 @@ mod targets;
 mod words;
 mod write;
 
+pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::RawTarget;
 pub use rows::RawRows;
@@ -188,6 +189,11 @@ impl Fitted {
             Target::Number { mean, scale } => Some((mean.0, scale.0)),
             Target::Classes { .. } => None,
         }
+    }
+
+    /// What each named column was taken for; none of an array.
+    pub fn kinds(&self) -> Vec<ColumnKind<'_>> {
+        describe::kinds(&self.learned)
     }
 
     /// One short line on each column, for people.

@@ -9,7 +9,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_plan::{Sizes, of_plan};
-pub(crate) use of_rows::{Clipped, as_regression, id_learnt, left_out, of_clipped};
+pub(crate) use of_rows::{Clipped, as_regression, id_learnt, left_out, of_clipped, of_columns};
 
 /// A code and what it means here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,6 +46,10 @@ pub enum NoticeCode {
     RegressionChosen,
     /// A column that seems to name records was learnt from.
     IdLearnt,
+    /// A column has values, but nothing is learnt from it.
+    ColumnLeftOut,
+    /// A column is taken for something else than before the request.
+    ColumnChanged,
     /// Rows of other classes were left out.
     RowsLeftOut,
     /// The request, or each of its records, was served before.
@@ -77,6 +81,8 @@ impl NoticeCode {
             Self::RowsClipped => "rows-clipped",
             Self::RegressionChosen => "regression-chosen",
             Self::IdLearnt => "id-learnt",
+            Self::ColumnLeftOut => "column-left-out",
+            Self::ColumnChanged => "column-changed",
             Self::RowsLeftOut => "rows-left-out",
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
@@ -99,6 +105,8 @@ impl NoticeCode {
             | Self::NoRequestCovered
             | Self::RowsClipped
             | Self::IdLearnt
+            | Self::ColumnLeftOut
+            | Self::ColumnChanged
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::Moved => true,

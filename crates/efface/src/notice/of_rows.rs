@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::RawRows;
+use efface_formats::{Fitted, RawRows};
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
@@ -86,6 +86,36 @@ fn names_records(name: &str) -> bool {
     ["id", "index", "rownames", "uuid"].contains(&last)
         || ["Id", "ID"].iter().any(|end| name.ends_with(end))
         || lower == "unnamed: 0"
+}
+
+/// Columns that are taken for something else than `before` a request, and those that nothing is learnt
+/// from: surprises that one stray value can make.
+pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
+    let then = before.map(Fitted::kinds).unwrap_or_default();
+    let mut notices = Vec::new();
+    for column in now.kinds() {
+        let name = column.name;
+        let earlier = then.iter().find(|earlier| earlier.name == name);
+        if let Some((was, is)) = earlier.and_then(|earlier| earlier.kind).zip(column.kind)
+            && was != is
+        {
+            let message = format!(
+                "the column `{name}` was taken for {was} and is now taken for {is}, as its values \
+                 have changed; `§efface status` shows all columns"
+            );
+            notices.push(Notice::new(NoticeCode::ColumnChanged, message));
+        }
+        if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
+            let least = now.rules().min_records;
+            let message = format!(
+                "nothing is learnt from the column `{name}`: none of its values is in {least} records \
+                 or more. One that is no number makes categories of numbers: correct it, or leave the \
+                 column out (`§ignore {name}`); for rare categories lower `§min-frequency`"
+            );
+            notices.push(Notice::new(NoticeCode::ColumnLeftOut, message));
+        }
+    }
+    notices
 }
 
 /// Rows of classes that the model does not have.

@@ -19,7 +19,7 @@ use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
-use crate::notice::{Notice, NoticeCode};
+use crate::notice::{Notice, NoticeCode, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
@@ -158,6 +158,10 @@ pub(crate) fn serve(
     let anew = refresh && current.is_withdrawn();
     let (anew_plan, found) = refitted(&transaction, current, &effect, context)?;
     let plan = anew_plan.as_ref().unwrap_or(&current.plan);
+    if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
+        let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
+        effect.notices.extend(of_columns(before, now));
+    }
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };

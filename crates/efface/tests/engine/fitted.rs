@@ -472,3 +472,33 @@ fn more_labels_than_classes_may_be_are_numbers_or_refused() {
         }
     }
 }
+
+/// One stray word makes categories of numbers, and rare ones are learnt nothing from: said at once, and
+/// said again when the word is gone.
+#[test]
+fn a_stray_word_is_told_of() {
+    let world = World::new();
+    let codes = |served: &efface::Served| -> Vec<&str> {
+        let told = served.notices.iter().map(|notice| notice.code.name());
+        told.filter(|name| name.starts_with("column")).collect()
+    };
+    let mut all = people(90);
+    let vault = world.path("model.efface");
+    let served =
+        world.run(|s| train(&source(&world, "all.csv", &all), fitted(), &vault, s)).unwrap();
+    assert!(codes(&served).is_empty(), "{:?}", served.notices);
+    let mut stray = people(91).split_off(90);
+    stray[0].income = "a lot".into();
+    let served = world.run(|s| add(&vault, &source(&world, "stray.csv", &stray), None, s)).unwrap();
+    assert_eq!(codes(&served), ["column-changed", "column-left-out"]);
+    let told = served.notices.iter().find(|n| n.code.name() == "column-changed").unwrap();
+    assert!(told.message.contains("`income`") && told.message.contains("numbers"), "{told:?}");
+    let served = world.run(|s| delete(&vault, &ids(&["id-90"]), s)).unwrap();
+    assert_eq!(codes(&served), ["column-changed"]);
+
+    all.extend(stray);
+    let other = world.path("other.efface");
+    let served =
+        world.run(|s| train(&source(&world, "more.csv", &all), fitted(), &other, s)).unwrap();
+    assert_eq!(codes(&served), ["column-left-out"]);
+}
