@@ -250,13 +250,21 @@ def test_what_is_no_raw_table_is_refused_with_the_reason(kind: str) -> None:
         (every(3, None, lambda _: "a"), r"`y` has 20 missing value\(s\), the first in row 0"),
         (every(2, "a", lambda _: 1), "`y` has labels of types int, str; all must be of one type"),
         (["a"] * ROWS, "only one class: 'a'"),
+        (every(3, "\ud800", lambda _: "a"), "y has a text in row 0 that is not valid Unicode"),
     ],
-    ids=["missing", "mixed", "one"],
+    ids=["missing", "mixed", "one", "not Unicode"],
 )
 def test_labels_are_refused_with_the_reason(y: list[Any], message: str) -> None:
     frame = pd.DataFrame({"number": COUNT})
     with pytest.raises(efface.InputError, match=message):
         classifier().fit(frame, np.array(y, dtype=object))
+
+
+@pytest.mark.parametrize("X", [COUNT[:, None], pd.DataFrame({"number": COUNT})], ids=type)
+def test_a_target_too_large_is_told_by_its_place_in_y(X: Any) -> None:
+    y = np.where(COUNT == 7, 1e300, COUNT)
+    with pytest.raises(efface.InputError, match=r"^y\[7\]: the label must be at most 3.4e38"):
+        regressor().fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -339,6 +347,7 @@ def test_rows_that_do_not_fit_are_refused(
     assert model.status()["records"] == 200
 
 
+@pytest.mark.filterwarnings("ignore::efface.SettingsWarning")
 def test_a_word_among_numbers_is_refused_to_predict_and_makes_a_column_of_words_until_it_goes() -> (
     None
 ):

@@ -111,6 +111,17 @@ def test_moving_brings_vault_and_key(people: People, tmp_path: Path) -> None:
     _engine.delete(home.path, home.key, ids=["id-4"])
 
 
+def test_saving_after_pickling_leaves_nothing_behind(people: People, tmp_path: Path) -> None:
+    home = trained(people)
+    with pytest.warns(efface.VaultKeptWarning):
+        text = pickle.dumps(home)
+    kept, other = home.path.parent, pickle.loads(text)
+    other.move(tmp_path / "saved.efface")
+    assert not kept.exists()
+    assert other.key == tmp_path / "saved.key.toml"
+    assert efface.Vault(other.path).delete(ids=["id-3"]).certificate.records == 1
+
+
 def test_nothing_is_overwritten(people: People, tmp_path: Path) -> None:
     home = trained(people)
     for taken in ("a.efface", "b.key.toml"):

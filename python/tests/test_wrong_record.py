@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import People
 from sklearn.compose import ColumnTransformer
@@ -22,7 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning")
 
 def customers(people: People) -> Any:
     """A frame whose index holds customers: whole numbers, and not in order."""
-    pd = pytest.importorskip("pandas")
     numbers = np.random.default_rng(3).permutation(120)
     return pd.DataFrame(people.X, columns=people.names, index=pd.Index(numbers, name="customer"))
 
@@ -109,7 +109,6 @@ def test_a_pipeline_that_changes_rows_leaves_no_numbers_to_guess_with(people: Pe
     pipeline.fit(frame, people.y)
     with pytest.raises(efface.Refused, match="row:11"):
         pipeline[-1].forget(ids=11)
-    pd = pytest.importorskip("pandas")
     backwards = FunctionTransformer(lambda X: X.iloc[::-1])
     with pytest.raises(efface.InputError, match="different indexes"):
         make_pipeline(backwards, UnlearningClassifier()).fit(frame, people.y)
@@ -143,3 +142,34 @@ def test_all_unknown_names_are_told_and_may_be_passed_over(people: People) -> No
         model.forget(ids=unknown, skip_unknown=True)
     receipt = model.vault_.delete(ids=["id-20", "nobody"], skip_unknown=True)
     assert (receipt.certificate.records, receipt.skipped) == (1, ("nobody",))
+
+
+def test_names_alone_are_ids_where_they_can_be_nothing_else(people: People) -> None:
+    frame = pd.DataFrame(people.X, index=people.ids)
+    model = UnlearningClassifier().fit(frame, people.y)
+    assert model.forget(["id-3", "id-4"]).records == 2
+    assert model.forget("id-5").records == 1
+    done = efface.forget([model], ["id-6"])
+    assert [certificate.records for certificate in done.certificates.values()] == [1]
+    assert model.vault_.preview(["id-7"])["records"] == 1
+    assert model.vault_.delete(["id-7"]).certificate.records == 1
+    assert model.vault_.erase(["id-8"]).records == 1
+
+
+def test_names_of_records_or_of_people_must_say_which(people: People) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y, ids=people.ids, subjects=people.ids)
+    for forget in (model.forget, model.vault_.delete, lambda names: efface.forget(model, names)):
+        with pytest.raises(efface.InputError, match="records or of people") as told:
+            forget(["id-3"])
+        assert told.value.hint is not None and "`subjects=[...]`" in told.value.hint
+    with pytest.raises(efface.InputError, match="records or of people"):
+        model.forget(["id-3"], ids=["id-4"])
+    assert model.status()["records"] == 120
+
+
+def test_rows_are_not_taken_for_names(people: People) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y)
+    for rows in (people.X[:2], pd.DataFrame(people.X[:2])):
+        with pytest.raises(efface.InputError, match="forgotten by their names, got") as told:
+            model.forget(rows)
+        assert told.value.hint is not None and "ids=[...]" in told.value.hint

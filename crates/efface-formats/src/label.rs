@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::cell::{Cell, class_name, sort_classes};
 use crate::error::{LabelFault, OptionFault};
+use crate::fitted::is_stored;
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
 use crate::schema::Origin;
@@ -28,8 +29,17 @@ pub(crate) enum Label {
 /// Reads labels for one pass over a table.
 #[derive(Debug)]
 pub(crate) enum Labels {
-    Classes { names: Vec<String>, index: HashMap<String, u32>, origin: Origin, most: u32 },
-    Numbers { range: Option<(f64, f64)> },
+    Classes {
+        names: Vec<String>,
+        index: HashMap<String, u32>,
+        origin: Origin,
+        most: u32,
+    },
+    /// `bounded`: for raw rows, whose numbers single precision must have room for.
+    Numbers {
+        range: Option<(f64, f64)>,
+        bounded: bool,
+    },
 }
 
 impl Labels {
@@ -42,7 +52,9 @@ impl Labels {
             {
                 Err(OptionFault::LabelRange { low, high })
             }
-            (Task::Regression { range }, None) => Ok(Self::Numbers { range }),
+            (Task::Regression { range }, None) => {
+                Ok(Self::Numbers { range, bounded: options.frame.is_some() })
+            }
             (Task::Classification, given) => {
                 Self::classes(given.as_deref(), options.limits.classes)
             }
@@ -80,7 +92,13 @@ impl Labels {
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
         match self {
-            Self::Numbers { range } => number(cell, *range).map(|y| Verdict::Keep(Label::Value(y))),
+            Self::Numbers { range, bounded } => {
+                let value = number(cell, *range)?;
+                if *bounded && !is_stored(value) {
+                    return Err(LabelFault::TooLarge { value });
+                }
+                Ok(Verdict::Keep(Label::Value(value)))
+            }
             Self::Classes { names, index, origin, most } => {
                 if let Cell::Number(value) = cell
                     && !value.is_finite()
@@ -219,6 +237,10 @@ mod tests {
         assert_eq!(
             refused(&mut labels, "2").to_string(),
             "the label must be in the declared range [0, 1], got 2"
+        );
+        assert_eq!(
+            refused(&mut labels, "-1e300").to_string(),
+            "the label must be in the declared range [0, 1], got -1e300"
         );
         assert_eq!(
             refused(&mut labels, "").to_string(),

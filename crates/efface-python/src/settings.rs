@@ -23,6 +23,11 @@ fn name_of(flag: &str) -> String {
 fn parameter(flag: &str, value: Option<&str>) -> String {
     let name = name_of(flag);
     match value {
+        Some(column) if flag == "ignore" => format!("X.drop(columns=[\"{column}\"])"),
+        // The name of a column, however it is written.
+        Some(column) if ["id", "subject", "weight"].contains(&flag) => {
+            format!("{name}=\"{column}\"")
+        }
         None => name,
         // What stands for any value, such as FILE.
         Some(value) if value.chars().any(|c| c.is_ascii_uppercase()) => name,

@@ -114,13 +114,15 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             Finite numbers.
         y : array or series (rows,)
             Targets.
-        ids : iterable of str or int (rows,), optional
-            What names each record for :meth:`forget`. By default the index of a pandas `X` or
+        ids : str, or iterable of str or int (rows,), optional
+            What names each record for :meth:`forget`: the name of a column of `X`, which is then
+            not learnt from, or one value for each row. By default the index of a pandas `X` or
             `y`, or of the frame that a pipeline made `X` from. Where there is none, or one that
             merely counts from 0, row K of `X`, counted from 0, is ``"row:K"``.
-        subjects : iterable of str or int (rows,), optional
-            Whom each record belongs to; then all records of a person can be forgotten at once.
-        sample_weight : array (rows,) or float, optional
+        subjects : str, or iterable of str or int (rows,), optional
+            Whom each record belongs to, as `ids`; then all records of a person can be forgotten at
+            once.
+        sample_weight : str, array (rows,) or float, optional
             How often each record counts, 0 or more. A model has weights from here to its end, or
             none; `max_weight` is the most that one may ever have.
 
@@ -140,18 +142,18 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
         self._validate_params()
-        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=True)
-        weights = self._weights(sample_weight, x)
-        if weights is not None and self.max_weight is None:
-            self._warn_of_weights(float(weights.max()))
-        refits = self._refits(columns=isinstance(x, Framed))
-        targets, declared, settings = self._learn_targets(y, refits=refits)
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        read = self._read(X, y, named, fresh=True)
+        if read.weights is not None and self.max_weight is None:
+            self._warn_of_weights(float(read.weights.max()))
+        refits = self._refits(columns=isinstance(read.x, Framed))
+        targets, declared, settings = self._learn_targets(read.y, refits=refits)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
-        precision = _rows.precision_of(x)
+        precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
-        rows = self._table(x, targets, labels, subjects, weights, classes=declared)
-        home = Home.make_private(_rows.size_of(x))
+        rows = self._table(read, targets, classes=declared)
+        home = Home.make_private(_rows.size_of(read.x))
         try:
             with fitting(), shown(self.verbose, "fit") as told:
                 answer = _engine.train(
@@ -163,7 +165,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                     progress=told,
                 )
             self._home, self._watch, self._last = home, Watch(), -1
-            self._precision, self._weighted = precision, weights is not None
+            self._precision, self._weighted = precision, read.weights is not None
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
             self._catch_up()
@@ -200,6 +202,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     @overload
     def forget(
         self,
+        names: Any = None,
+        /,
         *,
         ids: Any = None,
         subjects: Any = None,
@@ -211,6 +215,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     @overload
     def forget(
         self,
+        names: Any = None,
+        /,
         *,
         ids: Any = None,
         subjects: Any = None,
@@ -221,6 +227,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def forget(
         self,
+        names: Any = None,
+        /,
         *,
         ids: Any = None,
         subjects: Any = None,
@@ -235,6 +243,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
+        names : str, int or iterable of them, positional
+            Ids, of a model without subjects: ``forget(["a", "b"])``. With subjects, say which.
         ids, subjects : str, int or iterable of them
             One of them.
         request_id : str, optional
@@ -259,17 +269,12 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             If one of the names is not in the model; nothing is deleted then. All of them are in
             ``names`` of the exception.
         """
-        if (ids is None) == (subjects is None):
-            raise InputError("give either `ids` or `subjects`", code="usage")
-        if ids is not None:
-            names = {"ids": _rows.texts("ids", ids)}
-        else:
-            names = {"subjects": _rows.texts("subjects", subjects)}
+        asked = _rows.asked(names, ids, subjects, self._has_subjects)
         serve = partial(self._serve, "forget") if release else self._erase
         try:
-            return serve(_engine.delete, request_id, **names)
+            return serve(_engine.delete, request_id, **asked)
         except UnknownRecord as error:
-            known = _rows.without(names, error.names)
+            known = _rows.without(asked, error.names)
             if not skip_unknown or not any(known.values()):
                 raise
             served = serve(_engine.delete, request_id, **known)
@@ -290,14 +295,16 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, subjects
-            As for :meth:`fit`; `subjects` exactly if `fit` had some.
-        ids : iterable of str or int, optional
-            Names that no record has or had. By default the index of a pandas `X` or `y`. Where
+            As for :meth:`fit`; `subjects` exactly if `fit` had some. Columns that `fit` took ids,
+            subjects or weights from are taken again.
+        ids : str, or iterable of str or int, optional
+            Names that no record has or had. By default those of the column that `fit` took them
+            from, or the index of a pandas `X` or `y`. Where
             records are named by their positions, new rows are numbered on: after 100 records, the
             first of them is ``"row:100"``.
         request_id : str, optional
             As for :meth:`forget`.
-        sample_weight : array or float, optional
+        sample_weight : str, array or float, optional
             As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
 
         Returns
@@ -306,8 +313,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
-        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
-        rows = self._table(x, self._targets(y), labels, subjects, self._weights(sample_weight, x))
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        read = self._read(X, y, named, fresh=False)
+        rows = self._table(read, self._targets(read.y))
         return self._serve("add", _engine.add, request_id, rows)
 
     def update(
@@ -324,12 +332,13 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, subjects
-            As for :meth:`fit`; `subjects` exactly if `fit` had some.
-        ids : iterable of str or int, optional
-            The records. By default the index of a pandas `X` or `y`.
+            As for :meth:`add`.
+        ids : str, or iterable of str or int, optional
+            The records. By default those of the column that `fit` took ids from, or the index of a
+            pandas `X` or `y`.
         request_id : str, optional
             As for :meth:`forget`.
-        sample_weight : array or float, optional
+        sample_weight : str, array or float, optional
             As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
 
         Returns
@@ -338,8 +347,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
-        x, y, labels, subjects = self._read(X, y, ids, subjects, fresh=False)
-        rows = self._table(x, self._targets(y), labels, subjects, self._weights(sample_weight, x))
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        read = self._read(X, y, named, fresh=False)
+        rows = self._table(read, self._targets(read.y))
         return self._serve("update", _engine.update, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:
@@ -415,6 +425,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             precision = np.dtype(face["precision"])
         estimator = cls(**parameters)
         estimator._precision = precision if face is not None else np.dtype(np.float64)
+        estimator._columns = {} if face is None else face.get("columns", {})
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.path)
@@ -489,6 +500,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             )
             self._follow()
         return answered(answer)  # type: ignore[no-any-return]
+
+    def _has_subjects(self) -> bool:
+        check_is_fitted(self)
+        return bool(json.loads(_engine.plan_of(self._present().path))["subjects"])
 
     def _present(self) -> Home:
         self._home.check()

@@ -1,4 +1,4 @@
-"""What an estimator keeps in its vault beside the model: how its classes are spelt, and parameters.
+"""What an estimator keeps in its vault beside the model: parameters, columns, spelling of classes.
 
 The engine knows classes by their names alone. `load` is to give back what `fit` was given: the same
 parameters, and labels of the same type.
@@ -29,6 +29,8 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
         "parameters": parameters,
         "precision": np.dtype(precision).name,
     }
+    if columns := estimator.__dict__.get("_columns"):
+        face["columns"] = columns
     if classes is not None:
         # Classes that come and go with their records stay nowhere but beside the weights.
         values = None if refits and estimator.classes is None else _plain(classes.tolist())

@@ -47,6 +47,8 @@ class Forgotten:
 
 def forget(
     fitted: Any,
+    names: Any = None,
+    /,
     *,
     ids: Any = None,
     subjects: Any = None,
@@ -64,6 +66,8 @@ def forget(
     ----------
     fitted : object
         What was fitted.
+    names : str, int or iterable of them, positional
+        Ids, where none of the models has subjects.
     ids, subjects : str, int or iterable of them
         One of them, as for the estimators' `forget`. Each must be known to one of the models.
     request_id : str, optional
@@ -100,10 +104,6 @@ def forget(
     >>> [(path, certificate.records) for path, certificate in done.certificates.items()]
     [('estimators_[0]', 2), ('estimators_[1]', 2), ('estimators_[2]', 2)]
     """
-    if (ids is None) == (subjects is None):
-        raise InputError("give either `ids` or `subjects`", code="usage")
-    what = "subjects" if ids is None else "ids"
-    names = _rows.texts(what, subjects if ids is None else ids)
     inside = look_inside(fitted)
     if not inside.models:
         raise InputError(
@@ -112,16 +112,20 @@ def forget(
             hint="fit it first; searches keep a model only with `refit=True`",
         )
     asked = [_Asked(path, models) for path, models in _by_vault(inside)]
+    request = _rows.asked(
+        names, ids, subjects, lambda: any(one.models[0]._has_subjects() for one in asked)
+    )
+    ((what, named),) = request.items()
     for one in asked:
-        one.ask(what, names, path_known=one.path not in inside.elsewhere, release=release)
+        one.ask(what, named, path_known=one.path not in inside.elsewhere, release=release)
     _refuse_unlike_names(asked, what)
-    unknown = [name for name in names if all(name in one.unknown for one in asked)]
-    if unknown and not (skip_unknown and len(unknown) < len(names)):
+    unknown = [name for name in named if all(name in one.unknown for one in asked)]
+    if unknown and not (skip_unknown and len(unknown) < len(named)):
         kind = UnknownRecord if what == "ids" else UnknownSubject
         shown = ", ".join(f"`{name}`" for name in unknown[:20])
         more = f" and {len(unknown) - 20} more" if len(unknown) > 20 else ""
         raise kind(
-            f"{len(unknown)} of {len(names)} names are unknown to all {len(asked)} models: "
+            f"{len(unknown)} of {len(named)} names are unknown to all {len(asked)} models: "
             f"{shown}{more}; nothing was deleted",
             code="unknown-record" if what == "ids" else "unknown-subject",
             hint="correct or leave out the unknown ones, or set `skip_unknown=True`",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -293,14 +293,28 @@ def _objects(name: str, values: list[Any]) -> Any:
 
 
 def _texts(name: str, values: Iterable[Any]) -> list[str | None]:
-    texts = [_text(name, value) for value in values]
+    return check_unicode(f"column `{name}`", [_text(name, value) for value in values])
+
+
+_Texts = TypeVar("_Texts", list[str], list[str | None])
+
+
+def check_unicode(what: str, texts: _Texts) -> _Texts:
+    """Return texts as they are; refuse those that cannot be encoded.
+
+    Parameters
+    ----------
+    what : str
+        What has them, in messages.
+    texts : list of str or None
+        One for each row.
+    """
     try:
         "".join(text for text in texts if text).encode()
     except UnicodeEncodeError:
         row = next(at for at, text in enumerate(texts) if text and not _is_unicode(text))
         raise InputError(
-            f"column `{name}` has a text in row {row} that is not valid Unicode: "
-            f"{texts[row]!r:.60}",
+            f"{what} has a text in row {row} that is not valid Unicode: {texts[row]!r:.60}",
             code="data",
             hint='replace what cannot be encoded: `text.encode(errors="replace").decode()`',
         ) from None

@@ -20,6 +20,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "column-changed": SettingsWarning,
     "column-left-out": SettingsWarning,
     "damaged-rows": DamagedVaultWarning,
+    "id-learnt": SettingsWarning,
     "large-delta": SettingsWarning,
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,

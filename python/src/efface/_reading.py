@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,11 +19,35 @@ from sklearn.utils.validation import (
 
 from . import _engine, _rows
 from ._around import source_of
+from ._columns import taken, without
 from ._errors import warn
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
 from ._published import Published
 from ._settings import settings_of, to_json
 from ._table import table
+
+
+@dataclass(frozen=True)
+class Read:
+    """A table as it was checked.
+
+    Attributes
+    ----------
+    x : array, sparse matrix or Framed
+        The rows.
+    y : array (rows,)
+        Targets as they were given.
+    labels, subjects : array of int64, list of str or None
+        One for each row; labels are None where positions name the records.
+    weights : array (rows,) or None
+        How often each record counts.
+    """
+
+    x: Any
+    y: Any
+    labels: Any
+    subjects: Any
+    weights: NDArray[np.float64] | None
 
 
 class Reading:
@@ -29,12 +56,20 @@ class Reading:
     _published: Published
     _records: int
 
-    def _read(
-        self, X: Any, y: Any, ids: Any, subjects: Any, *, fresh: bool
-    ) -> tuple[Any, Any, Any, Any]:
-        """Rows, targets, labels (None for positions) and subjects, checked as scikit-learn does."""
+    # Columns of frames that ids, subjects or weights are in, by what they are.
+    _columns: Mapping[str, str] = MappingProxyType({})
+
+    def _read(self, X: Any, y: Any, named: dict[str, Any], *, fresh: bool) -> Read:
+        """Rows and what comes with them, checked as scikit-learn does.
+
+        `named` are ids, subjects and sample weights: values, or names of columns.
+        """
+        part = taken(X, named, None if fresh else self._columns)
+        ids, subjects = part.values["ids"], part.values["subjects"]
+        if fresh:
+            self._columns = part.names
         labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
-        given = _rows.as_table(X)
+        given = _rows.as_table(part.X)
         if fresh:
             framed = is_frame(given)
             refits = self._refits(columns=framed)
@@ -52,7 +87,7 @@ class Reading:
             x: Any = Framed(columns_of(given, names), rows_of(given))
             check_consistent_length(x, y)
         else:
-            with _rows.words_named(X):
+            with _rows.words_named(given):
                 x, y = validate_data(
                     self,
                     given,
@@ -69,7 +104,7 @@ class Reading:
         if subjects is not None:
             subjects = _rows.column("subjects", subjects)
         check_consistent_length(x, labels, subjects)
-        return x, y, labels, subjects
+        return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
     def _refits(self, *, columns: bool) -> bool:
         """Whether `fit` would fit preprocessing to records in columns, or in an array."""
@@ -98,13 +133,13 @@ class Reading:
                 '(with `mechanism="ridge"`: the middle of the range)',
                 UserWarning,
             )
-        x = _rows.as_table(X)
+        x = _rows.as_table(without(X, list(self._columns.values())))
         refits = self._published.facts["preprocessing"] is not None
         if refits and self._published.facts["columns"] is not None:
             check_names(x)
             validate_data(self, x, reset=False, skip_check_array=True)
             return self._published.margins(x)
-        with _rows.words_named(X):
+        with _rows.words_named(x):
             x = validate_data(
                 self,
                 x,
@@ -117,20 +152,21 @@ class Reading:
         single = x.dtype == self.__dict__.get("_precision") == np.float32
         return margins.astype(np.float32) if single else margins
 
-    def _table(
-        self, x: Any, targets: Any, labels: Any, subjects: Any, weights: Any, classes: Any = None
-    ) -> _engine.Table:
-        framed = isinstance(x, Framed)
+    def _table(self, read: Read, targets: Any, classes: Any = None) -> _engine.Table:
         return table(
-            x,
+            read.x,
             targets,
-            columns=x.columns if framed else None,
-            ids=labels,
-            subjects=subjects,
-            sample_weight=weights,
+            columns=read.x.columns if isinstance(read.x, Framed) else None,
+            ids=read.labels,
+            subjects=read.subjects,
+            sample_weight=read.weights,
             names=getattr(self, "feature_names_in_", None),
             classes=classes,
         )
+
+    @abstractmethod
+    def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
+        """Weights of records, checked."""
 
     @abstractmethod
     def _checks_of_targets(self) -> dict[str, Any]:

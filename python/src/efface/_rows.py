@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from ._errors import DuplicateRecord, InputError
 from ._frames import Framed, check_table
-from ._table import keys
+from ._table import keys, table_of_stream
 
 
 def as_table(x: Any) -> Any:
@@ -22,15 +21,7 @@ def as_table(x: Any) -> Any:
     """
     check_table(x)
     if hasattr(x, "__arrow_c_stream__") and not hasattr(x, "__array__"):
-        if importlib.util.find_spec("pyarrow") is None:
-            raise InputError(
-                f"reading {type(x).__name__} as an Arrow stream needs pyarrow",
-                code="data",
-                hint="`pip install pyarrow`, or give a NumPy array or a data frame",
-            )
-        import pyarrow
-
-        x = pyarrow.table(x)
+        x = table_of_stream(x)
     module = type(x).__module__
     if module.startswith("pyarrow") and getattr(x, "num_columns", 0) == 1:
         return _lists_of_arrow(x)
@@ -61,7 +52,8 @@ def words_named(x: Any) -> Iterator[None]:
         raise InputError(
             f"{error}; column `{name}` holds words",
             code="data",
-            hint="give it as `ids` or `subjects` if it names records or people; as a feature, "
+            hint=f'if it names records or people, say `ids="{name}"` or `subjects="{name}"`; as a '
+            "feature, "
             'use `preprocess="fitted"`, which encodes words, encode it with '
             "`OneHotEncoder(categories=...)` in a pipeline, or leave it out",
         ) from None
@@ -196,6 +188,51 @@ def without(names: dict[str, list[str]], unknown: tuple[str, ...]) -> dict[str, 
     """Return the names of a request but for those that are unknown."""
     gone = set(unknown)
     return {what: [name for name in given if name not in gone] for what, given in names.items()}
+
+
+def asked(
+    names: Any, ids: Any, subjects: Any, has_subjects: Callable[[], bool]
+) -> dict[str, list[str]]:
+    """Return the names that a request is about, under what they name.
+
+    Parameters
+    ----------
+    names : str, int or iterable of them, or None
+        Names that were given without saying what they name: ids, unless the model has subjects,
+        of which one may have the name of a record.
+    ids, subjects : str, int or iterable of them, or None
+        Names of records, or of people.
+    has_subjects : callable
+        Whether the model, or one of the models asked, has subjects.
+    """
+    given = {"ids": ids, "subjects": subjects}
+    if names is not None:
+        _check_names(names)
+        if ids is not None or subjects is not None or has_subjects():
+            raise InputError(
+                "names were given without saying whether they are of records or of people",
+                code="usage",
+                hint="give `ids=[...]` for single records, or `subjects=[...]` for all records of "
+                "these people",
+            )
+        given["ids"] = names
+    wanted = {what: values for what, values in given.items() if values is not None}
+    if len(wanted) != 1:
+        raise InputError("give either `ids` or `subjects`", code="usage")
+    return {what: texts(what, values) for what, values in wanted.items()}
+
+
+def _check_names(names: Any) -> None:
+    """Refuse rows in the place of their names."""
+    if np.ndim(names) <= 1 and not hasattr(names, "columns"):
+        return
+    raise InputError(
+        f"records are forgotten by their names, got {type(names).__name__} of shape "
+        f"{np.shape(names)}",
+        code="usage",
+        hint="give `ids=[...]`, such as `X.index[rows]` of a data frame whose index names the "
+        'records, or `"row:K"` where nothing does, K counted from 0',
+    )
 
 
 def texts(what: str, values: Any) -> list[str]:

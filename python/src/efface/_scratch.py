@@ -32,6 +32,9 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - what is made there is for its owner a
 # How the names of vaults end.
 VAULT = ".efface"
 
+# How the names of folders begin that were kept for a pickle.
+_KEPT = "efface-kept-"
+
 # Room that a vault, its journal and later additions may take: for each byte of rows, and at least.
 _TIMES, _LEAST = 4, 16 << 20
 
@@ -91,7 +94,7 @@ class Folder:
 
     def keep(self) -> None:
         """Take the folder out of the automatic removal, to a place on the disk."""
-        kept = Path(tempfile.mkdtemp(prefix="efface-kept-"))
+        kept = Path(tempfile.mkdtemp(prefix=_KEPT))
         try:
             self.path.rename(kept)
             self._removal.detach()
@@ -115,6 +118,19 @@ class Folder:
     def remove(self) -> None:
         """Remove the folder now."""
         self._removal()
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether a folder was made for the vault of a model that was pickled."""
+    return folder.name.startswith(_KEPT)
+
+
+def leave_kept(key: Path) -> None:
+    """Remove the key file of a kept vault that has moved, and the folder if it is empty."""
+    with suppress(OSError):
+        _overwrite(key)
+        key.unlink()
+        key.parent.rmdir()
 
 
 def copy(source: Path, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._errors import InputError
-from ._frames import Columns
+from ._frames import Columns, check_unicode
 
 
 def table(
@@ -60,6 +61,19 @@ def table(
     )
 
 
+def table_of_stream(x: Any) -> Any:
+    """Return an Arrow table of what has Arrow's interface for streams."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise InputError(
+            f"reading {type(x).__name__} as an Arrow stream needs pyarrow",
+            code="data",
+            hint="`pip install pyarrow`, or give a NumPy array or a data frame",
+        )
+    import pyarrow
+
+    return x if isinstance(x, pyarrow.Table) else pyarrow.table(x)
+
+
 def _column(what: str, values: Iterable[Any]) -> Any:
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
         return _laid_out(values, np.int64)
@@ -74,7 +88,7 @@ def keys(what: str, values: Iterable[Any] | str) -> list[str]:
     """
     if isinstance(values, str | bytes):
         values = [values]
-    return [_key(what, value) for value in values]
+    return check_unicode(what, [_key(what, value) for value in values])
 
 
 def _key(what: str, value: Any) -> str:
@@ -158,4 +172,4 @@ def _labels(y: Any) -> Any:
             f"`y` must contain whole numbers, booleans, strings or numbers, got {found}",
             code="data",
         )
-    return values
+    return check_unicode("y", values)

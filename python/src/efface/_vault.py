@@ -19,7 +19,7 @@ from ._errors import (
     VaultMissing,
     warn,
 )
-from ._scratch import Folder, copy
+from ._scratch import Folder, copy, is_kept, leave_kept
 
 # The private vaults of this process, by their paths.
 _living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
@@ -157,11 +157,13 @@ class Home:
     def move(self, path: str | os.PathLike[str]) -> None:
         """Move the vault to a new name, where nothing may be yet.
 
-        The key of a private vault goes beside it, as ``NAME.key.toml``.
+        The key of a private vault, or of one that was kept for a pickle, goes beside it, as
+        ``NAME.key.toml``.
         """
         self.check()
         target = Path(path).absolute()
-        key = key_beside(target) if self.private else self.key
+        own = self.private or self._was_kept
+        key = key_beside(target) if own else self.key
         for place in {target, key} - {self.key}:
             if place.exists() or place.is_symlink():
                 raise VaultExists(
@@ -171,18 +173,25 @@ class Home:
                 )
         if not target.parent.is_dir():
             raise InputError(f"{target.parent} is not a folder", code="data")
-        if self.private:
+        if own:
             copy(self.key, key)
         try:
             _engine.relocate(self.path, target)
         except BaseException:
-            if self.private and self.path.exists():
+            if own and self.path.exists():
                 key.unlink()
             raise
-        folder = self._folder
+        folder, before = self._folder, self.key
         self.path, self.key, self._folder = target, key, None
         if folder is not None:
             folder.remove()
+        elif own:
+            leave_kept(before)
+
+    @property
+    def _was_kept(self) -> bool:
+        """Whether vault and key are in a folder that was kept for a pickle."""
+        return self.key.parent == self.path.parent and is_kept(self.path.parent)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Home:
         return self

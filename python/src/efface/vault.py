@@ -14,7 +14,7 @@ from ._entry import Verdict
 from ._erasure import Erasure, answered
 from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
-from ._rows import without
+from ._rows import asked, without
 from ._settings import to_json
 from ._vault import key_of
 from .certificate import Certificate
@@ -194,6 +194,8 @@ class Vault:
 
     def delete(
         self,
+        names: Any = None,
+        /,
         *,
         ids: Iterable[Any] | None = None,
         subjects: Iterable[Any] | None = None,
@@ -208,6 +210,8 @@ class Vault:
 
         Parameters
         ----------
+        names : iterable of str or int, positional
+            Ids, of a model without subjects. With subjects, say which.
         ids, subjects : iterable of str or int
             One of them.
         request_id : str, optional
@@ -224,7 +228,7 @@ class Vault:
             If one of the names is not in the model; nothing is deleted then. All of them are in
             ``names`` of the exception.
         """
-        request = _named(ids, subjects)
+        request = self._asked(names, ids, subjects)
         skipped: tuple[str, ...] = ()
         try:
             answer = self._delete(request, request_id, progress)
@@ -244,6 +248,8 @@ class Vault:
 
     def erase(
         self,
+        names: Any = None,
+        /,
         *,
         ids: Iterable[Any] | None = None,
         subjects: Iterable[Any] | None = None,
@@ -255,7 +261,7 @@ class Vault:
         The model is withdrawn, with everything kept beside it, until :meth:`refresh`. Nothing that
         can refuse a release refuses this.
         """
-        request: dict[str, Any] = dict(_named(ids, subjects))
+        request: dict[str, Any] = dict(self._asked(names, ids, subjects))
         answer = _engine.delete(
             self.path,
             self._key_file(),
@@ -267,12 +273,19 @@ class Vault:
         return answered(answer)  # type: ignore[no-any-return]
 
     def preview(
-        self, *, ids: Iterable[Any] | None = None, subjects: Iterable[Any] | None = None
+        self,
+        names: Any = None,
+        /,
+        *,
+        ids: Iterable[Any] | None = None,
+        subjects: Iterable[Any] | None = None,
     ) -> dict[str, Any]:
         """Say what a deletion would do and promise, and change nothing.
 
         Parameters
         ----------
+        names : iterable of str or int, positional
+            Ids, of a model without subjects. With subjects, say which.
         ids, subjects : iterable of str or int
             One of them.
 
@@ -287,7 +300,7 @@ class Vault:
         UnknownRecord, UnknownSubject
             If one of the names is not in the model.
         """
-        request = _named(ids, subjects)
+        request = self._asked(names, ids, subjects)
         answer: dict[str, Any] = json.loads(
             _engine.delete_dry_run(self.path, self._key_file(), **request)
         )
@@ -493,6 +506,12 @@ class Vault:
         """Return the weights as a file; the ledger notes it, since no certificate covers copies."""
         return _engine.export(self.path, self._key_file(), format)
 
+    def _asked(self, names: Any, ids: Any, subjects: Any) -> dict[str, list[str]]:
+        return asked(names, ids, subjects, self._has_subjects)
+
+    def _has_subjects(self) -> bool:
+        return bool(json.loads(_engine.plan_of(self.path))["subjects"])
+
     def _key_file(self) -> Path:
         return key_of(self.path, self._key)
 
@@ -506,13 +525,3 @@ class Vault:
 
     def __repr__(self) -> str:
         return f"<efface.Vault {str(self.path)!r}>"
-
-
-def _named(ids: Iterable[Any] | None, subjects: Iterable[Any] | None) -> dict[str, list[str]]:
-    from ._table import keys
-
-    if (ids is None) == (subjects is None):
-        raise InputError("give either `ids` or `subjects`", code="usage")
-    if ids is not None:
-        return {"ids": keys("ids", ids)}
-    return {"subjects": keys("subjects", subjects or [])}

@@ -1,5 +1,7 @@
 //! Faults of one value, one label or one encoded row.
 
+use std::fmt;
+
 /// A value that a column's declaration does not allow.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -162,7 +164,12 @@ pub enum LabelFault {
         value: f64,
     },
     /// Regression: outside the declared range.
-    #[error("the label must be in the declared range [{low}, {high}], got {value}")]
+    #[error(
+        "the label must be in the declared range [{}, {}], got {}",
+        Short(*.low),
+        Short(*.high),
+        Short(*.value)
+    )]
     OutOfRange {
         /// The value.
         value: f64,
@@ -198,4 +205,17 @@ pub enum RowFault {
         /// The bound.
         bound: f64,
     },
+}
+
+/// A number for a message: in scientific notation where it would otherwise have many zeros.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(value) = *self;
+        match value.abs() {
+            size if size >= 1e16 || (size > 0.0 && size < 1e-5) => write!(out, "{value:e}"),
+            _ => write!(out, "{value}"),
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //! malformation.
 
 use efface_formats::{
-    Format, MemoryRows, MemoryTable, Numbers, ReadOptions, RowMap, RowMapMode, Schema, Summary,
-    Task, Values, read_memory,
+    Format, FrameRequest, MemoryRows, MemoryTable, Numbers, ReadOptions, RowMap, RowMapMode,
+    Schema, Summary, Task, Values, read_memory,
 };
 use proptest::prelude::*;
 
@@ -159,6 +159,12 @@ fn labels_are_judged_as_those_of_files() {
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, 2.0])), &options),
         "y[1]: the label must be in the declared range [0, 1], got 2"
+    );
+    let task = Task::Regression { range: None };
+    let raw = ReadOptions { task, frame: Some(FrameRequest::New), ..labelled() };
+    assert_eq!(
+        refused(&table(Values::Numbers(&[1.0, 1e300])), &raw),
+        "y[1]: the label must be at most 3.4e38 in magnitude, got 1e300"
     );
     assert_eq!(
         refused(&dense(&[1.0], 1), &labelled()),

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _face
 from .._around import limits_of_calls
+from .._columns import taken, without
 from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
@@ -63,13 +64,14 @@ class _OnWorkers(Unlearner, ABC):
         y : Dask array or series (rows,)
             Targets, in the partitions of `X`. Unless classes or range are declared, they are
             computed once more for them.
-        ids : Dask array, series or index (rows,), optional
-            What names each record for :meth:`forget`, distinct over all partitions. By default
-            the index of a dataframe `X`, or series `y`, unless it merely counts rows; then, and
+        ids : str, Dask array, series or index (rows,), optional
+            What names each record for :meth:`forget`, distinct over all partitions: the name of a
+            column of `X`, which is then not learnt from, or one value for each row. By default the
+            index of a dataframe `X`, or series `y`, unless it merely counts rows; then, and
             where there is none, row K in the order of the partitions, from 0, is ``row:K``.
-        subjects : Dask array, series or index (rows,), optional
+        subjects : str, Dask array, series or index (rows,), optional
             Whom each record belongs to; then all records of a person can be forgotten at once.
-        sample_weight : Dask array or series (rows,), optional
+        sample_weight : str, Dask array or series (rows,), optional
             How often each record counts, 0 or more, in the partitions of `X`. The largest and the
             sum are computed once more for `max_weight` and `public_n`.
 
@@ -123,9 +125,13 @@ class _OnWorkers(Unlearner, ABC):
         self._validate_params()
         client = self.client_
         index = None
+        given = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        part = taken(X, given)
+        ids, subjects, sample_weight = part.values.values()
         if ids is None and (index := index_of(X, y)) is not None:
             name, ids = index
-        collections = Collections(X, y, ids, subjects, sample_weight)
+        collections = Collections(part.X, y, ids, subjects, sample_weight)
+        self._columns = part.names
         counts, targets = self._surveyed(client, collections)
         weights = None if sample_weight is None else self._weighed(client, collections)
         _, declared, settings = self._learn_targets(targets, refits=False)
@@ -264,6 +270,7 @@ class _OnWorkers(Unlearner, ABC):
         import dask.array as da
 
         local = self.to_local()
+        X = without(X, list(self._columns.values()))
         # Workers get the weights, not the place of the vault.
         for own in ("_home", "certificates_"):
             local.__dict__.pop(own, None)
