@@ -262,7 +262,7 @@ event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
-    target_bound=number target_grid=number releases=count
+    target_bound=number target_grid=number releases=count records?=count preprocessing?=refitted
 event/distributed-descent: kind=text setting=setting sample=count parts=count copies=count
     distance=number iterations?=count noise=number grid=number state=perfect|secret
     joint_releases=count releases=count records=count
@@ -949,6 +949,10 @@ NEVER_SAW = {
     ),
 }
 ANEW = "learning from the records after the request alone, with the same public constants"
+ANEW_REFITTED = (
+    "learning from the records after the request alone, which fits its preprocessing again to "
+    "them, with the same public constants"
+)
 NEIGHBOURS = "the same releases from data that differ in the protected records"
 THEOREMS = {
     "output-noise": (
@@ -1109,7 +1113,7 @@ CHOICES = (
 SIZES = (
     *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
-    *("sample", "parts", "residual-budget", "row-grid", "target-grid"),
+    *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -1515,6 +1519,14 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     require(parts == (None,) * 4, "exact removal has no delta, order, mu or adjacency")
     setting, norm = event["setting"], event["setting"]["normalizer"]
     capacity = norm.get("capacity", 2**24)
+    refitted, records = event["preprocessing"], event["records"]
+    if refitted:  # fitted to the records that remain, whose rows are summed anew
+        require(1 <= refitted["min_frequency"] <= LARGEST, "`min_frequency` must be in 1..2^53")
+        require(norm["kind"] == "mean", "fitted preprocessing needs `mean`")
+        stated = records is not None and 1 <= records <= capacity
+        require(stated, "fitted preprocessing needs a stated number of at most 2^24 records")
+    else:
+        require(records is None, "only fitted preprocessing follows the number of records")
     counts = [setting["parameters"], setting["group"], event["releases"], norm.get("n", 1)]
     require(min(*counts, capacity) > 0, "a count of the event is 0")
     require(setting["lipschitz"] > 0, "`lipschitz` must be above 0")
@@ -1534,7 +1546,7 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
         "epsilon": ZERO,
         "advantage": ZERO,
         "group": "any",
-        "reference": ANEW,
+        "reference": ANEW_REFITTED if refitted else ANEW,
         "requests": "any",
         "releases": 1,
         "theorem": THEOREMS["exact-removal"],
@@ -1845,9 +1857,13 @@ def check_objective(document: Fields) -> str:
         ("smoothness", setting["smoothness"], weight * load * curvature * row**2),
     ]
     if exact:
+        target = ONE
+        if event["preprocessing"]:  # as below
+            require(event["records"] is not None, "y is scaled by records whose number is hidden")
+            target = Decimal(event["records"]).sqrt()
         bounds += [
             ("row_bound", event["row_bound"], row),
-            ("target_bound", event["target_bound"], ONE),
+            ("target_bound", event["target_bound"], target),
         ]
     for name, stated, least in bounds:
         holds = stated >= least * (1 - TOLERANCE)
@@ -2003,6 +2019,8 @@ def check_scope(document: Fields) -> str:
         covers = (*covers, REFITTED)
     if exact:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
+    if exact and core(event).get("preprocessing"):  # no sums are kept
+        covers = tuple(text for text in covers if text not in COVERS[3:])
     if why := UNSOUND.get(core(event)["kind"]):
         covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:

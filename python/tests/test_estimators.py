@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from conftest import People
@@ -214,6 +215,22 @@ def test_ridge_removes_exactly(people: People) -> None:
     never = clone(model).set_params(public_n=120).fit(people.X[:100], y[:100])
     assert np.array_equal(model.coef_, never.coef_)
     assert model.certificate_.claims[0].notion == "exact-removal"
+
+
+def test_ridge_fits_tables_and_removes_exactly() -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"age": rng.normal(40, 9, 90), "work": rng.choice(["a", "b", ""], 90)})
+    table.loc[4, "age"] = np.nan
+    y = 3.0 * table["age"].fillna(40) + 20.0 * (table["work"] == "a")
+    model = UnlearningRegressor(mechanism="ridge").fit(table, y)
+    assert model.score(table, y) > 0.98
+    certificate = model.forget(ids=["row:4", "row:5"])
+    assert [claim.notion for claim in certificate.claims] == ["exact-removal"]
+    rest = [row for row in reversed(range(90)) if row not in {4, 5}]
+    never = clone(model).fit(table.iloc[rest].reset_index(drop=True), y.to_numpy()[rest])
+    assert np.array_equal(model.coef_, never.coef_)
+    assert model.intercept_ == never.intercept_
+    assert model.vault_.verify(key=model.vault_.public_key)
 
 
 @pytest.mark.parametrize("labels", [["10", "9"], ["b", "a"], [True, False], [2.0, -1.0], [7, 12]])

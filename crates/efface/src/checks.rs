@@ -1,7 +1,7 @@
 //! Checks of a vault that `efface ledger verify` and `efface doctor` share: its keys and its rows.
 
 use efface_privacy::certificate::{Certificate, CheckOutcome, Constant, Origin, Verdict};
-use efface_privacy::event::{Event, Refitted};
+use efface_privacy::event::Refitted;
 use efface_vault::{Keyring, ReadError, UnlockError, Vault};
 
 use crate::error::Result;
@@ -55,7 +55,7 @@ fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
 }
 
 /// Constants that follow from the number of records and of classes, where preprocessing is fitted.
-const FOLLOW: [&str; 9] = [
+const FOLLOW: [&str; 11] = [
     "loss",
     "lambda",
     "delta",
@@ -64,6 +64,8 @@ const FOLLOW: [&str; 9] = [
     "parameters",
     "distance",
     "noise",
+    "target-bound",
+    "target-grid",
     "plan",
 ];
 
@@ -88,8 +90,5 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
 
 /// How preprocessing was fitted again for a release, where it was.
 pub(crate) fn refitted(certificate: &Certificate) -> Option<Refitted> {
-    match &certificate.event {
-        Event::OutputNoise(event) => event.preprocessing,
-        _ => None,
-    }
+    certificate.event.preprocessing()
 }

@@ -47,6 +47,13 @@ impl MechanismName {
         self == Self::Ridge
     }
 
+    /// Whether preprocessing may be fitted to the records, again with every request: its guarantee
+    /// compares with a run on the same records, and not on rows that a request leaves as they are.
+    #[must_use]
+    pub fn fits_preprocessing(self) -> bool {
+        matches!(self, Self::Solve | Self::Retrain | Self::Ridge)
+    }
+
     /// Whether its published theorem holds, so that its certificates can be valid.
     #[must_use]
     pub fn is_sound(self) -> bool {

@@ -1,5 +1,5 @@
-//! What was computed from the rows, held against them: the sums that `ridge` keeps, and fitted
-//! preprocessing.
+//! What was computed from the rows, held against them: fitted preprocessing, and the sums and weights
+//! of `ridge`.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,11 @@ use crate::encode::{released, weight_bytes};
 use crate::error::Result;
 use crate::mechanism::{refused, ridge_plan};
 use crate::plan::Plan;
-use crate::rows::InVault;
+use crate::rows::{InVault, Labels, Unprepared};
 use crate::store::kept;
 
-/// Computes it anew from the vault's rows: the sums, also against the published weights, or the
-/// preprocessing. A model with neither is passed over.
+/// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
+/// weights. A model with neither is passed over.
 pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
     if plan.fitting.is_some() {
         return preprocessing(vault, plan, verdict);
@@ -55,11 +55,12 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
 /// Fits the preprocessing anew to the vault's rows and holds it against the published one.
 fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
     let Some(model) = vault.model()? else { return Ok(()) };
-    let anew =
-        InVault::at_rest(vault, plan).unprepared().and_then(|(rows, _)| plan.refitted(&rows));
+    let anew = InVault::at_rest(vault, plan)
+        .unprepared()
+        .and_then(|(rows, _)| Ok((plan.refitted(&rows)?, rows)));
     let stored = released(&model.weights, plan.clone());
-    let (outcome, reason) = match (anew, stored) {
-        (Ok(anew), Ok((stored, _))) if same(&anew, &stored) => (
+    let (outcome, reason) = match (&anew, &stored) {
+        (Ok((anew, _)), Ok((stored, _))) if same(anew, stored) => (
             CheckOutcome::Holds,
             "the preprocessing is that of the vault's rows, bit for bit".to_owned(),
         ),
@@ -70,7 +71,26 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
         (Err(error), _) | (_, Err(error)) => (CheckOutcome::Fails, error.said()),
     };
     verdict.push("preprocessing", outcome, reason);
+    let (Ok((anew, rows)), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
+    if plan.mechanism.is_exact() {
+        let (outcome, reason) = match solved(&anew, &rows) {
+            Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
+                (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
+            }
+            Ok(_) => (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned()),
+            Err(error) => (CheckOutcome::Fails, error.said()),
+        };
+        verdict.push("sums", outcome, reason);
+    }
     Ok(())
+}
+
+/// The weights that `ridge` solves from sums over these rows.
+fn solved(plan: &Plan, rows: &Unprepared) -> Result<Vec<f64>> {
+    let ridge = ridge_plan(&plan.constants()?)?;
+    let data = rows.prepare(plan, Labels::Needed)?.data;
+    let sums = ridge.sum(&data, &mut |_| ControlFlow::Continue(()));
+    sums.and_then(|sums| ridge.weights(&sums)).map_err(refused(plan.mechanism))
 }
 
 /// The same statistics of as many records.

@@ -39,6 +39,19 @@ pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
         Normalizer::Mean { .. } => 1 << MEAN_CAPACITY_BITS,
     };
     rule("capacity", "in 1..=2^53", capacity.to_string(), (1..=1 << 53).contains(&capacity))?;
+    if let Some(fitted) = event.preprocessing {
+        let mean = matches!(setting.normalizer, Normalizer::Mean { .. });
+        rule("normalizer", "`mean` with fitted preprocessing", "fixed".to_owned(), mean)?;
+        let least = fitted.min_frequency;
+        rule("min_frequency", "in 1..=2^53", least.to_string(), (1..=1 << 53).contains(&least))?;
+        let records = event.records.unwrap_or(0);
+        let summed = (1..=capacity).contains(&records);
+        rule("records", "stated, and in 1..=2^24", records.to_string(), summed)?;
+    } else {
+        let records = event.records.map_or_else(String::new, |records| records.to_string());
+        let none = event.records.is_none();
+        rule("records", "stated with fitted preprocessing only", records, none)?;
+    }
     let lipschitz = setting.lipschitz;
     rule("lipschitz", "above 0", text(lipschitz), lipschitz.0 > 0.0)?;
     let ordinary = 1e-100..=1e100;

@@ -45,7 +45,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     ];
     if let Event::ExactRemoval(event) = core {
         bounds.push(("row-bound", event.row_bound, row));
-        bounds.push(("target-bound", event.target_bound, 1.0));
+        bounds.push(("target-bound", event.target_bound, largest_target(core)?));
     }
     for (name, stated, least) in bounds {
         // The least is computed to within a few units in the last place.
@@ -59,13 +59,14 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
 
 /// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand.
 fn follows_records(certificate: &Certificate) -> Result<(), String> {
-    let Event::OutputNoise(event) = certificate.event.core() else { return Ok(()) };
+    let event = &certificate.event;
     let data = |c: &&Constant| c.name == "lambda" && c.origin == Origin::Data;
-    if event.preprocessing.is_none() || !certificate.constants.iter().any(|c| data(&c)) {
+    if event.preprocessing().is_none() || !certificate.constants.iter().any(|c| data(&c)) {
         return Ok(());
     }
-    let records = event.records.ok_or("`lambda` follows a number of records that is not stated")?;
-    let lambda = event.setting.strong_convexity;
+    let records =
+        event.fitted_records().ok_or("`lambda` follows a number of records that is not stated")?;
+    let lambda = event.setting().strong_convexity;
     if lambda.0 == 1.0 / records.max(1) as f64 {
         return Ok(());
     }
@@ -74,16 +75,11 @@ fn follows_records(certificate: &Certificate) -> Result<(), String> {
 
 /// Bound on |y|.
 fn largest_target(core: &Event) -> Result<f64, String> {
-    match core {
-        Event::OutputNoise(event) if event.preprocessing.is_some() => match event.records {
-            Some(records) => Ok((records as f64).sqrt()),
-            None => {
-                Err("fitted preprocessing scales y by the records, whose number is not stated"
-                    .into())
-            }
-        },
-        _ => Ok(1.0),
+    if core.preprocessing().is_none() {
+        return Ok(1.0);
     }
+    let unstated = "fitted preprocessing scales y by the records, whose number is not stated";
+    core.fitted_records().map(|records| (records as f64).sqrt()).ok_or_else(|| unstated.into())
 }
 
 /// The largest weight of a record; 1 where none is listed, as records then have no weights.

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 22] = [
+const SIZES: [&str; 23] = [
     "n",
     "capacity",
     "minimum",
@@ -33,6 +33,7 @@ const SIZES: [&str; 22] = [
     "parts",
     "residual-budget",
     "row-grid",
+    "target-bound",
     "target-grid",
 ];
 

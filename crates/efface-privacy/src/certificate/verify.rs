@@ -300,7 +300,7 @@ const PUBLIC: [&str; 9] = [
 fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     match (name, certificate.event.core()) {
         ("lambda", Event::Descent(event)) => event.variant.chooses_lambda(),
-        ("lambda" | "loss", Event::OutputNoise(event)) => event.preprocessing.is_some(),
+        ("lambda" | "loss", event) if event.preprocessing().is_some() => true,
         ("lambda", _) => false,
         _ => !PUBLIC.contains(&name) && !name.starts_with("given-"),
     }
@@ -309,11 +309,6 @@ fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
 /// Whether the claims hold for what learning started from, as far as the event says.
 fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
-}
-
-/// Whether preprocessing is fitted again with every request.
-fn refitted(event: &Event) -> bool {
-    matches!(event.core(), Event::OutputNoise(event) if event.preprocessing.is_some())
 }
 
 /// Whether records have weights, which a certificate says by listing the largest.
@@ -344,7 +339,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("row-count", replace || counted),
         ("group", private),
         ("weights", weighted(certificate)),
-        ("preprocessing", refitted(&certificate.event)),
+        ("preprocessing", certificate.event.preprocessing().is_some()),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];

@@ -3,17 +3,24 @@
 use super::account::{Account, Bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, exact};
-use crate::event::ExactRemoval;
+use crate::event::{ExactRemoval, Refitted};
 use crate::quantity::Epsilon;
+
+const ANEW: &str =
+    "learning from the records after the request alone, with the same public constants";
+const ANEW_REFITTED: &str = "learning from the records after the request alone, which fits its \
+    preprocessing again to them, with the same public constants";
 
 impl Account for ExactRemoval {
     fn constants(&self) -> Vec<(&'static str, String)> {
-        vec![
+        let mut list = vec![
             ("row-bound", self.row_bound.to_string()),
             ("row-grid", self.row_grid.to_string()),
             ("target-bound", self.target_bound.to_string()),
             ("target-grid", self.target_grid.to_string()),
-        ]
+        ];
+        list.extend(self.preprocessing.iter().flat_map(Refitted::constants));
+        list
     }
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
@@ -38,15 +45,14 @@ impl Account for ExactRemoval {
             requests: Requests::Any,
             releases: 1,
             group: "any".to_owned(),
-            reference: "learning from the records after the request alone, with the same \
-                        public constants",
+            reference: if self.preprocessing.is_some() { ANEW_REFITTED } else { ANEW },
             theorem: "whole-number sums of rounded records, solved in a fixed order: a function \
                 of the current records only",
         })
     }
 
     fn states_counts(&self) -> Result<bool, String> {
-        Ok(false)
+        Ok(self.records.is_some())
     }
 
     fn steps_are_fixed(
@@ -81,7 +87,19 @@ mod tests {
             target_bound: Decimal(1.0),
             target_grid: Decimal(2.0_f64.powi(-22)),
             releases: 3,
+            records: None,
+            preprocessing: None,
         }
+    }
+
+    /// The same with fitted preprocessing, of so many records.
+    fn refitted(records: u64) -> ExactRemoval {
+        let mut event = event();
+        event.setting.normalizer = Normalizer::Mean { minimum: 0 };
+        (event.row_grid.0, event.target_grid.0) = (2.0_f64.powi(-18), 2.0_f64.powi(-19));
+        event.records = Some(records);
+        event.preprocessing = Some(Refitted { min_frequency: 10 });
+        event
     }
 
     fn ask(event: ExactRemoval, question: &Question) -> Result<super::super::Claim, ClaimError> {
@@ -107,6 +125,35 @@ mod tests {
         }
         let other = evaluate(&Event::ExactRemoval(event()), &Question::Exact, Accountant::Gdp);
         assert!(matches!(other, Err(ClaimError::Accountant(_))));
+    }
+
+    #[test]
+    fn fitted_preprocessing_is_part_of_the_reference_and_needs_its_records() {
+        for records in [1, 1 << 24] {
+            let claim = ask(refitted(records), &Question::Exact).unwrap();
+            assert_eq!((claim.epsilon.0, claim.reference.as_str()), (0.0, ANEW_REFITTED));
+        }
+        type Change = fn(&mut ExactRemoval);
+        let changes: [(&str, Change); 6] = [
+            ("records", |e| e.records = None),
+            ("records", |e| e.records = Some(0)),
+            ("records", |e| e.records = Some((1 << 24) + 1)),
+            ("records", |e| e.preprocessing = None),
+            ("min_frequency", |e| e.preprocessing = Some(Refitted { min_frequency: 0 })),
+            ("normalizer", |e| {
+                e.setting.normalizer = Normalizer::Fixed { n: 9, capacity: 9 };
+            }),
+        ];
+        for (name, change) in changes {
+            let mut event = refitted(7);
+            change(&mut event);
+            let refused = ask(event, &Question::Exact);
+            let Err(ClaimError::Accountant(AccountantError::Malformed { name: got, .. })) = refused
+            else {
+                panic!("{name}: {refused:?}")
+            };
+            assert_eq!(got, name);
+        }
     }
 
     #[test]

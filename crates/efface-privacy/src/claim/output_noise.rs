@@ -3,7 +3,7 @@
 use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, gdp};
-use crate::event::OutputNoise;
+use crate::event::{OutputNoise, Refitted};
 
 const RETRAINED: &str =
     "`retrain` on the data after the request, with the same distance, noise and grid";
@@ -21,10 +21,7 @@ impl Account for OutputNoise {
             ("noise", self.noise.to_string()),
             ("releases", self.joint_releases.to_string()),
         ];
-        if let Some(fitted) = &self.preprocessing {
-            list.push(("preprocess", "fitted".to_owned()));
-            list.push(("min-frequency", fitted.min_frequency.to_string()));
-        }
+        list.extend(self.preprocessing.iter().flat_map(Refitted::constants));
         list
     }
 

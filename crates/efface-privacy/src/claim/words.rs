@@ -134,11 +134,11 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     }
     let core = event.core();
     let exact = core.grid().is_none();
-    let refitted = matches!(core, Event::OutputNoise(event) if event.preprocessing.is_some());
+    let refitted = event.preprocessing().is_some();
     if refitted {
         covers.push(REFITTED.to_owned());
     }
-    if exact {
+    if exact && !refitted {
         covers.push(
             "the kept sums, which depend on the remaining rows and public constants only".into(),
         );

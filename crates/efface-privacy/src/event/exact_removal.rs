@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Setting, State, Stated};
+use super::{Facts, Refitted, Setting, State, Stated};
 use crate::quantity::Decimal;
 
 /// Weights solved, in a fixed order of float64 operations, from whole-number sums over the rounded
@@ -25,6 +25,14 @@ pub struct ExactRemoval {
     pub target_grid: Decimal,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
+    /// Records summed, where preprocessing is fitted, whose constants follow from their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// Preprocessing that was released with the weights, and whose rows were summed anew; none where
+    /// rows were mapped by public constants alone, and sums are kept. `setting.parameters` then is a
+    /// public upper bound on their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preprocessing: Option<Refitted>,
 }
 
 impl Stated for ExactRemoval {

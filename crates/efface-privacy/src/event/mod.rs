@@ -97,6 +97,25 @@ impl Event {
     pub fn grid(&self) -> Option<Decimal> {
         self.facts().grid
     }
+
+    /// The preprocessing that was fitted again for this release and published with it, where it was.
+    #[must_use]
+    pub fn preprocessing(&self) -> Option<Refitted> {
+        match self.core() {
+            Self::OutputNoise(event) => event.preprocessing,
+            Self::ExactRemoval(event) => event.preprocessing,
+            _ => None,
+        }
+    }
+
+    /// Records that such preprocessing was fitted to, where they are stated.
+    pub(crate) fn fitted_records(&self) -> Option<u64> {
+        match self.core() {
+            Self::OutputNoise(event) => event.preprocessing.and(event.records),
+            Self::ExactRemoval(event) => event.preprocessing.and(event.records),
+            _ => None,
+        }
+    }
 }
 
 /// An event that states its facts.

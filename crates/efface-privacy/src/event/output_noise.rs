@@ -56,6 +56,13 @@ pub struct Refitted {
     pub min_frequency: u64,
 }
 
+impl Refitted {
+    /// Its constants under the names by which certificates list them.
+    pub(crate) fn constants(&self) -> [(&'static str, String); 2] {
+        [("preprocess", "fitted".to_owned()), ("min-frequency", self.min_frequency.to_string())]
+    }
+}
+
 impl Stated for OutputNoise {
     fn facts(&self) -> Facts<'_> {
         Facts {

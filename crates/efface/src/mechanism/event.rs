@@ -4,7 +4,7 @@ use efface_learn::mechanism::Change;
 use efface_privacy::event::{Composed, Event, Refitted};
 use efface_privacy::quantity::Decimal;
 
-use super::of;
+use super::{foreign, of};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Schedule};
 
@@ -48,15 +48,25 @@ pub(crate) fn stated(
     if plan.hides_counts() {
         of(plan.mechanism).hide_counts(plan, &mut event);
     }
-    if let (Some(fitting), Event::OutputNoise(event)) = (&plan.fitting, &mut event) {
+    if let Some(fitting) = &plan.fitting {
+        let preprocessing = Some(Refitted { min_frequency: fitting.rules.min_records.into() });
         // As many parameters as any records could give: their number would tell of the records.
-        event.setting = plan.setting.clone();
-        if let Schedule::Output(output) = &plan.schedule {
-            event.distance = Decimal(output.distance);
-            event.noise = Decimal(output.noise);
-            event.grid = Decimal(output.grid);
+        let setting = plan.setting.clone();
+        match &mut event {
+            Event::OutputNoise(event) => {
+                if let Schedule::Output(output) = &plan.schedule {
+                    event.distance = Decimal(output.distance);
+                    event.noise = Decimal(output.noise);
+                    event.grid = Decimal(output.grid);
+                }
+                (event.setting, event.preprocessing) = (setting, preprocessing);
+            }
+            Event::ExactRemoval(event) => {
+                (event.setting, event.preprocessing) = (setting, preprocessing);
+                event.records = Some(fitting.records);
+            }
+            _ => return Err(foreign(plan)),
         }
-        event.preprocessing = Some(Refitted { min_frequency: fitting.rules.min_records.into() });
     }
     let Some(given) = &plan.given else { return Ok(event) };
     let before = match previous {

@@ -26,6 +26,7 @@ pub(crate) use solve::remembers;
 
 use std::ops::ControlFlow;
 
+use efface_learn::loss::LossName;
 use efface_learn::mechanism::{Change, Kept, Released};
 use efface_learn::solver::Progress as Pass;
 use efface_learn::{Constants, Objective};
@@ -59,6 +60,7 @@ pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
 pub(crate) struct Defaults {
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
+    pub(crate) loss: LossName,
     pub(crate) state: State,
     pub(crate) mean: bool,
 }
@@ -68,6 +70,7 @@ impl Default for Defaults {
         Self {
             notion: Notion::IndistinguishableFromRetraining,
             accountant: Accountant::Gdp,
+            loss: LossName::Logistic,
             state: State::Perfect,
             mean: false,
         }
@@ -76,7 +79,7 @@ impl Default for Defaults {
 
 /// What the engine asks of a mechanism.
 pub(crate) trait Mechanism: Sync {
-    /// Notion, accountant, state and normaliser where none is asked for.
+    /// Notion, accountant, loss, state and normaliser where none is asked for.
     fn defaults(&self, _settings: &Settings, _variant: Variant) -> Defaults {
         Defaults::default()
     }
@@ -371,7 +374,7 @@ impl Plan {
     /// Whether something beside model and records is kept between requests.
     #[must_use]
     pub fn keeps_state(&self) -> bool {
-        self.state == State::Secret || self.mechanism.is_exact()
+        self.state == State::Secret || (self.mechanism.is_exact() && self.fitting.is_none())
     }
 
     /// Whether releases since the last refresh are counted against a limit.

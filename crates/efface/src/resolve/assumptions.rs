@@ -25,14 +25,14 @@ pub(super) fn assumptions(
         ),
         Evidence::Enforced,
     )];
-    if exact {
+    if exact && !choices.fitted {
         list.push(assumption(
             "stored-rows",
             "deleting a row subtracts exactly what it added to the sums: rows in the vault are \
              unchanged (`efface ledger verify` recomputes the sums and compares)",
             Evidence::Assumed,
         ));
-    } else {
+    } else if !exact {
         list.push(assumption(
             "randomness",
             if choices.settings.seed.is_some() {

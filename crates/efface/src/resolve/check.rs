@@ -30,8 +30,6 @@ impl Choices {
         s.check()?;
         let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
         let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
-        let name = s.loss.as_deref().unwrap_or(default::LOSS);
-        let loss = named(Code::Loss, name, LossName::ALL, LossName::name)?;
         if let Some(name) = s.preprocess.as_deref() {
             known(Code::Preprocess, name, &PREPROCESSING)?;
         }
@@ -41,6 +39,10 @@ impl Choices {
         };
         let engine = of(mechanism);
         let defaults = engine.defaults(s, variant);
+        let loss = match s.loss.as_deref() {
+            None => defaults.loss,
+            Some(name) => named(Code::Loss, name, LossName::ALL, LossName::name)?,
+        };
         let notion = match s.notion.as_deref() {
             None => defaults.notion,
             Some(name) => named(Code::Notion, name, Notion::ALL, Notion::name)?,
@@ -231,9 +233,8 @@ impl Choices {
         }
         let s = &self.settings;
         let (mechanism, notion) = (self.mechanism.name(), self.notion.name());
-        let optimum = matches!(self.mechanism, MechanismName::Solve | MechanismName::Retrain);
         let declared = "use `§preprocess declared`";
-        let why = if !optimum {
+        let why = if !self.mechanism.fits_preprocessing() {
             Some((
                 format!("`§mechanism {mechanism}`"),
                 "its guarantee compares runs on rows that do not change with a request",

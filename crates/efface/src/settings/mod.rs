@@ -41,7 +41,11 @@ impl Settings {
         let is = |given: &Option<String>, names: &[&str]| {
             given.as_deref().is_some_and(|name| names.contains(&name))
         };
-        let optimum = [MechanismName::Solve, MechanismName::Retrain].map(MechanismName::name);
+        let fitting: Vec<&str> = MechanismName::ALL
+            .into_iter()
+            .filter(|mechanism| mechanism.fits_preprocessing())
+            .map(MechanismName::name)
+            .collect();
         let constants = [
             self.row_norm.is_some(),
             self.row_map.is_some(),
@@ -51,8 +55,8 @@ impl Settings {
             self.capacity.is_some(),
             self.minimum.is_some(),
         ];
-        self.mechanism.is_some() && !is(&self.mechanism, &optimum)
-            || is(&self.notion, &["differential-privacy", "exact-removal"])
+        self.mechanism.is_some() && !is(&self.mechanism, &fitting)
+            || is(&self.notion, &["differential-privacy"])
             || is(&self.state, &["secret"])
             || is(&self.normalizer, &["fixed"])
             || self.interactions.is_some()
@@ -226,6 +230,7 @@ mod tests {
         assert!(none().fits_preprocessing(true) && !none().fits_preprocessing(false));
         for settings in [
             Settings { mechanism: named("retrain"), ..none() },
+            Settings { mechanism: named("ridge"), ..none() },
             Settings { notion: named("deletion-privacy"), ..none() },
             Settings { loss: named("squared"), lambda: Some(0.1), ..none() },
             Settings { normalizer: named("mean"), min_frequency: Some(3), ..none() },
@@ -235,7 +240,6 @@ mod tests {
         let privacy = Some(Privacy::default());
         for settings in [
             Settings { mechanism: named("noisy-gd"), ..none() },
-            Settings { mechanism: named("ridge"), ..none() },
             Settings { notion: named("differential-privacy"), ..none() },
             Settings { state: named("secret"), ..none() },
             Settings { normalizer: named("fixed"), ..none() },

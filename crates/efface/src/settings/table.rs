@@ -138,9 +138,9 @@ settings! {
     /// the records and again with every request, or `declared`, by public constants alone
     ///
     /// Fitted preprocessing takes tables as they are: words, dates, missing values. It is part of
-    /// what certificates cover, for `solve` and `retrain` in `perfect` state, but the release then
-    /// holds exact statistics of the records, so that nothing is claimed of those who remain. Arrays
-    /// of numbers are supposed to be scaled already. `differential-privacy`, other mechanisms,
+    /// what certificates cover, for `solve`, `retrain` and `ridge` in `perfect` state, but the release
+    /// then holds exact statistics of the records, so that nothing is claimed of those who remain.
+    /// Arrays of numbers are supposed to be scaled already. `differential-privacy`, other mechanisms,
     /// `secret` state, a schema and whatever declares a public constant of the rows, of y or of N go
     /// with declared preprocessing.
     preprocess: Option<String> {

@@ -242,7 +242,6 @@ fn what_cannot_be_promised_is_refused() {
     };
     for (change, words) in [
         ((|s| s.mechanism = Some("noisy-gd".into())) as fn(&mut Settings), "noisy-gd"),
-        (|s| s.mechanism = Some("ridge".into()), "ridge"),
         (|s| s.state = Some("secret".into()), "secret"),
         (|s| s.notion = Some("differential-privacy".into()), "differential-privacy"),
         (|s| s.normalizer = Some("fixed".into()), "normalizer"),

@@ -8,6 +8,7 @@ mod erasures;
 mod faint;
 mod files;
 mod fitted;
+mod fitted_ridge;
 mod histories;
 mod in_memory;
 mod kept;

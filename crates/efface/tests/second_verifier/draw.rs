@@ -164,25 +164,37 @@ impl Draw {
         Event::Composed(Composed { given, removed, inner: Box::new(inner) })
     }
 
-    fn exact_removal(&mut self) -> Event {
+    fn exact_removal(&mut self, private: bool) -> Event {
         let mean = self.coin();
-        let (mut setting, _) = self.setting(mean);
+        let (mut setting, records) = self.setting(mean);
+        let refitted = mean && !private && setting.parameters % 3 > 0;
         setting.lipschitz = Decimal(f64::INFINITY);
         let capacity = match setting.normalizer {
             Normalizer::Fixed { capacity, .. } => capacity,
             Normalizer::Mean { .. } => 1 << 24,
         };
         let bits = ((62 - capacity.next_power_of_two().ilog2()) / 2).min(22);
-        let mut part = |least| {
-            let bound = self.number(least, 3.0);
+        let mut part = |least: f64| {
+            let bound = self.number(least, least.max(0.0) + 3.0);
             let grid = (bound.log2().ceil() - f64::from(bits)).exp2();
             (Decimal(bound), Decimal(grid))
         };
-        let ((row_bound, row_grid), (target_bound, target_grid)) = (part(-3.0), part(0.0));
+        let (row_bound, row_grid) = part(-3.0);
+        // y that is scaled by the records is as large as the root of their number.
+        let least = if refitted { 0.5 * (records as f64).log10() } else { 0.0 };
+        let (target_bound, target_grid) = part(least);
         let releases = self.count(1000);
-        let event =
-            ExactRemoval { setting, row_bound, row_grid, target_bound, target_grid, releases };
-        Event::ExactRemoval(event)
+        let min_frequency = 1 + releases % 30;
+        Event::ExactRemoval(ExactRemoval {
+            setting,
+            row_bound,
+            row_grid,
+            target_bound,
+            target_grid,
+            releases,
+            records: refitted.then_some(records),
+            preprocessing: refitted.then_some(Refitted { min_frequency }),
+        })
     }
 
     fn distributed_descent(&mut self) -> Event {
@@ -295,7 +307,7 @@ impl Draw {
             let event = match self.0.next_u64() % 6 {
                 0 if !private => self.descent(delta),
                 1 if !private => self.distributed_descent(),
-                2 => self.exact_removal(),
+                2 => self.exact_removal(private),
                 0 | 1 | 3 => self.output_noise(private),
                 _ => self.noisy_gd(private),
             };
@@ -478,7 +490,7 @@ fn certificate(
     if let Event::Composed(_) = event {
         assumptions.push("given");
     }
-    if matches!(event.core(), Event::OutputNoise(event) if event.preprocessing.is_some()) {
+    if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
     }
     let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);

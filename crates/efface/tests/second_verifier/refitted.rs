@@ -2,9 +2,10 @@
 
 use efface_privacy::certificate::Certificate;
 use efface_privacy::claim::{Claim, Notion, Requests};
-use efface_privacy::event::{Event, Normalizer, OutputNoise, Refitted, State};
+use efface_privacy::event::{Event, ExactRemoval, Normalizer, OutputNoise, Refitted, State};
+use efface_privacy::quantity::Decimal;
 
-use crate::breaks::{Break, unassume};
+use crate::breaks::{Break, exact, unassume};
 
 /// Says of an optimum that its preprocessing is fitted, where that can be wrong.
 fn refit(certificate: &mut Certificate, wrong: impl Fn(&OutputNoise) -> bool) -> bool {
@@ -15,6 +16,30 @@ fn refit(certificate: &mut Certificate, wrong: impl Fn(&OutputNoise) -> bool) ->
         }
         _ => false,
     }
+}
+
+fn rarest(fitted: &mut Option<Refitted>) -> bool {
+    fitted.as_mut().is_some_and(|fitted| {
+        fitted.min_frequency = 0;
+        true
+    })
+}
+
+/// Says of exact sums that their rows are fitted, where that can be wrong.
+fn refit_exact(certificate: &mut Certificate, wrong: impl Fn(&ExactRemoval) -> bool) -> bool {
+    exact(certificate).is_some_and(|event| {
+        let told = event.preprocessing.is_none() && wrong(event);
+        event.preprocessing = Some(Refitted { min_frequency: 10 });
+        told
+    })
+}
+
+/// Changes the event of exact sums of fitted rows.
+fn of_fitted(certificate: &mut Certificate, change: impl Fn(&mut ExactRemoval)) -> bool {
+    exact(certificate).filter(|event| event.preprocessing.is_some()).is_some_and(|event| {
+        change(event);
+        true
+    })
 }
 
 /// The start of the name of a check that must fail, and how to make it fail.
@@ -32,10 +57,25 @@ pub(super) const REFITTED_BREAKS: &[(&str, Break)] = &[
         refit(c, |_| told)
     }),
     ("claim", |c| match &mut c.event {
-        Event::OutputNoise(event) => event.preprocessing.as_mut().is_some_and(|fitted| {
-            fitted.min_frequency = 0;
-            true
-        }),
+        Event::OutputNoise(event) => rarest(&mut event.preprocessing),
+        Event::ExactRemoval(event) => rarest(&mut event.preprocessing),
         _ => false,
+    }),
+    // Exact sums of fitted rows: of how many records, and of targets how large.
+    ("claim", |c| refit_exact(c, |e| !matches!(e.setting.normalizer, Normalizer::Mean { .. }))),
+    ("claim", |c| refit_exact(c, |e| e.records.is_none())),
+    ("claim", |c| of_fitted(c, |e| e.records = None)),
+    ("claim", |c| of_fitted(c, |e| e.records = Some((1 << 24) + 1))),
+    ("claim", |c| of_fitted(c, |e| e.preprocessing = None)),
+    ("objective", |c| {
+        of_fitted(c, |e| {
+            let records = e.records.unwrap_or(0) as f64;
+            e.target_bound = Decimal(0.999 * records.sqrt());
+        })
+    }),
+    ("scope", |c| {
+        let kept = "the kept sums, which depend on the remaining rows and public constants only";
+        c.scope.covers.push(kept.to_owned());
+        of_fitted(c, |_| ())
     }),
 ];

@@ -137,6 +137,8 @@ impl RidgePlan {
             target_bound: Decimal(declared.target_bound.max(1e-100)),
             target_grid: Decimal(power_of_two(-self.quantiser.target_places())),
             releases,
+            records: None,
+            preprocessing: None,
         }
     }
 

@@ -4,10 +4,11 @@ mod cost;
 
 use std::ops::ControlFlow;
 
-use efface_learn::Constants;
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::{Change, Kept, Released, RidgePlan, ridge};
+use efface_learn::{Constants, Declared};
 use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, State, Variant};
 
@@ -29,11 +30,23 @@ pub(crate) fn plan(constants: &Constants) -> Result<RidgePlan> {
     RidgePlan::new(constants.clone()).map_err(refused(NAME))
 }
 
+/// The same before any record is seen. Where preprocessing is `fitted`, the columns follow the records:
+/// lambda must be enough for the most that are taken, so that no deletion fails for their number.
+fn public_plan(constants: &Constants, fitted: bool) -> Result<RidgePlan> {
+    if !fitted {
+        return plan(constants);
+    }
+    let cols = ridge::MOST_COLUMNS;
+    let most = Declared { cols, ..constants.declared().clone() }.check();
+    plan(&most.map_err(|error| refused(NAME)(error.into()))?)
+}
+
 impl Mechanism for Ridge {
     fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
         Defaults {
             notion: Notion::ExactRemoval,
             accountant: Accountant::Exact,
+            loss: LossName::Squared,
             ..Defaults::default()
         }
     }
@@ -55,38 +68,51 @@ impl Mechanism for Ridge {
     }
 
     /// Lists the grids that rows and targets are rounded to.
-    fn schedule(&self, _: &Choices, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
-        let event = plan(public.constants)?.event(1);
-        for (name, value) in [("row-bound", event.row_bound), ("target-bound", event.target_bound)]
-        {
-            list.add(name, value, origin(false, &[]));
-        }
-        for (name, value) in [("row-grid", event.row_grid), ("target-grid", event.target_grid)] {
-            list.add(name, value, origin(false, &[public.normalizer_origin]));
+    fn schedule(
+        &self,
+        choices: &Choices,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule> {
+        let event = public_plan(public.constants, choices.fitted)?.event(1);
+        // y that is scaled by the records is as large as the root of their number.
+        let scaled = if choices.fitted { Origin::Data } else { Origin::Default };
+        for (name, value, from) in [
+            ("row-bound", event.row_bound, Origin::Default),
+            ("target-bound", event.target_bound, scaled),
+            ("row-grid", event.row_grid, public.normalizer_origin),
+            ("target-grid", event.target_grid, origin(false, &[public.normalizer_origin, scaled])),
+        ] {
+            list.add(name, value, origin(false, &[from]));
         }
         Ok(Schedule::Sums)
     }
 
     fn examine(&self, given: &Plan, constants: &Constants) -> Result<()> {
         match given.schedule {
-            Schedule::Sums => plan(constants).map(drop),
+            Schedule::Sums => public_plan(constants, given.fitting.is_some()).map(drop),
             _ => Err(foreign(given)),
         }
     }
 
-    fn uses_changed_rows(&self, _: &Plan) -> bool {
-        true
+    fn uses_changed_rows(&self, plan: &Plan) -> bool {
+        plan.keeps_state()
     }
 
-    /// Learns, or serves a request from the kept sums and the rows that it changes.
+    /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
+    /// is fitted again, from sums over all rows, which nothing is kept of.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let (plan, releases) = (&plan(run.constants)?, run.releases);
         let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
+        let kept = run.plan.keeps_state();
+        let anew = |watch: &mut ridge::Watch<'_>| {
+            let learnt = ridge::learn(plan, run.rows.data()?, watch).map_err(refused(NAME))?;
+            let event = Event::ExactRemoval(plan.event(releases));
+            Ok(Released { event, kept: learnt.kept.filter(|_| kept), ..learnt })
+        };
         match run.start {
-            Start::Nothing => ridge::learn(plan, run.rows.data()?, watch).map(|learnt| Released {
-                event: Event::ExactRemoval(plan.event(releases)),
-                ..learnt
-            }),
+            Start::Nothing => return anew(watch),
+            Start::Request(_) if !kept => return anew(watch),
             Start::Given(_) => {
                 return Err(Error::refused(Code::By(NAME), "`ridge` takes no start"));
             }
@@ -99,8 +125,8 @@ impl Mechanism for Ridge {
         .map_err(refused(NAME))
     }
 
-    fn first_event(&self, _: &Plan, constants: &Constants, _: usize) -> Result<Event> {
-        Ok(Event::ExactRemoval(plan(constants)?.event(1)))
+    fn first_event(&self, plan: &Plan, constants: &Constants, _: usize) -> Result<Event> {
+        Ok(Event::ExactRemoval(public_plan(constants, plan.fitting.is_some())?.event(1)))
     }
 
     fn advance(

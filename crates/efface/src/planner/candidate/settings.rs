@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{DEFAULT_EXCESS_RISK, least_steps};
 use crate::plan::{Choices, Plan};
 use crate::planner::forecast;
-use crate::settings::{MechanismName, Settings};
+use crate::settings::{MechanismName, Settings, default};
 
 /// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
 /// what depends on the objective only.
@@ -77,6 +77,8 @@ pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
         releases: None,
         max_group: None,
         noise: None,
+        // The loss that all candidates are compared on.
+        loss: asked.loss.clone().or_else(|| Some(default::LOSS.to_owned())),
         ..bare(asked, MechanismName::Ridge)
     }))
 }
