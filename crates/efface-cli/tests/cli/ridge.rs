@@ -107,6 +107,23 @@ fn altered_sums_and_rows_are_noticed() {
 }
 
 #[test]
+fn columns_are_fitted_where_nothing_is_declared() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Number, 0, 60));
+    let train = "train data.csv --label y --id id --subject user --mechanism ridge -o m.efface";
+    let ran = w.efface(train).done().stdout;
+    assert!(ran.contains("preprocessing, fitted to the records"), "{ran}");
+    let deleted = w.efface("delete m.efface --record r7 --record r8").done().stdout;
+    assert!(deleted.contains("bit for bit"), "{deleted}");
+    let key = w.public_key();
+    let ran = w.run(&["ledger", "verify", "m.efface", "--key", &key]).done().stdout;
+    assert!(ran.contains("rows and weights agree, bit for bit"), "{ran}");
+    let page = w.efface("certificate show m.efface").done().stdout;
+    assert!(page.contains("exact means, scales and counts"), "{page}");
+    w.efface("audit m.efface").fails(1, &["bit for bit"]);
+}
+
+#[test]
 fn settings_that_do_not_fit_are_refused() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Number, 0, 60));
@@ -130,7 +147,7 @@ fn settings_that_do_not_fit_are_refused() {
         w.efface(&format!("{TRAIN} {more}")).fails(1, &[part]);
     }
     let other = "train data.csv --label y --id id --subject user -o m.efface";
-    w.efface(&format!("{other} --mechanism ridge")).fails(1, &["`--loss squared`"]);
+    w.efface(&format!("{other} --mechanism ridge --loss logistic")).fails(1, &["`--loss squared`"]);
     w.efface(&format!("{other} --notion exact-removal")).fails(1, &["`--mechanism ridge"]);
     w.efface(TRAIN).done();
     w.efface("refresh m.efface").fails(1, &["no kept state"]);

@@ -10,7 +10,7 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::plan::{Choices, Facts, Ids, SampleWeights};
-use crate::settings::Settings;
+use crate::settings::{Settings, default};
 use crate::source::Source;
 use crate::table::{facts_of, read_table};
 
@@ -59,7 +59,9 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
         return Err(Error::input(Code::Start, "a plan cannot have a start")
             .hint("plan without it, then give `§start` and the chosen settings to `train`"));
     }
-    let alone = Settings { mechanism: settings.mechanism.clone(), ..Settings::default() };
+    // With a loss that asks for nothing else, whichever the mechanism would take by itself.
+    let loss = Some(default::LOSS.to_owned());
+    let alone = Settings { mechanism: settings.mechanism.clone(), loss, ..Settings::default() };
     match Choices::new(alone) {
         Err(error) if error.kind() == Kind::Input => return Err(error),
         _ => {}
