@@ -160,6 +160,8 @@ pub struct Status {
     pub records: u64,
     /// Where the ids of records come from.
     pub named_by: Ids,
+    /// K of the name `row:K` that the next record gets, where records are named by position.
+    pub next_row: Option<u64>,
     /// Distinct subjects now.
     pub subjects: u64,
     /// The most records it may have.

@@ -16,7 +16,7 @@ use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::mechanism::remembers;
 use crate::notice::{Sizes, of_plan};
 use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
-use crate::plan::{Plan, Schedule, private_notion};
+use crate::plan::{Ids, Plan, Schedule, private_notion};
 use crate::resolve::declaring;
 use crate::store::{Current, kept, open_for_reading};
 
@@ -51,6 +51,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         withdrawn,
         records: counts.records,
         named_by: plan.ids,
+        next_row: (plan.ids == Ids::Position).then(|| vault.next_position()).transpose()?,
         subjects: counts.subjects,
         capacity: plan.capacity(),
         version: current.version,

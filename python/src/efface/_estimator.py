@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
@@ -131,14 +131,21 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         self
             The fitted estimator. If anything fails or is interrupted, it is as it was before.
         """
+        with self._or_as_before():
+            self.__dict__.pop("_listed", None)
+            self._fit(X, y, ids, subjects, sample_weight)
+        return self
+
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        """Take back what was set on the estimator if anything fails."""
         before = self.__dict__.copy()
         try:
-            self._fit(X, y, ids, subjects, sample_weight)
+            yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        return self
 
     def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
         self._validate_params()
@@ -504,6 +511,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def _has_subjects(self) -> bool:
         check_is_fitted(self)
         return bool(json.loads(_engine.plan_of(self._present().path))["subjects"])
+
+    def _next_row(self) -> int | None:
+        found: int | None = json.loads(_engine.status(self._present().path))["next_row"]
+        return found
 
     def _present(self) -> Home:
         self._home.check()

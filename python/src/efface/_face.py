@@ -33,7 +33,8 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
         face["columns"] = columns
     if classes is not None:
         # Classes that come and go with their records stay nowhere but beside the weights.
-        values = None if refits and estimator.classes is None else _plain(classes.tolist())
+        comes_and_goes = refits and estimator._listed_classes() is None
+        values = None if comes_and_goes else _plain(classes.tolist())
         kind = classes.dtype
         # The length of the longest name would tell of it.
         written_as = kind.kind if values is None and kind.kind in "UO" else kind.str

@@ -68,7 +68,9 @@ class Reading:
         ids, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
             self._columns = part.names
-        labels = _rows.labels_of(X, y, source_of(X, y)) if ids is None else ids
+        labels = ids
+        if ids is None:
+            labels = _rows.labels_of(X, y, source_of(X, y), None if fresh else self._next_row)
         given = _rows.as_table(part.X)
         if fresh:
             framed = is_frame(given)
@@ -163,6 +165,10 @@ class Reading:
             names=getattr(self, "feature_names_in_", None),
             classes=classes,
         )
+
+    @abstractmethod
+    def _next_row(self) -> int | None:
+        """The position that names the next record; None where records have names of their own."""
 
     @abstractmethod
     def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:

@@ -79,10 +79,13 @@ def _lists_of_arrow(table: Any) -> Any:
     return numbers.reshape(len(column), column.type.list_size)
 
 
-def labels_of(x: Any, y: Any = None, source: Any = None) -> Any:
+def labels_of(
+    x: Any, y: Any = None, source: Any = None, next_row: Callable[[], int | None] | None = None
+) -> Any:
     """Return the labels of the rows where a pandas index holds some, else None.
 
-    An index that merely counts from 0 says nothing that positions do not.
+    An index that merely counts from 0 says nothing that positions do not, and neither does one that
+    counts on from the rows of a model that names its records by position.
 
     Parameters
     ----------
@@ -91,6 +94,8 @@ def labels_of(x: Any, y: Any = None, source: Any = None) -> Any:
     source : table, optional
         What a pipeline made `x` from, row by row: its index names the rows where a transformer
         left out the names.
+    next_row : callable, optional
+        The number that the model gives to the next row, None where it has names for records.
     """
     given = {"X": _index(x), "y": _index(y), "the pipeline's X": _index(source)}
     named = {name: index for name, index in given.items() if index is not None}
@@ -109,6 +114,15 @@ def labels_of(x: Any, y: Any = None, source: Any = None) -> Any:
             )
     if _counts(named[first]):
         return None
+    if next_row is not None and (start := next_row()) is not None:
+        if _counts(named[first], start):
+            return None
+        raise InputError(
+            f"the index of `{first}` names the rows, but the records of this model are named by "
+            f"position, and the next is `row:{start}`",
+            code="ids",
+            hint=f"name them by position: `{first}.reset_index(drop=True)`",
+        )
     _check_index(first, named[first])
     return named[first]
 
@@ -140,8 +154,9 @@ def _index(x: Any) -> Any:
     return x.index if type(x).__module__.startswith("pandas") and hasattr(x, "index") else None
 
 
-def _counts(index: Any) -> bool:
-    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+def _counts(index: Any, start: int = 0) -> bool:
+    """Whether an index merely counts, from 0 or from the number of the first row."""
+    return type(index).__name__ == "RangeIndex" and index.start == start and index.step == 1
 
 
 def precision_of(x: Any) -> Any:

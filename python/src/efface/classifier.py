@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,16 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from . import _face
 from ._errors import InputError
 from ._estimator import Unlearner
-from ._frames import is_missing
+from ._frames import is_frame, is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
 from ._setting import settings
 from ._settings import chosen_in
 from ._table import class_name
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # What the engine reads as a number.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -96,6 +99,81 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
     >>> model.forget(subjects="person-7") == certificate
     True
     """
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+    ) -> Self:
+        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
+
+        Each call is a request of its own: the model is solved for again on all of the rows so far,
+        starting from the published weights, and published with fresh noise under a certificate
+        of its own, as an addition's. So it costs passes over all rows and not over the new ones
+        alone, and few calls with many rows are better than many with few. The rows are kept, and
+        each of them can be forgotten.
+
+        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
+        first rows: with declared preprocessing the number of rows that `capacity` follows from,
+        and `max_weight`. Declare them where the first rows are few.
+
+        Parameters
+        ----------
+        X, y : as for :meth:`fit`
+            Rows and targets. Rows without names are numbered on: after 100 rows the next is
+            ``"row:100"``.
+        classes : array-like (classes,), optional
+            All classes that may ever come, in the first call. Needed there unless the parameter
+            `classes` lists them, or preprocessing is fitted, where classes come with their records.
+        sample_weight : str, array (rows,) or float, optional
+            As for :meth:`fit`.
+        ids, subjects : str, or iterable of str or int, optional
+            As for :meth:`fit` and :meth:`add`.
+
+        Returns
+        -------
+        self
+            The estimator; `certificate_` is the one of this call.
+        """
+        if self.__sklearn_is_fitted__():
+            self._check_listed(classes)
+            self.add(X, y, ids, subjects, sample_weight=sample_weight)
+            return self
+        if classes is None and self.classes is None and not self._refits(columns=_is_named(X)):
+            raise InputError(
+                "classes must be passed on the first call to partial_fit",
+                code="classes",
+                hint="list all that may ever come: `classes=[...]`",
+            )
+        with self._or_as_before():
+            self.__dict__.pop("_listed", None)
+            self._check_listed(classes)
+            if classes is not None:
+                self._listed = np.unique(np.asarray(classes))
+            self._fit(X, y, ids, subjects, sample_weight)
+        return self
+
+    def _check_listed(self, classes: Any) -> None:
+        """Refuse other classes than those that were listed first."""
+        known = self._listed_classes()
+        if classes is None or known is None or np.array_equal(np.unique(classes), known):
+            return
+        raise InputError(
+            f"`classes={np.unique(classes).tolist()!r}` is not the same as on the first call to "
+            f"partial_fit, {known.tolist()!r}",
+            code="classes",
+        )
+
+    def _listed_classes(self) -> NDArray[Any] | None:
+        """The classes that somebody listed: the parameter, or the first `partial_fit`."""
+        if self.classes is not None:
+            return np.unique(np.asarray(self.classes))
+        return self.__dict__.get("_listed")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class of each row.
@@ -213,7 +291,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         check_labels(y)
         check_classification_targets(y)
         found = np.unique(y)
-        declared = None if self.classes is None else np.unique(np.asarray(self.classes))
+        declared = self._listed_classes()
         self.classes_ = found if declared is None else declared
         if len(self.classes_) < 2:
             raise InputError(
@@ -248,7 +326,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
 
     def _follows_classes(self, published: Published) -> bool:
         """Whether classes come and go with their records."""
-        return published.facts["preprocessing"] is not None and self.classes is None
+        return published.facts["preprocessing"] is not None and self._listed_classes() is None
 
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
         names = published.facts["classes"]
@@ -257,7 +335,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         elif face["classes"]["values"] is None:
             self.classes_ = _typed(names, np.dtype(face["classes"]["type"]))
         else:
-            self.classes_ = _face.classes_in(face)
+            self.classes_ = self._listed = _face.classes_in(face)
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""
@@ -295,6 +373,11 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not is_task(self.loss, "binary")
         return tags
+
+
+def _is_named(X: Any) -> bool:
+    """Whether rows come in named columns, or as a stream of them, which may be read once only."""
+    return is_frame(X) or hasattr(X, "__arrow_c_stream__")
 
 
 def check_labels(y: Any, classes: NDArray[Any] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from ._estimator import Unlearner
 from ._parameters import RegressorParameters
 from ._published import Published
 from ._settings import chosen_in
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # type: ignore[misc]
@@ -73,6 +76,41 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
     >>> model.forget(ids=["row:0", "row:7"]).records
     2
     """
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, subjects: Any = None
+    ) -> Self:
+        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
+
+        Each call is a request of its own: the model is solved for again on all of the rows so far,
+        starting from the published weights, and published with fresh noise under a certificate
+        of its own, as an addition's. So it costs passes over all rows and not over the new ones
+        alone, and few calls with many rows are better than many with few. The rows are kept, and
+        each of them can be forgotten.
+
+        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
+        first rows: with declared preprocessing the range of `y`, the number of rows that
+        `capacity` follows from, and `max_weight`. Declare them where the first rows are few.
+
+        Parameters
+        ----------
+        X, y : as for :meth:`fit`
+            Rows and targets. Rows without names are numbered on: after 100 rows the next is
+            ``"row:100"``.
+        sample_weight : str, array (rows,) or float, optional
+            As for :meth:`fit`.
+        ids, subjects : str, or iterable of str or int, optional
+            As for :meth:`fit` and :meth:`add`.
+
+        Returns
+        -------
+        self
+            The estimator; `certificate_` is the one of this call.
+        """
+        if self.__sklearn_is_fitted__():
+            self.add(X, y, ids, subjects, sample_weight=sample_weight)
+            return self
+        return self.fit(X, y, ids, subjects, sample_weight)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted number for each row.
