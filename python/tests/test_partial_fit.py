@@ -26,26 +26,25 @@ def batches(people: People, *sizes: int) -> Iterator[slice]:
     assert start == len(people.X)
 
 
-@pytest.mark.filterwarnings("ignore:.*far from the 40 records:efface.SettingsWarning")
 def test_each_call_is_an_addition_with_a_certificate(people: People) -> None:
-    model = UnlearningClassifier(capacity=200, public_n=120, **FINE)
+    model = UnlearningClassifier(**FINE)
     with pytest.raises(NotFittedError):
         model.predict(people.X)
-    for rows in batches(people, 40, 50, 30):
+    for rows in batches(people, 20, 70, 30):
         assert model.partial_fit(people.X[rows], people.y[rows], classes=[0, 1]) is model
     assert [certificate.kind for certificate in model.certificates_] == ["train", "add", "add"]
-    assert [certificate.records for certificate in model.certificates_] == [40, 50, 30]
+    assert [certificate.records for certificate in model.certificates_] == [20, 70, 30]
     assert bool(model.verify())
 
     # The model of all rows, whatever the calls were.
-    whole = UnlearningClassifier(capacity=200, public_n=120, **FINE).fit(people.X, people.y)
+    whole = UnlearningClassifier(**FINE).fit(people.X, people.y)
     assert np.allclose(model.coef_, whole.coef_, atol=1e-6)
     assert model.forget(ids=["row:0", "row:119"]).records == 2
 
 
 def test_numbers_are_added_to_alike(people: People) -> None:
     y = people.X[:, 0]
-    model = UnlearningRegressor(target_range=(-2, 2), capacity=200)
+    model = UnlearningRegressor(target_range=(-2, 2))
     for rows in batches(people, 60, 60):
         model.partial_fit(people.X[rows], y[rows], ids=people.ids[rows])
     assert model.status()["records"] == 120
@@ -97,3 +96,10 @@ def test_a_first_call_that_fails_leaves_nothing(people: People) -> None:
     with pytest.raises(efface.InputError):
         model.partial_fit(people.X, people.y, classes=["a", "b"])
     assert model.partial_fit(people.X, people.y, classes=[0, 1]).classes_.tolist() == [0, 1]
+
+
+def test_a_limit_of_rows_that_was_chosen_holds(people: People) -> None:
+    model = UnlearningClassifier(capacity=150).partial_fit(people.X, people.y, classes=[0, 1])
+    with pytest.raises(efface.Refused, match="would have 240 records, but `capacity` is 150"):
+        model.partial_fit(people.X, people.y)
+    assert model.status()["capacity"] == 150

@@ -58,6 +58,12 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         frames = "preprocessing is fitted to data frames, and arrays are taken as they are"
         task = "regressor" if isinstance(estimator, UnlearningRegressor) else "classifier"
         failures[f"check_{task}_data_not_an_array"] = frames
+    if not estimator._refits(columns=False):
+        # It calls `partial_fit` with all rows once more, after `fit` and not from the start.
+        full = (
+            "`fit` on declared rows limits them to 1.25 times the first unless `capacity` is given"
+        )
+        failures["check_fit_score_takes_y"] = full
     if estimator.mechanism == "ridge":
         kinds = ("pandas_series", "not_an_array", "list", "shape", "not_overwritten")
         refused = "`ridge` keeps whole-number sums of records that count alike, and refuses weights"

@@ -147,7 +147,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self.__dict__.update(before)
             raise
 
-    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
+    def _fit(
+        self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any, *, grows: bool = False
+    ) -> None:
         self._validate_params()
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=True)
@@ -156,6 +158,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         refits = self._refits(columns=isinstance(read.x, Framed))
         targets, declared, settings = self._learn_targets(read.y, refits=refits)
         settings = {**settings_of(self), **settings}
+        if grows and not refits and self._may_divide_by_mean(settings):
+            settings["normalizer"] = "mean"
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
@@ -180,6 +184,12 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             home.discard()
             raise
         warn_of(self.receipt_.notices)
+
+    def _may_divide_by_mean(self, settings: dict[str, Any]) -> bool:
+        """Whether sums may be divided by the current number of rows, which then has no limit."""
+        usual = ("notion", "normalizer", "capacity", "public_n", "interactions", "state")
+        optimum = mechanism_name(self.mechanism) in ("solve", "retrain")
+        return optimum and not any(name in settings for name in usual)
 
     def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
         """Weights as scikit-learn checks them; the most that one may be, the engine does."""

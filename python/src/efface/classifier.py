@@ -119,8 +119,11 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         each of them can be forgotten.
 
         Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing the number of rows that `capacity` follows from,
-        and `max_weight`. Declare them where the first rows are few.
+        first rows: with declared preprocessing `max_weight`.
+        Declare them where the first rows are few. So that there is no limit to the rows, sums are
+        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
+        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
+        is given.
 
         Parameters
         ----------
@@ -155,7 +158,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
             self._check_listed(classes)
             if classes is not None:
                 self._listed = np.unique(np.asarray(classes))
-            self._fit(X, y, ids, subjects, sample_weight)
+            self._fit(X, y, ids, subjects, sample_weight, grows=True)
         return self
 
     def _check_listed(self, classes: Any) -> None:

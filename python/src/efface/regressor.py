@@ -89,8 +89,11 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         each of them can be forgotten.
 
         Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing the range of `y`, the number of rows that
-        `capacity` follows from, and `max_weight`. Declare them where the first rows are few.
+        first rows: with declared preprocessing the range of `y`, and `max_weight`.
+        Declare them where the first rows are few. So that there is no limit to the rows, sums are
+        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
+        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
+        is given.
 
         Parameters
         ----------
@@ -110,7 +113,9 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         if self.__sklearn_is_fitted__():
             self.add(X, y, ids, subjects, sample_weight=sample_weight)
             return self
-        return self.fit(X, y, ids, subjects, sample_weight)
+        with self._or_as_before():
+            self._fit(X, y, ids, subjects, sample_weight, grows=True)
+        return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted number for each row.

@@ -121,7 +121,16 @@ class _OnWorkers(Unlearner, ABC):
                 hint="create one (`dask.distributed.Client`), or give `client`",
             ) from None
 
-    def _fit(self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        ids: Any,
+        subjects: Any,
+        sample_weight: Any,
+        *,
+        grows: bool = False,  # noqa: ARG002 - records cannot be added to parts
+    ) -> None:
         self._validate_params()
         client = self.client_
         index = None
