@@ -31,12 +31,25 @@ impl TimeUnit {
     }
 }
 
-/// In which order a text spells year, month and day.
+/// `2024-01-31`, `2024-01` and dates with the name of a month: nothing in them could change places,
+/// so that they have all three orders.
 pub(crate) const YEAR_FIRST: u8 = 1;
 /// `31.01.2024`, `31/01/2024`, `31-01-2024`.
 pub(crate) const DAY_FIRST: u8 = 2;
 /// `01/31/2024`, `01-31-2024`.
 pub(crate) const MONTH_FIRST: u8 = 4;
+
+const ORDERS: [u8; 3] = [YEAR_FIRST, DAY_FIRST, MONTH_FIRST];
+
+/// Names of months in order, as far as all their forms have in common.
+pub(crate) const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/// Names of weekdays in order, as far as all their forms have in common.
+pub(crate) const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+/// What follows in the long forms.
+const MONTHS_ON: [&str; 12] =
+    ["uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember"];
+const WEEKDAYS_ON: [&str; 7] = ["day", "sday", "nesday", "rsday", "day", "urday", "day"];
 
 /// A time as it was spelled in one order: microseconds since 1970-01-01 00:00 UTC.
 pub(crate) fn spelled(text: &str, order: u8) -> Option<i64> {
@@ -52,19 +65,30 @@ pub(crate) fn orders(text: &str) -> u8 {
     if clock.is_some_and(|clock| clock_of(clock).is_none()) {
         return 0;
     }
-    let orders = [YEAR_FIRST, DAY_FIRST, MONTH_FIRST].into_iter();
-    orders.filter(|order| days(day, *order).is_some()).sum()
+    ORDERS.into_iter().filter(|order| days(day, *order).is_some()).sum()
 }
 
-/// The order in which all texts of a column spell times, from the orders they have in common; none
-/// where day and month could change places.
-pub(crate) fn settled(common: u8) -> Option<u8> {
-    [YEAR_FIRST, DAY_FIRST, MONTH_FIRST].into_iter().find(|order| common == *order)
+/// The order in which a text spells a time; none where day and month could change places.
+pub(crate) fn settled(orders: u8) -> Option<u8> {
+    if orders & YEAR_FIRST != 0 {
+        return Some(YEAR_FIRST);
+    }
+    [DAY_FIRST, MONTH_FIRST].into_iter().find(|order| orders == *order)
 }
 
+/// The day, and the time of day behind it.
 fn split(text: &str) -> Option<(&str, Option<&str>)> {
-    if text.len() > 40 || !text.as_bytes().first()?.is_ascii_digit() {
+    let first = *text.as_bytes().first()?;
+    if text.len() > 40 || !first.is_ascii_alphanumeric() {
         return None;
+    }
+    if !first.is_ascii_digit() && named(text, &MONTHS).or(named(text, &WEEKDAYS)).is_none() {
+        return None;
+    }
+    if has_word(text) {
+        let Some(colon) = text.find(':') else { return Some((text, None)) };
+        let space = text[..colon].rfind(' ')?;
+        return Some((&text[..space], Some(&text[space + 1..])));
     }
     Some(match text.find(['T', 't', ' ']) {
         Some(at) => (&text[..at], Some(text[at + 1..].trim_start_matches(' '))),
@@ -72,11 +96,37 @@ fn split(text: &str) -> Option<(&str, Option<&str>)> {
     })
 }
 
-/// Days since 1970-01-01, of three groups of digits.
+/// Whether three letters follow each other.
+fn has_word(text: &str) -> bool {
+    text.as_bytes().windows(3).any(|three| three.iter().all(u8::is_ascii_alphabetic))
+}
+
+/// The place of the name that a text begins with, whatever the case.
+fn named(text: &str, names: &[&str]) -> Option<usize> {
+    let start = text.get(..3)?;
+    names.iter().position(|name| name.eq_ignore_ascii_case(start))
+}
+
+/// The place of the name, long or short, that a text is.
+fn name_of(text: &str, names: &[&str], longer: &[&str]) -> Option<usize> {
+    let at = named(text, names)?;
+    let rest = &text[3..];
+    let is_whole = rest.is_empty()
+        || longer.get(at).is_some_and(|longer| longer.eq_ignore_ascii_case(rest))
+        || names.get(at) == Some(&"sep") && rest.eq_ignore_ascii_case("t");
+    is_whole.then_some(at)
+}
+
+/// Days since 1970-01-01.
 fn days(text: &str, order: u8) -> Option<i64> {
+    if has_word(text) {
+        return days_in_words(text);
+    }
     let sign = text.bytes().find(|byte| !byte.is_ascii_digit())?;
     let mut groups = text.split(char::from(sign));
-    let [first, second, third] = [groups.next()?, groups.next()?, groups.next()?];
+    let (first, second, third) = (groups.next()?, groups.next()?, groups.next());
+    // A year in front cannot be taken for anything else.
+    let order = if first.len() == 4 { YEAR_FIRST } else { order };
     let signs: &[u8] = match order {
         YEAR_FIRST => b"-/.",
         DAY_FIRST => b"./-",
@@ -85,17 +135,65 @@ fn days(text: &str, order: u8) -> Option<i64> {
     if groups.next().is_some() || !signs.contains(&sign) {
         return None;
     }
-    let (year, month, day) = match order {
-        YEAR_FIRST => (first, second, third),
-        DAY_FIRST => (third, second, first),
-        _ => (third, first, second),
+    let (year, month, day) = match (order, third) {
+        (YEAR_FIRST, Some(third)) => (first, second, third),
+        // `2024-01`; a point would make it a number.
+        (YEAR_FIRST, None) if sign != b'.' && second.len() == 2 => (first, second, "1"),
+        (DAY_FIRST, Some(third)) => (third, second, first),
+        (MONTH_FIRST, Some(third)) => (third, first, second),
+        _ => return None,
     };
-    let year = digits(year, 4, 4)?;
-    let (month, day) = (digits(month, 1, 2)?, digits(day, 1, 2)?);
-    if year == 0 || !(1..=12).contains(&month) || day < 1 || day > month_days(year, month) {
+    date(digits(year, 4, 4)?, digits(month, 1, 2)?, digits(day, 1, 2)?)
+}
+
+/// `Jan 31, 2024`, `31 January 2024`, `31-Jan-24`, `2024-Jan-31`, `Jan 2024`, with a weekday in front
+/// or not.
+fn days_in_words(text: &str) -> Option<i64> {
+    let mut groups = text.split([' ', ',', '-', '/', '.']).filter(|group| !group.is_empty());
+    let mut first = groups.next()?;
+    if name_of(first, &WEEKDAYS, &WEEKDAYS_ON).is_some() {
+        first = groups.next()?;
+    }
+    let (second, third) = (groups.next()?, groups.next());
+    if groups.next().is_some() {
         return None;
     }
-    Some(days_from_civil(year, month, day))
+    let month = |text| name_of(text, &MONTHS, &MONTHS_ON).map(|at| at as i64 + 1);
+    let year = |text| digits(text, 4, 4);
+    match (month(first), month(second), third) {
+        (Some(month), None, Some(third)) => date(year(third)?, month, ordinal(second)?),
+        (Some(month), None, None) => date(year(second)?, month, 1),
+        (None, Some(month), None) => date(year(first)?, month, 1),
+        (None, Some(month), Some(third)) if first.len() == 4 => {
+            date(year(first)?, month, ordinal(third)?)
+        }
+        (None, Some(month), Some(third)) => {
+            date(year(third).or_else(|| short_year(third))?, month, ordinal(first)?)
+        }
+        _ => None,
+    }
+}
+
+/// Of two digits, from 1969 to 2068, as POSIX reads them.
+fn short_year(text: &str) -> Option<i64> {
+    let year = digits(text, 2, 2)?;
+    Some(if year < 69 { 2000 + year } else { 1900 + year })
+}
+
+/// A day of a month: `1`, `01`, `1st`.
+fn ordinal(text: &str) -> Option<i64> {
+    let end = text.len().checked_sub(2).and_then(|at| text.get(at..));
+    let is_ordinal = end.is_some_and(|end| {
+        ["st", "nd", "rd", "th"].iter().any(|ending| ending.eq_ignore_ascii_case(end))
+    });
+    digits(if is_ordinal { &text[..text.len() - 2] } else { text }, 1, 2)
+}
+
+/// Days since 1970-01-01, where there is such a day.
+fn date(year: i64, month: i64, day: i64) -> Option<i64> {
+    let exists =
+        year > 0 && (1..=12).contains(&month) && (1..=month_days(year, month)).contains(&day);
+    exists.then(|| days_from_civil(year, month, day))
 }
 
 /// Microseconds since midnight, and those by which the clock is ahead of UTC.
@@ -190,6 +288,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 /// A time taken apart, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
+    pub(crate) year: i64,
     /// 0 for January.
     pub(crate) month: usize,
     /// 0 for Monday.
@@ -203,8 +302,9 @@ pub(crate) struct Moment {
 /// Takes microseconds since 1970-01-01 apart.
 pub(crate) fn apart(micros: i64) -> Moment {
     let (day, clock) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
-    let (_, month, _) = civil_from_days(day);
+    let (year, month, _) = civil_from_days(day);
     Moment {
+        year,
         month: (month - 1) as usize,
         weekday: (day + 3).rem_euclid(7) as usize,
         hour: (clock / (DAY / 24)) as usize,
@@ -240,6 +340,45 @@ mod tests {
         assert_eq!(spelled("02.01.1970", DAY_FIRST), Some(DAY));
         assert_eq!(spelled("1/2/1970 12:30 AM", MONTH_FIRST), Some(DAY + DAY / 48));
         assert_eq!(spelled("2024-02-29", YEAR_FIRST), Some(19_782 * DAY));
+        let words = [
+            "Jan 31 2000",
+            "January 31, 2000",
+            "31 jan 2000",
+            "31-JAN-2000",
+            "31-Jan-00",
+            "2000-Jan-31",
+            "Mon, 31 Jan 2000",
+            "Monday, January 31st, 2000",
+            "31. January 2000",
+        ];
+        for text in words {
+            assert_eq!(spelled(text, YEAR_FIRST), Some(10_987 * DAY), "{text}");
+            assert_eq!(orders(text), YEAR_FIRST | DAY_FIRST | MONTH_FIRST, "{text}");
+        }
+        assert_eq!(spelled("Jan 31 2000 12:00 PM", YEAR_FIRST), Some(10_987 * DAY + DAY / 2));
+        assert_eq!(spelled("Thu Jan 1 1970 01:00 +01:00", YEAR_FIRST), Some(0));
+        for text in ["Jan 1970", "1970 January", "1970-01", "1970/01", "1 Sept 1970"] {
+            assert!(spelled(text, YEAR_FIRST).is_some(), "{text}");
+        }
+        assert_eq!(spelled("Feb 1970", YEAR_FIRST), Some(31 * DAY));
+        let no_words = [
+            "Jan",
+            "Jan 15",
+            "Janus 1 2000",
+            "Mar-15",
+            "1 2000 Jan",
+            "Feb 30 2000",
+            "Monday",
+            "May",
+            "Jan 1 2000 x",
+            "Jan Feb 2000",
+            "2013-14",
+            "2000.01",
+            "2000-1",
+            "31-01",
+            "Jan 1, 2000T1",
+        ];
+        no_words.into_iter().for_each(|text| assert_eq!(orders(text), 0, "{text}"));
         let other = ["2023-02-29", "2024-13-01", "24-01-01", "1.2", "10:30", "2024", "2024-01-01x"];
         for text in
             other.into_iter().chain(["1-2-3-4", "", "9999999999999999999-1-1", "2024-01-01T"])
@@ -254,6 +393,7 @@ mod tests {
         assert_eq!(settled(orders("01/02/2024") & orders("01/13/2024")), Some(MONTH_FIRST));
         assert_eq!(settled(orders("01/02/2024") & orders("13/01/2024")), Some(DAY_FIRST));
         assert_eq!(settled(orders("13/01/2024") & orders("01/13/2024")), None);
+        assert_eq!(settled(orders("13/01/2024") & orders("2024-01-13")), Some(DAY_FIRST));
         assert_eq!(settled(orders("01.02.2024")), Some(DAY_FIRST));
     }
 

@@ -12,28 +12,6 @@ pub enum RawFault {
         /// Bytes of the row before it.
         at: usize,
     },
-    /// A column that was all numbers got a word.
-    #[error(
-        "column `{column}`: `{value}` is not a number, but all records of the model have numbers \
-         there; leave the cell empty if the value is missing"
-    )]
-    NotANumber {
-        /// The column.
-        column: String,
-        /// The value.
-        value: String,
-    },
-    /// A column that was all dates got something else.
-    #[error(
-        "column `{column}`: `{value}` is not a date in the form of the model's records; write it \
-         as they do, or leave the cell empty if the value is missing"
-    )]
-    NotATime {
-        /// The column.
-        column: String,
-        /// The value.
-        value: String,
-    },
     /// A buffer of another length than the encoded row.
     #[error("the buffer has room for {got} numbers, but an encoded row has {expected}")]
     Room {

@@ -78,14 +78,16 @@ pub enum CellFault {
         /// The encoded value.
         value: f64,
     },
-    /// A raw number that is not finite or that single precision has no room for.
+    /// A raw number that is not finite or too large to be stored.
     #[error(
-        "numbers must be finite and at most 3.4e38 in magnitude, got `{value}`; leave the cell \
+        "numbers must be finite and at most {most} in magnitude, got `{value}`; leave the cell \
          empty if the value is missing"
     )]
     Unbounded {
         /// The value.
         value: String,
+        /// The largest magnitude: 1e300 in a named column, 3.4e38 in an array.
+        most: &'static str,
     },
     /// A raw column of numbers holds something else.
     #[error(

@@ -11,7 +11,7 @@ pub(super) const COMMA: u8 = 2;
 /// Signs of currencies that may stand before or behind a number.
 const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
-/// The number that a text spells in a notation, at most [`f32::MAX`] in magnitude.
+/// The number that a text spells in a notation, at most [`number::LARGEST`] in magnitude.
 pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
     match notation {
         POINT => number::spelled(text).or_else(|| truth(text)).or_else(|| written(text, '.', ',')),
@@ -30,9 +30,33 @@ pub(super) fn of_number(value: f64) -> u8 {
     if value.fract() == 0.0 { POINT | COMMA } else { POINT }
 }
 
-/// The notation of a column whose cells have these in common: a point where both would do.
-pub(super) fn settled(common: u8) -> Option<u8> {
-    [POINT, COMMA].into_iter().find(|notation| common & notation != 0)
+/// Whether a text that spells no number says that there is none.
+pub(super) fn says_none(text: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "unknown",
+        "missing",
+        "not available",
+        "not applicable",
+        "not known",
+        "no data",
+        "no answer",
+        "unspecified",
+        "undefined",
+        "nil",
+        "n.a.",
+        "n.a",
+        "n.d.",
+        "tba",
+        "tbd",
+        "--",
+        "---",
+        "#n/a",
+        "#na",
+        "<na>",
+        "(null)",
+        "nat",
+    ];
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Truth values, as the numbers that typed tables have for them.
@@ -131,8 +155,7 @@ mod tests {
             assert_eq!(spelled(text, COMMA), None, "{text}");
         }
         assert_eq!(notations("1,234"), POINT | COMMA);
-        assert_eq!(settled(notations("1,234") & notations("2,6")), Some(COMMA));
-        assert_eq!(settled(notations("1.5") & notations("2,6")), None);
+        assert_eq!((notations("1.5"), notations("2,6")), (POINT, COMMA));
         assert_eq!(spelled("-0 %", POINT).map(f64::to_bits), Some(0));
     }
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
-use super::tally::{HOURS, MONTHS, WEEKDAYS};
+use super::tally::HOURS;
 use super::write::key;
 use super::{Rules, amount};
+use crate::time::{MONTHS, WEEKDAYS};
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
@@ -31,10 +32,29 @@ pub(super) struct Code {
 pub(super) enum CodeForm {
     Empty,
     Number { notation: u8, mean: f64, inverse: f64 },
-    Time { order: Order, mean: f64, inverse: f64, parts: Box<[Part; 3]> },
+    Time { order: Order, mean: f64, inverse: f64, years: Years, parts: Box<[Part; 3]> },
     Category { places: HashMap<Vec<u8>, u32>, other: Option<u32> },
     Hashed { width: u32 },
     Text { width: u32 },
+}
+
+/// The place of each year that has one, and of the others.
+#[derive(Debug, Clone)]
+pub(super) struct Years {
+    places: HashMap<i64, u32>,
+    other: Option<u32>,
+}
+
+impl Years {
+    fn new(levels: &Levels, first: u32) -> Self {
+        let years = levels.names.iter().zip(first..);
+        let places = years.filter_map(|(year, at)| Some((year.parse().ok()?, at))).collect();
+        Self { places, other: levels.has_other().then(|| first + levels.names.len() as u32) }
+    }
+
+    pub(super) fn place(&self, year: i64) -> Option<u32> {
+        self.places.get(&year).copied().or(self.other)
+    }
 }
 
 /// The place of each month, weekday or hour.
@@ -77,17 +97,18 @@ impl Code {
                 let notation = if *comma { amount::COMMA } else { amount::POINT };
                 CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0 }
             }
-            Column::Time { order, mean, scale, months, weekdays, hours, .. } => {
-                let after = |first: u32, levels: &Levels| first + levels.width();
-                let weekday = after(first + 1, months);
+            Column::Time { order, mean, scale, years, months, weekdays, hours, .. } => {
+                let month = first + 1 + years.width();
+                let weekday = month + months.width();
                 CodeForm::Time {
                     order: *order,
                     mean: mean.0,
                     inverse: 1.0 / scale.0,
+                    years: Years::new(years, first + 1),
                     parts: Box::new([
-                        part(months, &MONTHS, first + 1),
+                        part(months, &MONTHS, month),
                         part(weekdays, &WEEKDAYS, weekday),
-                        part(hours, &HOURS, after(weekday, weekdays)),
+                        part(hours, &HOURS, weekday + weekdays.width()),
                     ]),
                 }
             }

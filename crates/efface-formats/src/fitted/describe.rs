@@ -43,6 +43,8 @@ pub struct ColumnKind<'a> {
     pub name: &'a str,
     /// `numbers`, `times`, `categories` or `text`; none where no record has a value.
     pub kind: Option<&'static str>,
+    /// Records with a text that spells no number or no time and counts as missing.
+    pub strays: u64,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
 }
@@ -65,6 +67,7 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
         .map(|(framed, column)| ColumnKind {
             name: &framed.name,
             kind: kind(column),
+            strays: column.strays(),
             left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
         })
         .collect()
@@ -77,9 +80,10 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
             let comma = if *comma { " with decimal comma" } else { "" };
             format!("{name}: number{comma}, mean {}, scale {}", short(mean.0), short(scale.0))
         }
-        Column::Time { mean, scale, months, weekdays, hours, .. } => {
+        Column::Time { mean, scale, years, months, weekdays, hours, .. } => {
             let day = crate::time::text((mean.0.floor() as i64).saturating_mul(crate::time::DAY));
-            let parts = [("month", months), ("weekday", weekdays), ("hour", hours)];
+            let parts =
+                [("year", years), ("month", months), ("weekday", weekdays), ("hour", hours)];
             let parts: String = parts
                 .into_iter()
                 .filter(|(_, levels)| levels.width() > 0)
@@ -108,6 +112,9 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     };
     if column.missing() > 0 {
         line += &format!(", {} missing", column.missing());
+    }
+    if column.strays() > 0 {
+        line += &format!(" ({})", counted(column.strays(), "other text", "other texts"));
     }
     line
 }

@@ -8,7 +8,6 @@ use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, moment, numeric};
 use super::{Fitted, FittedTarget, number, words};
-use crate::cell::quoted;
 use crate::error::RawFault;
 use crate::schema::{Row, Storage, hashing};
 use crate::time;
@@ -23,10 +22,11 @@ impl Fitted {
     /// row bound is not applied.
     ///
     /// A category that no record has is `other` where there is one and else all zeros; a missing
-    /// value is the mean, or zeros, and its own number where some record misses one, too.
+    /// value, and a text that is no number or no time in a column of these, is the mean, or zeros, and
+    /// its own number where some record misses one, too.
     ///
     /// # Errors
-    /// A damaged row, and a word in a column whose records are all numbers or all times.
+    /// A damaged row.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), RawFault> {
         row.clear(self.width);
         if let Row::Dense(values) = row {
@@ -120,7 +120,7 @@ impl Fitted {
                         continue;
                     }
                     let (key, cell) = reader.keyed()?;
-                    code.encode(key, cell, &mut put)?;
+                    code.encode(key, cell, &mut put);
                 }
             }
             Plan::Dense { means, inverses, missing } => {
@@ -156,32 +156,23 @@ fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
 }
 
 impl Code {
-    fn encode(
-        &self,
-        key: &[u8],
-        cell: RawCell<'_>,
-        put: &mut impl FnMut(u32, f32),
-    ) -> Result<(), RawFault> {
+    fn encode(&self, key: &[u8], cell: RawCell<'_>, put: &mut impl FnMut(u32, f32)) {
+        let mut missing = || self.missing.into_iter().for_each(|at| put(at, 1.0));
         if cell == RawCell::Missing {
-            self.missing.into_iter().for_each(|at| put(at, 1.0));
-            return Ok(());
+            missing();
+            return;
         }
-        let value = || quoted(&cell.name());
-        let column = || self.name.clone();
         match &self.form {
             CodeForm::Empty => {}
             CodeForm::Number { notation, mean, inverse } => match numeric(cell, *notation) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
-                None => {
-                    return Err(RawFault::NotANumber { column: column(), value: value() });
-                }
+                None => missing(),
             },
-            CodeForm::Time { order, mean, inverse, parts } => {
-                let Some(micros) = moment(cell, *order) else {
-                    return Err(RawFault::NotATime { column: column(), value: value() });
-                };
+            CodeForm::Time { order, mean, inverse, years, parts } => {
+                let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));
                 let apart = time::apart(micros);
+                years.place(apart.year).into_iter().for_each(|at| put(at, 1.0));
                 for (part, at) in parts.iter().zip([apart.month, apart.weekday, apart.hour]) {
                     part.get(at).copied().flatten().into_iter().for_each(|at| put(at, 1.0));
                 }
@@ -200,6 +191,5 @@ impl Code {
                 entries.into_iter().for_each(|(at, value)| put(self.first + at, value));
             }
         }
-        Ok(())
     }
 }

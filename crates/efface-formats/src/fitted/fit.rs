@@ -111,10 +111,10 @@ impl<'a> Pass<'a> {
     }
 
     fn named(&self, columns: &[FrameColumn]) -> Result<(Columns, Target), FitFault> {
-        let mut looks = vec![Look::NONE; columns.len()];
+        let mut looks = vec![Look::default(); columns.len()];
         if columns.iter().any(|column| column.declared.is_none()) {
             let parts = self.parts(|part| {
-                let mut looks = vec![Look::NONE; columns.len()];
+                let mut looks = vec![Look::default(); columns.len()];
                 self.each(part, |mut reader, _| {
                     looks.iter_mut().try_for_each(|look| {
                         look.see(reader.cell()?);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::learned::YEARS;
 use super::{Rules, exact};
 use crate::record::FeatureNames;
 
@@ -65,9 +66,9 @@ pub enum FrameRequest {
 /// Numbers in an encoded row at most.
 pub(super) const WIDEST: u64 = 1 << 24;
 
-/// Numbers that a column of times can become: one, 12 months, 7 weekdays, 24 hours, of each of
+/// Numbers that a column of times can become: one, years, 12 months, 7 weekdays, 24 hours, of each of
 /// these the merged ones, and missing.
-const TIME: u64 = 1 + 13 + 8 + 25 + 1;
+const TIME: u64 = 1 + (YEARS as u64 + 1) + 13 + 8 + 25 + 1;
 
 impl Frame {
     /// How many raw feature columns there are.

@@ -15,7 +15,9 @@ impl RawWriter {
         self.start(match label {
             None => RawTarget::None,
             Some(LabelRef::Class { name, .. }) => RawTarget::Class(name),
-            Some(LabelRef::Value(value)) if number::is_stored(value) => RawTarget::Value(value),
+            Some(LabelRef::Value(value)) if number::is_single_sized(value) => {
+                RawTarget::Value(value)
+            }
             Some(LabelRef::Value(value)) => return Err(LabelFault::TooLarge { value }),
         });
         Ok(())
@@ -70,8 +72,8 @@ impl RawWriter {
     /// alone:
     ///
     /// - the usual tokens for "no value", nulls and NaN are missing;
-    /// - numbers must be finite and at most [`f32::MAX`] in magnitude; so must texts that spell an
-    ///   infinity, unless the column is declared to hold categories or text;
+    /// - numbers must be at most [`number::LARGEST`] in magnitude, and a text that spells an infinity is
+    ///   refused, unless the column is declared to hold categories or text;
     /// - in a column declared to hold numbers or times, everything else must be one.
     pub(crate) fn cell(
         &mut self,
@@ -137,14 +139,14 @@ impl RawWriter {
 }
 
 fn unbounded(text: &str) -> CellFault {
-    CellFault::Unbounded { value: quoted(text) }
+    CellFault::Unbounded { value: quoted(text), most: "1e300" }
 }
 
 /// A number of an array, in single precision; NaN is missing.
 fn single(value: f64) -> Result<f32, CellFault> {
-    if number::is_stored(value) || value.is_nan() {
+    if number::is_single_sized(value) || value.is_nan() {
         Ok(value as f32)
     } else {
-        Err(unbounded(&Cell::Number(value).text()))
+        Err(CellFault::Unbounded { value: quoted(&Cell::Number(value).text()), most: "3.4e38" })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::frame::Frame;
-use super::{Rules, exact, frame, sums};
+use super::{Rules, exact, frame, number, sums};
 use crate::cell::sort_classes;
 use crate::error::FittedError;
 
@@ -71,16 +71,23 @@ pub(super) enum Column {
         mean: Exact,
         scale: Exact,
         missing: u64,
+        /// Of those, records with a text that spells no number.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        strays: u64,
     },
     /// Times, as days since 1970-01-01.
     Time {
         order: Order,
         mean: Exact,
         scale: Exact,
+        years: Levels,
         months: Levels,
         weekdays: Levels,
         hours: Levels,
         missing: u64,
+        /// Of those, records with a text that spells no time.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        strays: u64,
     },
     /// Categories.
     Category { levels: Levels, missing: u64 },
@@ -94,12 +101,17 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 /// How times are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Order {
     /// They are stored as times.
     Stored,
+    /// With the year first, or the name of a month; the others read these, too.
     YearFirst,
     DayFirst,
     MonthFirst,
@@ -136,8 +148,13 @@ impl Levels {
         self.names.len() as u32 + u32::from(self.has_other())
     }
 
-    fn check(&self) -> Result<(), FittedError> {
-        ensure(self.names.is_sorted_by(|a, b| a < b), "categories are out of order")
+    /// At most so many, of at most so many records.
+    fn check(&self, most: u32, records: u64) -> Result<(), FittedError> {
+        ensure(self.names.is_sorted_by(|a, b| a < b), "categories are out of order")?;
+        ensure(self.names.len() <= most as usize, "there are too many categories")?;
+        let found = (self.names.len() as u64).checked_add(self.merged);
+        let fits = found.is_some_and(|found| found <= records);
+        ensure(fits, "there are more categories than records")
     }
 }
 
@@ -158,8 +175,8 @@ impl Column {
         let values = match self {
             Self::Empty { .. } => return 0,
             Self::Number { .. } => 1,
-            Self::Time { months, weekdays, hours, .. } => {
-                1 + months.width() + weekdays.width() + hours.width()
+            Self::Time { years, months, weekdays, hours, .. } => {
+                1 + years.width() + months.width() + weekdays.width() + hours.width()
             }
             Self::Category { levels, .. } => levels.width(),
             Self::Hashed { .. } => rules.max_categories,
@@ -173,25 +190,45 @@ impl Column {
         match self {
             Self::Empty { .. } => 0,
             Self::Number { .. } | Self::Category { .. } | Self::Hashed { .. } => 1,
-            Self::Time { .. } => 4,
+            Self::Time { .. } => 5,
             Self::Text { words, .. } => words.div_ceil(records.max(1)),
         }
     }
 
-    fn check(&self, records: u64) -> Result<(), FittedError> {
+    /// Records of which the column misses a value since they have a text that spells none.
+    pub(super) fn strays(&self) -> u64 {
+        match *self {
+            Self::Number { strays, .. } | Self::Time { strays, .. } => strays,
+            _ => 0,
+        }
+    }
+
+    fn check(&self, rules: &Rules, records: u64) -> Result<(), FittedError> {
         ensure(self.missing() <= records, "more values are missing than there are records")?;
+        ensure(self.strays() <= self.missing(), "fewer values are missing than are taken for it")?;
+        let present = records - self.missing();
         match self {
             Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
             Self::Number { mean, scale, .. } => moments(*mean, *scale),
-            Self::Time { mean, scale, months, weekdays, hours, .. } => {
+            Self::Time { mean, scale, years, months, weekdays, hours, .. } => {
                 moments(*mean, *scale)?;
-                [months, weekdays, hours].into_iter().try_for_each(Levels::check)
+                let parts = [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24)];
+                parts.into_iter().try_for_each(|(levels, most)| levels.check(most, present))
             }
-            Self::Category { levels, .. } => levels.check(),
-            Self::Hashed { .. } | Self::Text { .. } => Ok(()),
+            Self::Category { levels, .. } => levels.check(rules.max_categories, present),
+            Self::Hashed { distinct, .. } => {
+                ensure(*distinct <= present, "there are more categories than records")
+            }
+            Self::Text { words, .. } => {
+                // A text has less than 2^22 bytes.
+                ensure(*words <= present << 22, "there are more words than texts have room for")
+            }
         }
     }
 }
+
+/// Years that become categories at most; more are a number and no list.
+pub(super) const YEARS: u32 = 24;
 
 impl Columns {
     /// Numbers in an encoded row.
@@ -212,7 +249,7 @@ impl Learned {
         match (&self.frame, &self.columns) {
             (Frame::Columns(frame), Columns::Named(columns)) => {
                 ensure(frame.len() == columns.len(), "columns are missing")?;
-                columns.iter().try_for_each(|column| column.check(records))?;
+                columns.iter().try_for_each(|column| column.check(&self.rules, records))?;
             }
             (Frame::Matrix { width, sparse, divide, .. }, Columns::Matrix(matrix)) => {
                 let width = *width as usize;
@@ -258,8 +295,9 @@ impl Learned {
 }
 
 fn moments(mean: Exact, scale: Exact) -> Result<(), FittedError> {
-    let largest = f64::from(f32::MAX);
-    let fits = mean.0.abs() <= largest && scale.0 >= f64::MIN_POSITIVE && scale.0 <= 2.0 * largest;
+    // Numbers are rounded before they are summed.
+    let largest = 2.0 * number::LARGEST;
+    let fits = mean.0.abs() <= largest && scale.0 >= f64::MIN_POSITIVE && scale.0 <= largest;
     ensure(fits, "a mean or scale is out of range")
 }
 

@@ -27,8 +27,9 @@ fn of_column(frame: &FrameColumn, column: &Column, rules: &Rules) -> Vec<String>
     let mut names = match column {
         Column::Empty { .. } => return Vec::new(),
         Column::Number { .. } => vec![name.clone()],
-        Column::Time { months, weekdays, hours, .. } => {
+        Column::Time { years, months, weekdays, hours, .. } => {
             let mut names = vec![name.clone()];
+            names.extend(of_levels(&format!("{name} year"), years));
             names.extend(of_levels(&format!("{name} month"), months));
             names.extend(of_levels(&format!("{name} weekday"), weekdays));
             names.extend(of_levels(&format!("{name} hour"), hours));

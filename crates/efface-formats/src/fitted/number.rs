@@ -39,7 +39,7 @@ pub(crate) fn is_single(value: f64) -> bool {
     f64::from(value as f32) == value
 }
 
-/// The finite number that a text spells, if it is one of at most [`f32::MAX`] in magnitude; words
+/// The finite number that a text spells, if it is one of at most [`LARGEST`] in magnitude; words
 /// such as `inf` and `nan` spell none.
 pub(crate) fn spelled(text: &str) -> Option<f64> {
     let first = *text.as_bytes().first()?;
@@ -49,8 +49,18 @@ pub(crate) fn spelled(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| is_stored(*value)).map(|value| value + 0.0)
 }
 
-/// Whether a number can be stored: finite, and no larger than single precision holds.
+/// The largest magnitude of a number in a named column: differences of two and their quotients by
+/// a deviation have room in a binary64 number.
+pub(crate) const LARGEST: f64 = 1e300;
+
+/// Whether a number can be stored in a named column: finite, and at most [`LARGEST`] in magnitude.
 pub(crate) fn is_stored(value: f64) -> bool {
+    value.abs() <= LARGEST
+}
+
+/// Whether a number can be stored in an array or as a target: finite, and no larger than single
+/// precision holds.
+pub(crate) fn is_single_sized(value: f64) -> bool {
     value.abs() <= f64::from(f32::MAX)
 }
 
@@ -178,7 +188,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_numbers() {
-        for text in ["inf", "nan", "", "-", "1e39", "x1", "-inf", "1 2", "0x10"] {
+        for text in ["inf", "nan", "", "-", "1e301", "x1", "-inf", "1 2", "0x10"] {
             assert_eq!(spelled(text), None, "{text}");
         }
         assert_eq!(spelled("-0").map(f64::to_bits), Some(0));

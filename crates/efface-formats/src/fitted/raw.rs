@@ -141,7 +141,10 @@ impl<'a> Reader<'a> {
                 "" => return self.broken("a class has no name"),
                 name => RawTarget::Class(name),
             },
-            VALUE => RawTarget::Value(self.double()?),
+            VALUE => match self.double()? {
+                value if number::is_single_sized(value) => RawTarget::Value(value),
+                _ => return self.broken("a number is out of range"),
+            },
             _ => return self.broken("the target has an unknown form"),
         })
     }
@@ -263,7 +266,7 @@ pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
 pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let mut reader = Reader::new(row);
     let RawTarget::Class(name) = reader.target().ok()? else { return None };
-    let value = name.parse::<f64>().ok().filter(|value| number::is_stored(*value))?;
+    let value = name.parse::<f64>().ok().filter(|value| number::is_single_sized(*value))?;
     to.push(VALUE);
     // Adding zero makes -0.0 the other one.
     to.extend_from_slice(&(value + 0.0).to_le_bytes());

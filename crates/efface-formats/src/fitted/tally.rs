@@ -3,69 +3,97 @@
 use std::collections::HashMap;
 
 use super::frame::Declared;
-use super::learned::{Column, Exact, Levels, Order};
+use super::learned::{Column, Exact, Levels, Order, YEARS};
 use super::raw::{RawCell, Reader};
 use super::sums::Sums;
 use super::{Rules, amount, number, words};
-use crate::time;
+use crate::time::{self, MONTHS, WEEKDAYS};
 
-/// What the cells of a column have in common.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Of ten cells, one at most may be another thing than the others.
+const ONE_IN: u64 = 10;
+
+/// How many cells of a column could be what.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Look {
-    /// The notations in which all spell numbers.
-    notations: u8,
-    /// The orders in which all spell times.
-    orders: u8,
+    /// Cells with a value, but for words that say there is none.
+    cells: u64,
+    /// Those that spell a number with a decimal point, and with a decimal comma.
+    point: u64,
+    comma: u64,
+    /// Those that spell a time: where nothing could change places, with the day first only, with the
+    /// month first only, and where these two could change places.
+    times: [u64; 4],
 }
 
 impl Look {
-    /// Of no cell.
-    pub(super) const NONE: Self = Self { notations: u8::MAX, orders: u8::MAX };
-
     #[inline]
     pub(super) fn see(&mut self, cell: RawCell<'_>) {
-        match cell {
-            RawCell::Missing => {}
-            RawCell::Number(value) => {
-                self.orders = 0;
-                self.notations &= amount::of_number(value);
-            }
+        let notations = match cell {
+            RawCell::Missing => return,
+            RawCell::Number(value) => amount::of_number(value),
             RawCell::Text(text) => {
-                if self.notations != 0 {
-                    self.notations &= amount::notations(text);
+                let notations = amount::notations(text);
+                if notations == 0 {
+                    match time::orders(text) {
+                        0 if amount::says_none(text) => return,
+                        0 => {}
+                        time::DAY_FIRST => self.times[1] += 1,
+                        time::MONTH_FIRST => self.times[2] += 1,
+                        orders if orders & time::YEAR_FIRST == 0 => self.times[3] += 1,
+                        _ => self.times[0] += 1,
+                    }
                 }
-                if self.orders != 0 {
-                    self.orders &= time::orders(text);
-                }
+                notations
             }
             // Only declared columns have them.
-            RawCell::Time(_) => {
-                self.notations = 0;
-                self.orders = 0;
-            }
-        }
+            RawCell::Time(_) => 0,
+        };
+        self.cells += 1;
+        self.point += u64::from(notations & amount::POINT != 0);
+        self.comma += u64::from(notations & amount::COMMA != 0);
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        self.notations &= other.notations;
-        self.orders &= other.orders;
+        self.cells += other.cells;
+        self.point += other.point;
+        self.comma += other.comma;
+        self.times.iter_mut().zip(other.times).for_each(|(count, more)| *count += more);
     }
 
     /// What is to be counted of the column.
     pub(super) fn form(self, declared: Option<Declared>) -> Form {
-        let notation = amount::settled(self.notations);
-        match (declared, time::settled(self.orders)) {
-            (Some(Declared::Number), _) => Form::Number(amount::POINT),
-            (Some(Declared::Time), _) => Form::Time(Order::Stored),
-            (Some(Declared::Text), _) => Form::Text,
-            (Some(Declared::Category), _) => Form::Category,
-            (None, order) => match (notation, order) {
-                (Some(notation), _) => Form::Number(notation),
-                (None, Some(time::YEAR_FIRST)) => Form::Time(Order::YearFirst),
-                (None, Some(time::DAY_FIRST)) => Form::Time(Order::DayFirst),
-                (None, Some(_)) => Form::Time(Order::MonthFirst),
-                (None, None) => Form::Words,
-            },
+        match declared {
+            Some(Declared::Number) => return Form::Number(amount::POINT),
+            Some(Declared::Time) => return Form::Time(Order::Stored),
+            Some(Declared::Text) => return Form::Text,
+            Some(Declared::Category) => return Form::Category,
+            None => {}
+        }
+        let (notation, numbers) = if self.point >= self.comma {
+            (amount::POINT, self.point)
+        } else {
+            (amount::COMMA, self.comma)
+        };
+        let (order, times) = self.order();
+        let is_most = |count: u64| count > 0 && ONE_IN * (self.cells - count) <= self.cells;
+        match (is_most(numbers), is_most(times)) {
+            (true, _) => Form::Number(notation),
+            (false, true) => Form::Time(order),
+            (false, false) if 2 * numbers > self.cells => Form::Words(Some(notation)),
+            (false, false) => Form::Words(None),
+        }
+    }
+
+    /// The order of the times, and how many cells spell a time in it. Cells that could be read in two
+    /// orders are read as those are that cannot, unless more than one in ten of these disagree.
+    fn order(self) -> (Order, u64) {
+        let [certain, day, month, either] = self.times;
+        if day > 0 && ONE_IN * month <= day {
+            (Order::DayFirst, certain + day + either)
+        } else if month > 0 && ONE_IN * day <= month {
+            (Order::MonthFirst, certain + month + either)
+        } else {
+            (Order::YearFirst, certain)
         }
     }
 }
@@ -78,8 +106,9 @@ pub(super) enum Form {
     Time(Order),
     Category,
     Text,
-    /// Categories or text, as the counts decide.
-    Words,
+    /// Categories or text, as the counts decide; or numbers in a notation, which more than half of
+    /// the cells spell.
+    Words(Option<u8>),
 }
 
 /// Counts and exact sums of one column.
@@ -87,9 +116,12 @@ pub(super) enum Form {
 pub(super) struct Tally<'a> {
     form: Form,
     missing: u64,
+    /// Of those, records with a text that does not say so.
+    strays: u64,
     present: u64,
     /// Of numbers, or of days.
     sums: Sums,
+    years: HashMap<i64, u64>,
     /// Records by month, weekday and hour.
     calendar: [[u64; 24]; 3],
     has_clock: bool,
@@ -103,8 +135,10 @@ impl<'a> Tally<'a> {
         Self {
             form,
             missing: 0,
+            strays: 0,
             present: 0,
             sums: Sums::default(),
+            years: HashMap::new(),
             calendar: [[0; 24]; 3],
             has_clock: false,
             values: HashMap::new(),
@@ -131,36 +165,51 @@ impl<'a> Tally<'a> {
             self.missing += 1;
             return;
         }
-        self.present += 1;
         match self.form {
-            Form::Number(notation) => self.sums.add(numeric(cell, notation).unwrap_or_default()),
+            Form::Number(notation) => match numeric(cell, notation) {
+                Some(number) => self.sums.add(number),
+                None => return self.count_stray(cell),
+            },
             Form::Time(order) => {
-                let micros = moment(cell, order).unwrap_or_default();
+                let Some(micros) = moment(cell, order) else { return self.count_stray(cell) };
                 self.sums.add(days(micros));
                 let moment = time::apart(micros);
+                *self.years.entry(moment.year).or_default() += 1;
                 let [months, weekdays, hours] = &mut self.calendar;
                 months[moment.month] += 1;
                 weekdays[moment.weekday] += 1;
                 hours[moment.hour] += 1;
                 self.has_clock |= !moment.is_midnight;
             }
-            Form::Category | Form::Words => {
+            Form::Category | Form::Words(_) => {
                 *self.values.entry(key).or_default() += 1;
-                if let (Form::Words, RawCell::Text(text)) = (self.form, cell) {
+                if let (Form::Words(_), RawCell::Text(text)) = (self.form, cell) {
                     self.words += words::count(text);
                 }
             }
             Form::Text => self.words += words::count(&cell.name()),
         }
+        self.present += 1;
+    }
+
+    /// Counts a text among numbers or times, where it is a missing value.
+    #[cold]
+    fn count_stray(&mut self, cell: RawCell<'_>) {
+        self.missing += 1;
+        self.strays += u64::from(is_stray(cell));
     }
 
     pub(super) fn merge(&mut self, other: Self) {
         self.missing += other.missing;
+        self.strays += other.strays;
         self.present += other.present;
         self.sums.merge(&other.sums);
         let counts = self.calendar.iter_mut().flatten();
         counts.zip(other.calendar.iter().flatten()).for_each(|(count, more)| *count += more);
         self.has_clock |= other.has_clock;
+        for (year, count) in other.years {
+            *self.years.entry(year).or_default() += count;
+        }
         for (value, count) in other.values {
             *self.values.entry(value).or_default() += count;
         }
@@ -168,8 +217,11 @@ impl<'a> Tally<'a> {
     }
 
     /// What is learned of the column.
-    pub(super) fn column(self, rules: &Rules) -> Column {
-        let missing = self.missing;
+    pub(super) fn column(mut self, rules: &Rules) -> Column {
+        if let Form::Words(Some(notation)) = self.form {
+            self.settle(notation, rules);
+        }
+        let (missing, strays) = (self.missing, self.strays);
         if self.present == 0 {
             return Column::Empty { missing };
         }
@@ -177,7 +229,7 @@ impl<'a> Tally<'a> {
             Form::Number(notation) => {
                 let moments = self.sums.moments(self.present);
                 let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
-                Column::Number { comma: notation == amount::COMMA, mean, scale, missing }
+                Column::Number { comma: notation == amount::COMMA, mean, scale, missing, strays }
             }
             Form::Time(order) => {
                 let moments = self.sums.moments(self.present);
@@ -189,17 +241,47 @@ impl<'a> Tally<'a> {
                 };
                 let hours = if self.has_clock { part(&HOURS, hours) } else { Levels::default() };
                 let (months, weekdays) = (part(&MONTHS, months), part(&WEEKDAYS, weekdays));
-                Column::Time { order, mean, scale, months, weekdays, hours, missing }
+                let years = self.years.iter().map(|(year, count)| (year.to_string(), *count));
+                let years = calendar(years, rules);
+                let years =
+                    if years.names.len() <= YEARS as usize { years } else { Levels::default() };
+                Column::Time { order, mean, scale, years, months, weekdays, hours, missing, strays }
             }
             // Four words a cell, most of which hardly any other record has, are sentences.
-            Form::Words
+            Form::Words(_)
                 if self.words >= 4 * self.present && 2 * self.rare(rules) > self.present =>
             {
                 Column::Text { words: self.words, missing }
             }
-            Form::Words | Form::Category => self.category(rules),
+            Form::Words(_) | Form::Category => self.category(rules),
             Form::Text => Column::Text { words: self.words, missing },
         }
+    }
+
+    /// Makes numbers of cells where most of the numbers among them would be merged as categories.
+    fn settle(&mut self, notation: u8, rules: &Rules) {
+        let cell = |key: &'a [u8]| Reader::new(key).cell().unwrap_or(RawCell::Missing);
+        let numbers = || {
+            let values = self.values.iter();
+            values.filter_map(|(key, count)| Some((numeric(cell(key), notation)?, *count)))
+        };
+        let present: u64 = numbers().map(|(_, count)| count).sum();
+        let is_rare = |count: &u64| *count < u64::from(rules.min_records);
+        let rare: u64 = numbers().map(|(_, count)| count).filter(is_rare).sum();
+        if 2 * rare <= present {
+            return;
+        }
+        let mut sums = Sums::default();
+        numbers().for_each(|(value, count)| sums.add_times(value, count));
+        let strays = self.values.iter().filter(|(key, _)| {
+            let cell = cell(key);
+            numeric(cell, notation).is_none() && is_stray(cell)
+        });
+        self.strays = strays.map(|(_, count)| count).sum();
+        self.missing += self.present - present;
+        self.present = present;
+        self.sums = sums;
+        self.form = Form::Number(notation);
     }
 
     /// Records whose cell fewer than `min_records` have.
@@ -259,16 +341,16 @@ pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
     }
 }
 
+/// Whether a cell that is no number and no time holds a text that does not say that there is no value.
+fn is_stray(cell: RawCell<'_>) -> bool {
+    !matches!(cell, RawCell::Text(text) if amount::says_none(text))
+}
+
 /// Days since 1970-01-01, as the number that is summed.
 pub(super) fn days(micros: i64) -> f64 {
     number::canonical(micros as f64 / time::DAY as f64)
 }
 
-/// Names of months in order.
-pub(super) const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/// Names of weekdays in order.
-pub(super) const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// Names of hours in order.
 pub(super) const HOURS: [&str; 24] = [
     "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15",

@@ -49,22 +49,36 @@ const NUMBERS: [f64; 16] = [
     1e9,
     1_000_000_000.001,
     f64::NAN,
-    3.402_823_466_385_288_6e38,
+    1e300,
     7.0,
 ];
 const SINGLES: [f32; 10] =
     [1e-45, -1e-45, 1e38, -1e38, f32::MAX, f32::MIN, -0.0, f32::NAN, 0.1, 3.0];
 const WORDS: [&str; 8] = ["a", "b", "c", "B", "ß", "", "?", "other"];
-const MIXED: [&str; 10] =
-    ["1", "1.0", "01", "2e3", "-0", "1.50", "x", "NA", "0.1", "12345678901234567890"];
+const MIXED: [&str; 12] = [
+    "1",
+    "1.0",
+    "01",
+    "2e3",
+    "-0",
+    "1.50",
+    "x",
+    "NA",
+    "0.1",
+    "12345678901234567890",
+    "unknown",
+    "1e300",
+];
 const AMOUNTS: [&str; 6] = ["1,234", "$7", "2,5", "12 %", "0.5", "x"];
-const DAYS: [&str; 9] = [
+const DAYS: [&str; 11] = [
     "01/02/2024",
     "02/01/2024",
     "13/01/2024",
     "01/13/2024",
     "2024-02-29",
     "2024-02-29 10:30",
+    "Feb 29, 2024",
+    "2023-03",
     "",
     "03.04.2023",
     "soon",
@@ -83,7 +97,11 @@ fn pool(draw: &mut Draw, records: usize, regression: bool) -> RawRows {
     // A column of few kinds of values now and then, so that kinds change as records leave.
     let texts = |draw: &mut Draw, all: &[&str]| -> Vec<Option<String>> {
         let few = 1 + draw.below(all.len());
-        (0..records).map(|_| Some(draw.of(&all[..few]).to_owned())).collect()
+        // And mostly of one, so that the others are few.
+        let usual = all[draw.below(few)];
+        let is_mixed = draw.below(2) == 0;
+        let mut of = || if is_mixed || draw.below(15) == 0 { draw.of(&all[..few]) } else { usual };
+        (0..records).map(|_| Some(of().to_owned())).collect()
     };
     let doubles: Vec<f64> = (0..records).map(|_| draw.of(&NUMBERS)).collect();
     let singles: Vec<f32> = (0..records).map(|_| draw.of(&SINGLES)).collect();

@@ -11,6 +11,7 @@ mod csv_fields;
 mod encoding;
 mod fitted;
 mod fitted_forgets;
+mod fitted_kinds;
 mod gzip;
 mod idx;
 mod libsvm;

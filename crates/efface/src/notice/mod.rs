@@ -50,6 +50,8 @@ pub enum NoticeCode {
     ColumnLeftOut,
     /// A column is taken for something else than before the request.
     ColumnChanged,
+    /// Texts in a column of numbers or times that are none count as missing.
+    TextsMissing,
     /// Rows of other classes were left out.
     RowsLeftOut,
     /// The request, or each of its records, was served before.
@@ -83,6 +85,7 @@ impl NoticeCode {
             Self::IdLearnt => "id-learnt",
             Self::ColumnLeftOut => "column-left-out",
             Self::ColumnChanged => "column-changed",
+            Self::TextsMissing => "texts-missing",
             Self::RowsLeftOut => "rows-left-out",
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
@@ -107,6 +110,7 @@ impl NoticeCode {
             | Self::IdLearnt
             | Self::ColumnLeftOut
             | Self::ColumnChanged
+            | Self::TextsMissing
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::Moved => true,

@@ -88,8 +88,8 @@ fn names_records(name: &str) -> bool {
         || lower == "unnamed: 0"
 }
 
-/// Columns that are taken for something else than `before` a request, and those that nothing is learnt
-/// from: surprises that one stray value can make.
+/// Columns that are taken for something else than `before` a request, texts that count as missing, and
+/// columns that nothing is learnt from: surprises that single values can make.
 pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
     let then = before.map(Fitted::kinds).unwrap_or_default();
     let mut notices = Vec::new();
@@ -105,12 +105,24 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             );
             notices.push(Notice::new(NoticeCode::ColumnChanged, message));
         }
+        if column.strays > earlier.map_or(0, |earlier| earlier.strays) {
+            let (records, texts) = match column.strays {
+                1 => ("1 record has".to_owned(), "it counts"),
+                count => (format!("{count} records have"), "they count"),
+            };
+            let kind = if column.kind == Some("times") { "date" } else { "number" };
+            let message = format!(
+                "{records} a text in the column `{name}` that is no {kind}, as the other values are, \
+                 and {texts} as missing there; correct such texts where they hold a {kind}"
+            );
+            notices.push(Notice::new(NoticeCode::TextsMissing, message));
+        }
         if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
             let least = now.rules().min_records;
             let message = format!(
                 "nothing is learnt from the column `{name}`: none of its values is in {least} records \
-                 or more. One that is no number makes categories of numbers: correct it, or leave the \
-                 column out (`§ignore {name}`); for rare categories lower `§min-frequency`"
+                 or more. Leave the column out (`§ignore {name}`), or for rare categories lower \
+                 `§min-frequency`"
             );
             notices.push(Notice::new(NoticeCode::ColumnLeftOut, message));
         }

@@ -77,6 +77,10 @@ fn ids(names: &[&str]) -> Delete {
     Delete { what: Which::Ids(names.iter().map(|&id| id.into()).collect()), request_id: None }
 }
 
+fn found(needle: &[u8], text: &[u8]) -> bool {
+    text.windows(needle.len()).any(|window| window == needle)
+}
+
 fn refused(error: &Error, code: Code, words: &[&str]) {
     assert_eq!(error.code(), code, "{error}");
     for word in words {
@@ -153,7 +157,6 @@ fn nothing_of_a_deleted_record_stays() {
     let vault = world.path("model.efface");
     world.run(|s| train(&source(&world, "all.csv", &all), settings, &vault, s)).unwrap();
     let before = weights(&vault).unwrap();
-    let found = |needle: &[u8], text: &[u8]| text.windows(needle.len()).any(|w| w == needle);
     let published = before.preprocessing.unwrap();
     assert!(published.contains("lighthouse-keeper") && published.contains("perhaps-not"));
 
@@ -472,14 +475,14 @@ fn more_labels_than_classes_may_be_are_numbers_or_refused() {
     }
 }
 
-/// One stray word makes categories of numbers, and rare ones are learnt nothing from: said at once, and
-/// said again when the word is gone.
+/// A stray word among numbers counts as missing, which is said once; where words are many the numbers are
+/// categories, and nothing is learnt from rare ones.
 #[test]
-fn a_stray_word_is_told_of() {
+fn stray_words_are_told_of() {
     let world = World::new();
     let codes = |served: &efface::Served| -> Vec<&str> {
         let told = served.notices.iter().map(|notice| notice.code.name());
-        told.filter(|name| name.starts_with("column")).collect()
+        told.filter(|name| name.starts_with("column") || name.starts_with("texts")).collect()
     };
     let mut all = people(90);
     let vault = world.path("model.efface");
@@ -489,15 +492,68 @@ fn a_stray_word_is_told_of() {
     let mut stray = people(91).split_off(90);
     stray[0].income = "a lot".into();
     let served = world.run(|s| add(&vault, &source(&world, "stray.csv", &stray), None, s)).unwrap();
+    assert_eq!(codes(&served), ["texts-missing"]);
+    let told = served.notices.iter().find(|n| n.code.name() == "texts-missing").unwrap();
+    assert!(told.message.contains("`income`") && told.message.contains("1 record"), "{told:?}");
+    let served = world.run(|s| delete(&vault, &ids(&["id-3"]), s)).unwrap();
+    assert!(codes(&served).is_empty(), "{:?}", served.notices);
+    let served = world.run(|s| delete(&vault, &ids(&["id-90"]), s)).unwrap();
+    assert!(codes(&served).is_empty(), "{:?}", served.notices);
+    assert!(status(&vault).unwrap().preprocessing.iter().all(|line| !line.contains("text")));
+
+    let mut words = people(150).split_off(100);
+    words.iter_mut().for_each(|person| person.joined = format!("{} moons ago", person.id));
+    let served = world.run(|s| add(&vault, &source(&world, "words.csv", &words), None, s)).unwrap();
     assert_eq!(codes(&served), ["column-changed", "column-left-out"]);
     let told = served.notices.iter().find(|n| n.code.name() == "column-changed").unwrap();
-    assert!(told.message.contains("`income`") && told.message.contains("numbers"), "{told:?}");
-    let served = world.run(|s| delete(&vault, &ids(&["id-90"]), s)).unwrap();
-    assert_eq!(codes(&served), ["column-changed"]);
+    assert!(told.message.contains("`joined`") && told.message.contains("times"), "{told:?}");
 
     all.extend(stray);
     let other = world.path("other.efface");
     let served =
         world.run(|s| train(&source(&world, "more.csv", &all), fitted(), &other, s)).unwrap();
-    assert_eq!(codes(&served), ["column-left-out"]);
+    assert_eq!(codes(&served), ["texts-missing"]);
+}
+
+/// The only record that misses a cell, by a null or by a stray text, takes the number that says so with
+/// it: out of the weights, the settings and every entry of the ledger.
+#[test]
+fn the_pattern_of_missing_cells_leaves_with_its_record() {
+    for cell in ["", "a lot"] {
+        let world = World::new();
+        let mut all = people(120);
+        all[7].income = cell.into();
+        let vault = world.path("model.efface");
+        let table = source(&world, "all.csv", &all);
+        world.run(|s| train(&table, fitted(), &vault, s)).unwrap();
+        let before = weights(&vault).unwrap();
+        let indicator = "income=missing".to_owned();
+        assert!(before.names.as_ref().unwrap().contains(&indicator), "{:?}", before.names);
+        let preprocessing = before.preprocessing.clone().unwrap();
+        std::fs::remove_file(world.path("all.csv")).unwrap();
+        world.run(|s| delete(&vault, &ids(&["id-7"]), s)).unwrap();
+
+        let after = weights(&vault).unwrap();
+        assert!(!after.names.as_ref().unwrap().contains(&indicator), "{:?}", after.names);
+        assert_eq!(after.coef.len() + 1, before.coef.len());
+        // Others miss their age, nobody the income any more.
+        let missing = |text: &str, name: &str| -> u64 {
+            let learned: serde_json::Value = serde_json::from_str(text).unwrap();
+            let names = learned["frame"]["columns"].as_array().unwrap();
+            let at = names.iter().position(|column| column["name"] == name).unwrap();
+            learned["columns"]["named"][at]["missing"].as_u64().unwrap()
+        };
+        let now = after.preprocessing.unwrap();
+        assert_eq!((missing(&preprocessing, "income"), missing(&now, "income")), (1, 0));
+        assert!(missing(&now, "age") > 0);
+        let left = bytes(vault.parent().unwrap());
+        // The new ones are there in the same form.
+        assert!(found(now.as_bytes(), &left) && found(&after.coef[0].to_le_bytes(), &left));
+        let at = before.names.unwrap().iter().position(|name| *name == indicator).unwrap();
+        let weight = before.coef[at].to_le_bytes();
+        let needles = [preprocessing.as_bytes(), b"income=missing", b"a lot", &weight];
+        for needle in needles {
+            assert!(!found(needle, &left), "{}", String::from_utf8_lossy(needle));
+        }
+    }
 }

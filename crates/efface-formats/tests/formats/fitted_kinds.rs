@@ -1,0 +1,114 @@
+//! What the columns of a table are taken for.
+
+use efface_formats::{Fitted, Rules};
+
+use super::fitted::{csv, encoded, names, rules};
+
+#[test]
+fn a_column_is_what_its_remaining_cells_are() {
+    let kind = |cells: &[&str]| {
+        let lines: Vec<String> = cells.iter().map(|cell| format!("\"{cell}\",0\n")).collect();
+        let rows = csv(&format!("a,y\n{}", lines.concat()));
+        Fitted::fit(&rows, &rules()).unwrap().describe()[0].clone()
+    };
+    assert_eq!(kind(&["1", "2.50", "03", "", "?"]), "a: number, mean 2.17, scale 0.850, 2 missing");
+    assert_eq!(kind(&["1", "1", "2", "x"]), "a: 3 categories, 2 rare merged");
+    assert_eq!(kind(&["$1,000", "$3,000.00"]), "a: number, mean 2000, scale 1000");
+    assert_eq!(kind(&["10%", "30 %"]), "a: number, mean 20.0, scale 10.0");
+    assert_eq!(kind(&["1,5", "2,5", "3"]), "a: number with decimal comma, mean 2.33, scale 0.624");
+    assert_eq!(
+        kind(&["True", "false", "", "true"]),
+        "a: number, mean 0.667, scale 0.471, 1 missing"
+    );
+    assert_eq!(kind(&["1,5", "2.5"]), "a: 2 categories, none of 2 records or more, left out");
+    assert_eq!(kind(&["", "NA", "none"]), "a: no values");
+    assert_eq!(kind(&["x", "y"]), "a: 2 categories, none of 2 records or more, left out");
+    assert_eq!(kind(&["2024-01-01", "2024-01-03"]), "a: time, mean 2024-01-02, scale 1.00 days");
+    assert_eq!(
+        kind(&["01/02/2024 10:00", "01/13/2024 11:30"]),
+        "a: time, mean 2024-01-07, scale 5.53 days"
+    );
+    let twice = ["01/02/2024 10:00", "01/13/2024 11:30", "01/02/2024 10:00", "01/13/2024 11:30"];
+    assert_eq!(kind(&twice), "a: time, mean 2024-01-07, scale 5.53 days, weekday, hour");
+    assert_eq!(kind(&["01/02/2024", "02/02/2024", "01/02/2024"]), "a: 2 categories, 1 rare merged");
+    assert_eq!(kind(&["a b c d", "a b c d e", "f g h i"]), "a: text, words hashed to 1024 numbers");
+    assert_eq!(kind(&["a b c d", "a b c d", "f g h i"]), "a: 2 categories, 1 rare merged");
+    assert_eq!(kind(&["1e400", "1e400"]), "a: 1 category");
+    assert_eq!(kind(&["1e300", "-1e300"]), "a: number, mean 0, scale 1.00e300");
+}
+
+/// One cell in ten may be something else, and words for no value count for nothing.
+#[test]
+fn stray_texts_count_as_missing() {
+    let kind = |cells: &[(&str, usize)], k| {
+        let lines: String =
+            cells.iter().map(|(cell, times)| format!("\"{cell}\",0\n").repeat(*times)).collect();
+        let rows = csv(&format!("a,y\n{lines}"));
+        let rules = Rules { min_records: k, ..Rules::default() };
+        Fitted::fit(&rows, &rules).unwrap().describe()[0].clone()
+    };
+    let numbers = "a: number, mean 4.50, scale 3.50, 2 missing (2 other texts)";
+    assert_eq!(kind(&[("1", 9), ("8", 9), ("12 kg", 1), ("ca. 5", 1)], 2), numbers);
+    assert_eq!(kind(&[("1", 9), ("8", 9), (">10", 2)], 1), numbers);
+    let one = kind(&[("1", 9), ("8", 9), ("x", 1), ("?", 1), ("Unknown", 70)], 2);
+    assert_eq!(one, "a: number, mean 4.50, scale 3.50, 72 missing (1 other text)");
+    assert_eq!(kind(&[("1", 9), ("8", 8), ("4+", 2)], 2), "a: 3 categories");
+    assert_eq!(kind(&[("unknown", 5), ("n.a.", 5)], 2), "a: 2 categories");
+    assert_eq!(
+        kind(&[("1.5", 18), ("2.5", 18), ("3,5", 4)], 2).split(',').next(),
+        Some("a: number")
+    );
+    // Numbers that few records share would be lost as categories.
+    let many: Vec<String> = (0..8).map(|at| format!("{at}.25")).collect();
+    let mut cells: Vec<(&str, usize)> = many.iter().map(|cell| (cell.as_str(), 1)).collect();
+    cells.push(("<0.1", 7));
+    let half = "a: number, mean 3.75, scale 2.29, 7 missing (7 other texts)";
+    assert_eq!(kind(&cells, 2), half);
+    assert_eq!(kind(&cells, 1), "a: 9 categories");
+    cells.push(("none at all", 1));
+    assert_eq!(kind(&cells, 2), "a: 10 categories, 9 rare merged");
+
+    let day = "a: time, mean 2024-02-05, scale 5.00 days, 1 missing (1 other text)";
+    let days = [("31/01/2024", 10), ("10/02/2024", 10)];
+    assert_eq!(kind(&[days[0], days[1], ("soon", 1)], 99), day);
+    assert_eq!(
+        kind(&[days[0], days[1], ("01/31/2024", 1), ("tbd", 3)], 99),
+        day.replace("1 missing", "4 missing")
+    );
+    assert!(kind(&[("31/01/2024", 9), ("01/31/2024", 5)], 2).contains("categories"));
+    assert_eq!(
+        kind(&[("Jan 31 2024", 1), ("31-01-2024", 1), ("2024-01-31", 1), ("January 2024", 3)], 99),
+        "a: time, mean 2024-01-16, scale 15.0 days"
+    );
+}
+
+/// Years are categories beside the number of days, where there are few.
+#[test]
+fn few_years_are_categories() {
+    let of = |years: std::ops::Range<u32>| {
+        let lines: String = years.map(|year| format!("{year}-01-01,0\n").repeat(2)).collect();
+        let rows = csv(&format!("a,y\n{lines}"));
+        let fitted = Fitted::fit(&rows, &rules()).unwrap();
+        (names(&fitted), encoded(&fitted, &rows))
+    };
+    let (names, rows) = of(2001..2004);
+    assert_eq!(names[..4], ["a", "a year=2001", "a year=2002", "a year=2003"]);
+    assert_eq!(rows[2][1..4], [0.0, 1.0, 0.0]);
+    assert!(of(2000..2024).0.iter().any(|name| name.starts_with("a year")));
+    assert!(!of(2000..2025).0.iter().any(|name| name.starts_with("a year")));
+}
+
+#[test]
+fn very_many_categories_are_hashed() {
+    let mut text = "a,y\n".to_owned();
+    (0..100_000).for_each(|at| text += &format!("c{at},{}\n", at % 2));
+    let rows = csv(&text);
+    let fitted = Fitted::fit(&rows, &Rules { min_records: 1, ..Rules::default() }).unwrap();
+    assert_eq!((fitted.width(), fitted.sparse()), (256, true));
+    assert_eq!(fitted.describe()[0], "a: 100000 categories, hashed to 256 numbers");
+    let mut row = fitted.buffer();
+    fitted.encode(rows.row(99_999), &mut row).unwrap();
+    assert_eq!(row.features().values().len(), 1);
+    let rare = Fitted::fit(&rows, &Rules::default()).unwrap();
+    assert_eq!((rare.width(), rare.sparse()), (0, false));
+}
