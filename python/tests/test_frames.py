@@ -348,17 +348,16 @@ def test_rows_that_do_not_fit_are_refused(
 
 
 @pytest.mark.filterwarnings("ignore::efface.SettingsWarning")
-def test_a_word_among_numbers_is_refused_to_predict_and_makes_a_column_of_words_until_it_goes() -> (
-    None
-):
+def test_a_word_among_numbers_is_missing_to_predict_and_when_it_is_added() -> None:
     frame, y = people()
     model = classifier(min_frequency=1).fit(frame, y)
     before = model.status()["preprocessing"]
     word = frame[:1].set_axis(["new"]).assign(age="old")
-    with pytest.raises(efface.InputError, match="column `age`: `old` is not a number"):
-        model.predict(word)
-    model.add(word, y[:1])
-    assert "age=old" in model.get_feature_names_out()
+    missing = frame[:1].set_axis(["new"]).assign(age=np.nan)
+    assert model.decision_function(word) == model.decision_function(missing)
+    with pytest.warns(efface.SettingsWarning, match="1 record has a text in the column `age`"):
+        model.add(word, y[:1])
+    assert any(line.endswith("(1 other text)") for line in model.status()["preprocessing"])
     model.forget(ids="new")
     assert model.status()["preprocessing"] == before
 
