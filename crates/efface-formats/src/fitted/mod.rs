@@ -59,7 +59,7 @@ pub struct Rules {
 impl Default for Rules {
     fn default() -> Self {
         Self {
-            min_records: 10,
+            min_records: 5,
             max_categories: 256,
             text_width: 1024,
             balanced: false,

@@ -481,7 +481,7 @@ fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
     let s = &choices.settings;
     let mut settled = choices.clone();
     let columns = fitting.frame.columns().max(1) as f64;
-    settled.row_norm = s.row_norm.unwrap_or(2.0 * columns.sqrt());
+    settled.row_norm = s.row_norm.unwrap_or(4.0 * columns.sqrt());
     // The longer the constant, the less its weight is regularised.
     settled.intercept = s.intercept.unwrap_or(f64::from(settled.row_norm as f32));
     settled.lambda = s.lambda.unwrap_or(1.0 / facts.records.max(1) as f64);

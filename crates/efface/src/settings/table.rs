@@ -34,7 +34,7 @@ pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 /// Defaults that the plan falls back to.
 pub(crate) mod default {
     pub(crate) const LOSS: &str = "logistic";
-    pub(crate) const MIN_FREQUENCY: u32 = 10;
+    pub(crate) const MIN_FREQUENCY: u32 = 5;
     pub(crate) const MECHANISM: &str = "solve";
     pub(crate) const LAMBDA: f64 = 1e-3;
     pub(crate) const ROW_NORM: f64 = 1.0;
@@ -176,7 +176,7 @@ settings! {
     row_norm: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::up_to(MOST_NORM)),
-        default: Fallback::Follows("1; with fitted preprocessing twice the root of the number of columns"),
+        default: Fallback::Follows("1; with fitted preprocessing four times the root of the number of columns"),
     }
 
     /// What is done to rows, in training and prediction: `clip` scales longer ones down to the
