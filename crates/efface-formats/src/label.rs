@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::cell::{Cell, class_name, sort_classes};
 use crate::error::{LabelFault, OptionFault};
-use crate::fitted::is_stored;
+use crate::fitted::is_single_sized;
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
 use crate::schema::Origin;
@@ -94,7 +94,7 @@ impl Labels {
         match self {
             Self::Numbers { range, bounded } => {
                 let value = number(cell, *range)?;
-                if *bounded && !is_stored(value) {
+                if *bounded && !is_single_sized(value) {
                     return Err(LabelFault::TooLarge { value });
                 }
                 Ok(Verdict::Keep(Label::Value(value)))

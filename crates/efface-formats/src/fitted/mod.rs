@@ -26,7 +26,7 @@ pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::RawTarget;
 pub use rows::RawRows;
 
-pub(crate) use number::is_stored;
+pub(crate) use number::is_single_sized;
 pub(crate) use write::RawWriter;
 
 use std::collections::HashMap;

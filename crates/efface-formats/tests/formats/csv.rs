@@ -156,6 +156,17 @@ fn number_in_header() {
 }
 
 #[test]
+fn years_in_header() {
+    let read = csv("1960,1961,1962,y\n1,2,3,n\n4,5,6,m\n");
+    assert_eq!(read.names, ["1960", "1961", "1962"]);
+    for header in ["1960,1961,y", "1960,1962,1964,y", "1.5,2.5,3.5,y", "3,2,1,y"] {
+        let rest = ",1".repeat(header.matches(',').count() - 1);
+        let message = error(&format!("{header}\n1{rest},n\n"));
+        assert!(message.contains("of the header is the number"), "{message}");
+    }
+}
+
+#[test]
 fn unclear_delimiter() {
     let message = error("a;b,y\n");
     assert!(message.contains("',' and ';' occur equally often"), "{message}");

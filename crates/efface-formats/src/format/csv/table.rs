@@ -171,6 +171,7 @@ fn header(
 ) -> Result<Vec<String>, ReadError> {
     let columns = schema.map_or(&[][..], Schema::columns);
     let frame = frame.unwrap_or_default();
+    let counted = count_up(records);
     let mut names = Vec::new();
     for at in 0..records.len() {
         let name = records.field(at).unwrap_or_default().trim();
@@ -181,13 +182,29 @@ fn header(
         }
         let declared = columns.iter().any(|column| column.name == name)
             || frame.iter().any(|column| column.name == name);
-        if stated.is_none() && !declared && name.parse::<f64>().is_ok_and(f64::is_finite) {
+        let may_be_a_row = stated.is_none() && !declared && !counted;
+        if may_be_a_row && name.parse::<f64>().is_ok_and(f64::is_finite) {
             let (value, file) = (crate::cell::quoted(name), file.to_owned());
             return Err(records.fault(CsvFault::NumberInHeader { column, value, file }));
         }
         names.push(name.to_owned());
     }
     Ok(names)
+}
+
+/// Whether the numbers in a line are three or more whole ones that count up, as years do in the header
+/// of a table with a column for each.
+fn count_up(records: &Records<'_>) -> bool {
+    let fields = (0..records.len()).filter_map(|at| records.field(at));
+    let numbers: Vec<&str> =
+        fields.map(str::trim).filter(|field| field.parse::<f64>().is_ok()).collect();
+    let whole = |text: &str| text.parse::<u64>().ok();
+    let next = |pair: &[&str]| match pair {
+        [one, other] => whole(other)
+            .is_some_and(|other| whole(one).is_some_and(|one| one.checked_add(1) == Some(other))),
+        _ => false,
+    };
+    numbers.len() >= 3 && numbers.windows(2).all(next)
 }
 
 /// The names of a file without header: those of the schema in order, else `c1`, `c2`... Where
