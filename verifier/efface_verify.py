@@ -1820,7 +1820,8 @@ def check_objective(document: Fields) -> str:
     load = Decimal(norm["capacity"]) / norm["n"] if norm["kind"] == "fixed" else ONE
     row = (size(document, "row-norm") ** 2 + size(document, "intercept") ** 2).sqrt()
     loss = listed(document, "loss")
-    require(loss == "squared" or not exact, "exact sums are those of the loss `squared`")
+    sums = ("squared", "squared-classes")
+    require(loss in sums or not exact, "exact sums are those of the squared losses")
     if exact:  # sums know no clip, and rest on no gradient
         slope, curvature = ZERO, ONE
     elif loss == "squared":
@@ -1858,7 +1859,7 @@ def check_objective(document: Fields) -> str:
     ]
     if exact:
         target = ONE
-        if event["preprocessing"]:  # as below
+        if event["preprocessing"] and loss == "squared":  # as below; classes are +1 and -1
             require(event["records"] is not None, "y is scaled by records whose number is hidden")
             target = Decimal(event["records"]).sqrt()
         bounds += [

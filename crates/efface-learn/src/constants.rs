@@ -187,7 +187,7 @@ impl Constants {
     }
 
     /// Upper bound on the norm of one record's loss gradient at every optimum: G, or where that is
-    /// infinite (the squared loss without a clip) the bound w_max r (r B + |y|) in the ball of radius
+    /// infinite (the squared losses without a clip) the bound w_max r (r B + |y|) in the ball of radius
     /// B = [`optimum_bound`](Self::optimum_bound). Enough for how far a record moves the optimum,
     /// not for steps that may leave the ball.
     #[must_use]
@@ -196,9 +196,10 @@ impl Constants {
         if global.is_finite() {
             return global;
         }
-        let r = self.declared.row_bound;
+        let (r, loss) = (self.declared.row_bound, self.declared.loss);
         let margin = outward::mul(r, self.optimum_bound());
-        let plain = outward::mul(r, outward::add(margin, self.declared.target_bound));
+        let plain =
+            outward::mul(r, outward::add(margin, loss.target_norm(self.declared.target_bound)));
         outward::mul(self.max_weight(), plain)
     }
 

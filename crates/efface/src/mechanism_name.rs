@@ -35,7 +35,7 @@ mechanisms! {
     Retrain = "retrain": "Solve from zeros for every request, and publish with fresh noise: the reference.",
     NoisyGd = "noisy-gd": "Take noisy gradient steps, in training and for every request.",
     DescentToDelete = "descent-to-delete": "Take exact gradient steps and publish with noise (Neel, Roth, Sharifi-Malvajerdi 2020).",
-    Ridge = "ridge": "Solve the squared loss from whole-number sums: exact, without noise, for regression.",
+    Ridge = "ridge": "Solve the squared loss, of numbers or of classes, from whole-number sums: exact, without noise.",
     DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
     ObjectivePerturbation = "objective-perturbation": "Perturb the objective and remove by Newton steps, as published: certificates never verify.",
 }

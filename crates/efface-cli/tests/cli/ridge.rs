@@ -124,6 +124,21 @@ fn columns_are_fitted_where_nothing_is_declared() {
 }
 
 #[test]
+fn classes_need_no_setting() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Three, 0, 120));
+    let train = "train data.csv --label y --id id --subject user --mechanism ridge -o m.efface";
+    w.efface(train).done();
+    let deleted = w.efface("delete m.efface --record r7 --record r8").done().stdout;
+    assert!(deleted.contains("bit for bit"), "{deleted}");
+    let scores = w.efface("evaluate m.efface data.csv").done().stdout;
+    assert!(scores.contains("accuracy"), "{scores}");
+    w.efface("predict m.efface data.csv").done();
+    let key = w.public_key();
+    w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();
+}
+
+#[test]
 fn settings_that_do_not_fit_are_refused() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Number, 0, 60));

@@ -61,9 +61,10 @@ pub(super) fn check(loss: Loss, reach: f64) {
             let above = value_b - value_a - tangent;
             let size = 1e-12 * (1.0 + value_a + value_b + tangent.abs());
             prop_assert!(above >= -size, "below its tangent: {above}");
-            // The matrix whose trace is declared: I/2 without its part along (1, ..., 1).
+            // The matrix whose trace is declared: k1 I, or k1 I without its part along (1, ..., 1).
             let flat = step.iter().sum::<f64>().powi(2) / outputs as f64;
-            let along = if outputs > 1 { 0.5 * flat } else { 0.0 };
+            let whole = loss.curvature_trace() >= bounds.curvature * outputs as f64;
+            let along = if whole { 0.0 } else { 0.5 * flat };
             prop_assert!(above <= 0.5 * (most * norm(&step) - along) + size, "above its parabola");
             // Finite differences: the error of the central difference is at most k1 h / 2, and
             // rounding adds about value 2^-52 / h.

@@ -8,6 +8,7 @@ mod huber_hinge;
 mod logistic;
 mod softmax;
 mod squared;
+mod squared_classes;
 
 #[cfg(test)]
 mod contract;
@@ -18,6 +19,7 @@ use self::huber_hinge::HuberHinge;
 use self::logistic::Logistic;
 use self::softmax::Softmax;
 use self::squared::Squared;
+use self::squared_classes::SquaredClasses;
 #[cfg(test)]
 use crate::twice::Twice;
 
@@ -32,6 +34,13 @@ pub enum RecordCurvature {
         classes: usize,
         /// The probabilities.
         probabilities: Vec<f64>,
+    },
+    /// The same in each margin and none between them: the record's weight.
+    Equal {
+        /// Margins of a record.
+        outputs: usize,
+        /// One weight per record.
+        weights: Vec<f64>,
     },
 }
 
@@ -116,6 +125,7 @@ pub(crate) fn visit<V: Visitor>(loss: Loss, visitor: V) -> V::Output {
         Loss::Softmax { classes } => visitor.link(Softmax { classes }),
         Loss::Squared { clip } => visitor.link(Squared { clip }),
         Loss::HuberHinge { width } => visitor.link(HuberHinge { width }),
+        Loss::SquaredClasses { classes } => visitor.link(SquaredClasses { classes }),
     }
 }
 

@@ -103,6 +103,12 @@ impl Dataset {
             RecordCurvature::Classes { classes, probabilities } => {
                 weighted_block_gram(self.x(), *classes, probabilities)
             }
+            RecordCurvature::Equal { outputs, weights } => {
+                let (block, cols) = (weighted_gram(self.x(), weights)?, self.cols());
+                Ok(Mat::from_fn(cols * outputs, cols * outputs, |i, j| {
+                    if i / cols == j / cols && i >= j { block[(i % cols, j % cols)] } else { 0.0 }
+                }))
+            }
         }
     }
 
@@ -132,6 +138,11 @@ impl Dataset {
                     for ((out, p), m) in out.iter_mut().zip(p).zip(m) {
                         *out = p * (m - mean);
                     }
+                })
+            }
+            RecordCurvature::Equal { weights, .. } => {
+                curvature_pass(x, vector, outputs, |row, m, out| {
+                    out.iter_mut().zip(m).for_each(|(out, m)| *out = weights[row] * m);
                 })
             }
         }

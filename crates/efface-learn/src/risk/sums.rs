@@ -9,11 +9,12 @@ use crate::outward;
 pub fn rounded_sums(constants: &Constants, row_places: i32, target_places: i32) -> f64 {
     let half = |places: i32| libm::ldexp(1.0, -places - 1);
     let (declared, load) = (constants.declared(), constants.load());
-    let (m, p) = (constants.strong_convexity(), constants.parameters() as f64);
+    let (m, p) = (constants.strong_convexity(), constants.cols() as f64);
+    let outputs = constants.loss().outputs() as f64;
     // How far a rounded row and target are from the stored ones.
     let (row_off, target_off) = (p.sqrt() * half(row_places), half(target_places));
     let row = declared.row_bound + row_off;
-    let target = declared.target_bound + target_off;
+    let target = if outputs > 1.0 { 1.0 } else { declared.target_bound } + target_off;
     // Backward error of the solve: of the matrix, and of the moment as it is converted.
     let matrix = outward::gamma(3.0 * p + 12.0) * (load * row * row + p * m);
     let moment = f64::EPSILON * load * row * target;
@@ -24,7 +25,8 @@ pub fn rounded_sums(constants: &Constants, row_places: i32, target_places: i32) 
     let rounded = row_off * (row * size + target);
     let stored = declared.row_bound * (row_off * size + target_off);
     let gradient = load * (rounded + stored) + matrix * size + moment;
-    gradient * gradient / (2.0 * m)
+    // Each output is a problem of its own.
+    outputs * gradient * gradient / (2.0 * m)
 }
 
 #[cfg(test)]

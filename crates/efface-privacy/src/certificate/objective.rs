@@ -45,7 +45,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     ];
     if let Event::ExactRemoval(event) = core {
         bounds.push(("row-bound", event.row_bound, row));
-        bounds.push(("target-bound", event.target_bound, largest_target(core)?));
+        bounds.push(("target-bound", event.target_bound, exact_target(certificate)?));
     }
     for (name, stated, least) in bounds {
         // The least is computed to within a few units in the last place.
@@ -82,6 +82,14 @@ fn largest_target(core: &Event) -> Result<f64, String> {
     core.fitted_records().map(|records| (records as f64).sqrt()).ok_or_else(|| unstated.into())
 }
 
+/// Bound on what exact sums take for y: y itself, or the +1 and -1 of classes.
+fn exact_target(certificate: &Certificate) -> Result<f64, String> {
+    match listed(certificate, "loss")? {
+        "squared-classes" => Ok(1.0),
+        _ => largest_target(certificate.event.core()),
+    }
+}
+
 /// The largest weight of a record; 1 where none is listed, as records then have no weights.
 fn weight(certificate: &Certificate) -> Result<f64, String> {
     if !weighted(certificate) {
@@ -99,12 +107,17 @@ fn weight(certificate: &Certificate) -> Result<f64, String> {
 fn link(certificate: &Certificate) -> Result<Link, String> {
     let loss = LossName::named(listed(certificate, "loss")?).map_err(|error| error.to_string())?;
     if matches!(certificate.event.core(), Event::ExactRemoval(_)) {
-        if loss != LossName::Squared {
+        if !matches!(loss, LossName::Squared | LossName::SquaredClasses) {
             let got = loss.name();
-            return Err(format!("exact sums are those of the loss `squared`, got `{got}`"));
+            return Err(format!(
+                "exact sums are those of the losses `squared` and `squared-classes`, got `{got}`"
+            ));
         }
         // Sums know no clip, and nothing is bounded by a gradient.
         return Ok(Link { slope: 0.0, curvature: Loss::UNCLIPPED.link_bounds().curvature });
+    }
+    if loss == LossName::SquaredClasses {
+        return Err("the gradients of `squared-classes` have no bound: it is of exact sums".into());
     }
     let parameter = match loss.parameter() {
         Some(parameter) => Some(number(certificate, parameter.name())?),

@@ -10,6 +10,7 @@ mod huber_hinge;
 mod logistic;
 mod softmax;
 mod squared;
+mod squared_classes;
 
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,12 @@ pub enum Loss {
         /// h, the width of the quadratic piece, in units of the margin.
         width: f64,
     },
+    /// C classes, the sum of (w_c.x - y_c)^2 / 2 over the classes, y_c = +1 for the record's class
+    /// and -1 for the others; one weight vector per class. Its gradients have no bound.
+    SquaredClasses {
+        /// C, the number of classes, from 2 to 65536.
+        classes: usize,
+    },
 }
 
 /// A loss by the name users type, before its parameter and its number of classes are known.
@@ -59,6 +66,8 @@ pub enum LossName {
     Squared,
     /// `huber-hinge`.
     HuberHinge,
+    /// `squared-classes`.
+    SquaredClasses,
 }
 
 /// The parameter of a loss that has one, by the name users type and certificates list.
@@ -179,7 +188,8 @@ impl Parameter {
 
 impl LossName {
     /// All losses, in the order of help pages.
-    pub const ALL: [Self; 4] = [Self::Logistic, Self::Softmax, Self::Squared, Self::HuberHinge];
+    pub const ALL: [Self; 5] =
+        [Self::Logistic, Self::Softmax, Self::Squared, Self::HuberHinge, Self::SquaredClasses];
 
     const fn description(self) -> Description {
         match self {
@@ -187,6 +197,7 @@ impl LossName {
             Self::Softmax => softmax::DESCRIPTION,
             Self::Squared => squared::DESCRIPTION,
             Self::HuberHinge => huber_hinge::DESCRIPTION,
+            Self::SquaredClasses => squared_classes::DESCRIPTION,
         }
     }
 
@@ -246,7 +257,10 @@ impl LossName {
         match (self, parameter) {
             (Self::Logistic, None) => Ok(Loss::Logistic),
             (Self::Softmax, None) => Ok(Loss::Softmax { classes }),
-            (Self::Logistic | Self::Softmax, Some(got)) => Err(LossError::Needless { loss, got }),
+            (Self::SquaredClasses, None) => Ok(Loss::SquaredClasses { classes }),
+            (Self::Logistic | Self::Softmax | Self::SquaredClasses, Some(got)) => {
+                Err(LossError::Needless { loss, got })
+            }
             (Self::Squared, Some(clip)) => Ok(Loss::Squared { clip: Parameter::Clip.check(clip)? }),
             (Self::Squared, None) => missing(Parameter::Clip),
             (Self::HuberHinge, Some(width)) => {
@@ -306,6 +320,7 @@ impl Loss {
             Self::Softmax { .. } => LossName::Softmax,
             Self::Squared { .. } => LossName::Squared,
             Self::HuberHinge { .. } => LossName::HuberHinge,
+            Self::SquaredClasses { .. } => LossName::SquaredClasses,
         }
     }
 
@@ -313,7 +328,7 @@ impl Loss {
     #[must_use]
     pub fn parameter(self) -> Option<f64> {
         match self {
-            Self::Logistic | Self::Softmax { .. } => None,
+            Self::Logistic | Self::Softmax { .. } | Self::SquaredClasses { .. } => None,
             Self::Squared { clip } => Some(clip),
             Self::HuberHinge { width } => Some(width),
         }
@@ -324,7 +339,7 @@ impl Loss {
     pub fn classes(self) -> Option<usize> {
         match self {
             Self::Logistic | Self::HuberHinge { .. } => Some(2),
-            Self::Softmax { classes } => Some(classes),
+            Self::Softmax { classes } | Self::SquaredClasses { classes } => Some(classes),
             Self::Squared { .. } => None,
         }
     }
@@ -388,6 +403,7 @@ impl Loss {
             Self::Softmax { .. } => softmax::link_bounds(),
             Self::Squared { clip } => squared::link_bounds(clip),
             Self::HuberHinge { width } => huber_hinge::link_bounds(width),
+            Self::SquaredClasses { .. } => squared_classes::link_bounds(),
         }
     }
 
@@ -400,6 +416,7 @@ impl Loss {
                 self.link_bounds().derivative
             }
             Self::Squared { clip } => squared::derivative_within(clip, reach),
+            Self::SquaredClasses { classes } => squared_classes::derivative_within(classes, reach),
         }
     }
 
@@ -413,6 +430,7 @@ impl Loss {
                 self.link_bounds().curvature
             }
             Self::Softmax { classes } => softmax::curvature_trace(classes),
+            Self::SquaredClasses { classes } => classes as f64,
         }
     }
 
@@ -424,11 +442,23 @@ impl Loss {
             Self::Softmax { classes } => softmax::zero_value(classes),
             Self::Squared { clip } => squared::zero_value(clip, target),
             Self::HuberHinge { width } => huber_hinge::zero_value(width),
+            Self::SquaredClasses { classes } => squared_classes::zero_value(classes),
+        }
+    }
+
+    /// Upper bound on the length of a record's targets, one for each output, where that of a regression
+    /// has |y| at most `target`; 1 for links that know no such targets.
+    #[must_use]
+    pub fn target_norm(self, target: f64) -> f64 {
+        match self {
+            Self::Squared { .. } => target,
+            Self::SquaredClasses { classes } => squared_classes::target_norm(classes),
+            Self::Logistic | Self::Softmax { .. } | Self::HuberHinge { .. } => 1.0,
         }
     }
 
     /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
-    /// infinite for the squared loss without a clip.
+    /// infinite for the squared losses without a clip.
     #[must_use]
     pub fn lipschitz(self, row: f64) -> f64 {
         upward::mul(self.link_bounds().derivative, row)

@@ -265,10 +265,10 @@ impl Plan {
             lambda: self.setting.strong_convexity.0,
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
-            target_bound: self
-                .fitting
-                .as_ref()
-                .map_or(1.0, |fitting| scaled_bound(fitting.records)),
+            target_bound: match (&self.task, &self.fitting) {
+                (Task::Range(..), Some(fitting)) => scaled_bound(fitting.records),
+                _ => 1.0,
+            },
             max_weight: self.max_weight.map(|most| most.0),
         };
         let checked = match &self.schedule {

@@ -283,6 +283,14 @@ impl Choices {
 
     /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
+        if self.loss == LossName::SquaredClasses && !self.mechanism.is_exact() {
+            let what = format!("`{}` with the loss `{}`", self.mechanism.name(), self.loss.name());
+            return clash(
+                &what,
+                "is not offered: its gradients have no bound, and only exact sums need none",
+                "use `§mechanism ridge`, or `§loss logistic` or `§loss softmax`",
+            );
+        }
         if self.fitted {
             return Ok(());
         }

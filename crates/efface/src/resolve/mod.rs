@@ -387,8 +387,7 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
         .map_err(|error| Error::input(Code::Range, error.to_string()))?;
     let target_bound = match task {
         Task::Range(..) if choices.fitted => scaled_bound(facts.records),
-        Task::Range(..) => 1.0,
-        Task::Classes(_) => 0.0,
+        Task::Range(..) | Task::Classes(_) => 1.0,
     };
     Ok(Fit { loss, width, target_bound })
 }
@@ -485,7 +484,7 @@ fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
     // The longer the constant, the less its weight is regularised.
     settled.intercept = s.intercept.unwrap_or(f64::from(settled.row_norm as f32));
     settled.lambda = s.lambda.unwrap_or(1.0 / facts.records.max(1) as f64);
-    if s.loss.is_none() && facts.classes.len() > 2 {
+    if s.loss.is_none() && settled.loss == LossName::Logistic && facts.classes.len() > 2 {
         settled.loss = LossName::Softmax;
     }
     if settled.lambda == 0.0 {

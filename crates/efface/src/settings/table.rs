@@ -118,7 +118,7 @@ macro_rules! settings {
 
 settings! {
     /// The loss: `logistic` or `huber-hinge` for two classes, `softmax` for two or more, `squared` for
-    /// numbers
+    /// numbers; `squared-classes`, of `ridge`, for two classes or more
     loss: Option<String> {
         group: Group::Model,
         form: Form::Name(|| Loss::NAMES.to_vec()),

@@ -18,6 +18,8 @@ use crate::world::{World, bytes};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Number,
+    /// One of so many words, one of them of a few records alone.
+    Word(usize),
 }
 
 /// A record's cells, by its id: numbers of all sizes, words, dates and missing cells.
@@ -29,6 +31,8 @@ fn cells(id: usize, label: Label) -> String {
     let income = 4e4 + 3e4 * wave;
     let target = match label {
         Label::Number => format!("{:.3}", 1e5 + 40.0 * (id % 50) as f64 + 300.0 * wave),
+        Label::Word(words) if id.is_multiple_of(9) => format!("rare{}", words + id % 2),
+        Label::Word(words) => format!("word{}", (id % 50) * words / 50),
     };
     format!("{age},{work},2021-{:02}-{:02},{income:.2},{target}", 1 + id % 12, 1 + id % 28)
 }
@@ -50,11 +54,12 @@ fn table<'a>(
 }
 
 fn settings() -> Settings {
-    Settings {
-        mechanism: Some("ridge".into()),
-        loss: Some("squared".into()),
-        ..Settings::default()
-    }
+    Settings { loss: Some("squared".into()), ..bare() }
+}
+
+/// Nothing but the mechanism.
+fn bare() -> Settings {
+    Settings { mechanism: Some("ridge".into()), ..Settings::default() }
 }
 
 fn ids(names: impl IntoIterator<Item = usize>) -> Delete {
@@ -132,15 +137,94 @@ fn any_history_gives_the_bits_of_training_on_what_remains() {
     forgets(Label::Number, &other, 6);
 }
 
+#[test]
+fn any_history_of_classes_gives_the_bits_of_training_on_what_remains() {
+    for seed in 0..5 {
+        forgets(Label::Word(2), &bare(), seed);
+        forgets(Label::Word(5), &bare(), 10 + seed);
+    }
+}
+
+/// A class goes with its last record: its name, its weights, and its place among the classes.
+#[test]
+fn a_class_goes_with_its_last_record() {
+    let world = World::new();
+    let mut live: BTreeMap<usize, String> = (0..80)
+        .filter(|id: &usize| !id.is_multiple_of(9) || *id == 27)
+        .map(|id| (id, cells(id, Label::Word(3))))
+        .collect();
+    let vault = world.path("model.efface");
+    world.run(|s| train(&table(&world, "a.csv", &live), bare(), &vault, s)).unwrap();
+    std::fs::remove_file(world.path("a.csv")).unwrap();
+    let before = weights(&vault).unwrap();
+    assert_eq!((before.outputs, before.loss.as_str()), (4, "squared-classes"));
+    assert_eq!(before.classes.unwrap()[0], "rare4");
+    world.run(|s| delete(&vault, &ids([27]), s)).unwrap();
+    live.remove(&27);
+    let left = bytes(vault.parent().unwrap());
+    let found = |needle: &[u8]| left.windows(needle.len()).any(|part| part == needle);
+    assert!(!found(b"rare4") && !before.coef.iter().any(|weight| found(&weight.to_le_bytes())));
+    let after = weights(&vault).unwrap();
+    assert_eq!(after.classes.unwrap(), ["word0", "word1", "word2"]);
+    let scores = evaluate(&vault, &table(&world, "rest.csv", &live)).unwrap();
+    assert!(scores.accuracy.unwrap() > 0.8 && scores.log_loss.is_none(), "{scores:?}");
+    verified(&world, &vault);
+    let text = certificate(&vault, "latest").unwrap();
+    let key = world.keyring.public_key();
+    let verdict = verify(&text, Some(&key), Some(&vault), None).unwrap();
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["event"]["target_bound"], "1");
+}
+
+/// With declared classes sums are kept, one right-hand side for each, and updated.
+#[test]
+fn declared_classes_are_kept_sums() {
+    let world = World::new();
+    let classes = Some(vec!["no".to_owned(), "yes".to_owned(), "maybe".to_owned()]);
+    let settings = Settings {
+        preprocess: Some("declared".into()),
+        public_n: Some(90),
+        capacity: Some(120),
+        ..bare()
+    };
+    let source = |name: &str, rows: &[usize]| {
+        let mut text = String::from("id,y,a,b\n");
+        for row in rows {
+            let (s, t) = ((*row as f64 * 0.7).sin(), (*row as f64 * 1.3).cos());
+            let y = if s > 0.4 { "yes" } else { "no" };
+            writeln!(text, "id-{row},{y},{s:.4},{t:.4}").unwrap();
+        }
+        let path = world.path(name);
+        std::fs::write(&path, text).unwrap();
+        let (label, id) = (Some("y".into()), Some("id".into()));
+        Source { path: Some(path), label, id, classes: classes.clone(), ..Source::default() }
+    };
+    let (vault, anew) = (world.path("model.efface"), world.path("anew.efface"));
+    let all: Vec<usize> = (0..90).collect();
+    world.run(|s| train(&source("a.csv", &all), settings.clone(), &vault, s)).unwrap();
+    world.run(|s| delete(&vault, &ids([3, 4, 50]), s)).unwrap();
+    world.run(|s| add(&vault, &source("b.csv", &[100, 101]), None, s)).unwrap();
+    let rest: Vec<usize> =
+        (0..102).rev().filter(|id| ![3, 4, 50].contains(id) && !(90..100).contains(id)).collect();
+    world.run(|s| train(&source("c.csv", &rest), settings, &anew, s)).unwrap();
+    assert_eq!(published(&vault), published(&anew));
+    let scores = evaluate(&vault, &source("d.csv", &all)).unwrap();
+    assert!(scores.accuracy.unwrap() > 0.85, "{scores:?}");
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+}
+
 /// What a certificate says, and that its verifier agrees.
 #[test]
 fn the_certificate_says_exact_removal_and_what_it_leaves_open() {
     let world = World::new();
     let live: BTreeMap<usize, String> = (0..80).map(|id| (id, cells(id, Label::Number))).collect();
     let vault = world.path("model.efface");
-    // Nothing but the mechanism: columns are fitted, and the squared loss is the only one.
-    let bare = Settings { mechanism: Some("ridge".into()), ..Settings::default() };
-    world.run(|s| train(&table(&world, "a.csv", &live), bare, &vault, s)).unwrap();
+    // Labels that are numbers, and columns that are fitted: neither is asked for.
+    let first = Source { infers_task: true, ..table(&world, "a.csv", &live) };
+    world.run(|s| train(&first, bare(), &vault, s)).unwrap();
     world.run(|s| delete(&vault, &ids([3, 4]), s)).unwrap();
     let text = certificate(&vault, "latest").unwrap();
     let key = world.keyring.public_key();
@@ -269,6 +353,14 @@ fn what_it_has_no_use_for_is_refused() {
         (|s| s.normalizer = Some("fixed".into()), Code::Settings, "current number"),
         (|s| s.target_range = Some((0.0, 1.0)), Code::Settings, "scaled by the mean"),
         (|s| s.seed = Some(1), Code::Settings, "no random numbers"),
+        (
+            |s| {
+                s.mechanism = Some("solve".into());
+                s.loss = Some("squared-classes".into());
+            },
+            Code::Settings,
+            "no bound",
+        ),
         (|s| s.loss = Some("logistic".into()), Code::Settings, "squared"),
         // Enough for the few columns of this table, but not for the most that records can give.
         (|s| s.lambda = Some(1e-11), Code::By(efface::MechanismName::Ridge), "`lambda`"),

@@ -413,9 +413,15 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         _ => f64::INFINITY,
     };
     let reach = (weight * load / setting.strong_convexity.0).sqrt();
-    let drawn = index % (1 + LossName::ALL.len() as u64);
+    // Those whose gradients have a bound, whatever is exact.
+    let steep = LossName::ALL.into_iter().filter(|loss| *loss != LossName::SquaredClasses);
+    let losses: Vec<LossName> = steep.collect();
+    let drawn = index % (1 + losses.len() as u64);
     let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
-        (Event::ExactRemoval(_), _) => (LossName::Squared, None),
+        (Event::ExactRemoval(_), odd) => {
+            let classes = odd.is_some_and(|drawn| drawn % 2 == 1);
+            (if classes { LossName::SquaredClasses } else { LossName::Squared }, None)
+        }
         (Event::OutputNoise(event), None) => {
             let refitted = event.preprocessing.and(event.records);
             let y = refitted.map_or(1.0, |records| (records as f64).sqrt());
@@ -425,7 +431,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
             (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)))
         }
         (_, any) => {
-            let loss = LossName::ALL[any.unwrap_or(0) as usize];
+            let loss = losses[any.unwrap_or(0) as usize];
             let parameter = loss.parameter().map(|parameter| match parameter {
                 Parameter::Clip => (parameter, 0.75),
                 Parameter::HingeWidth => (parameter, 0.3),

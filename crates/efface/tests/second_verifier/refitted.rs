@@ -5,7 +5,7 @@ use efface_privacy::claim::{Claim, Notion, Requests};
 use efface_privacy::event::{Event, ExactRemoval, Normalizer, OutputNoise, Refitted, State};
 use efface_privacy::quantity::Decimal;
 
-use crate::breaks::{Break, exact, unassume};
+use crate::breaks::{Break, exact, listed, unassume};
 
 /// Says of an optimum that its preprocessing is fitted, where that can be wrong.
 fn refit(certificate: &mut Certificate, wrong: impl Fn(&OutputNoise) -> bool) -> bool {
@@ -68,9 +68,20 @@ pub(super) const REFITTED_BREAKS: &[(&str, Break)] = &[
     ("claim", |c| of_fitted(c, |e| e.records = Some((1 << 24) + 1))),
     ("claim", |c| of_fitted(c, |e| e.preprocessing = None)),
     ("objective", |c| {
-        of_fitted(c, |e| {
+        let numbers = listed(c, "loss").is_some_and(|loss| loss.value == "squared");
+        let changed = of_fitted(c, |e| {
             let records = e.records.unwrap_or(0) as f64;
             e.target_bound = Decimal(0.999 * records.sqrt());
+        });
+        numbers && changed
+    }),
+    // Gradients without a bound.
+    ("objective", |c| {
+        let noisy = c.event.grid().is_some();
+        let loss = listed(c, "loss");
+        loss.is_some_and(|loss| {
+            loss.value = "squared-classes".to_owned();
+            noisy
         })
     }),
     ("scope", |c| {

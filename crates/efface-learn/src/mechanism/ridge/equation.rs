@@ -16,7 +16,8 @@ struct Panels {
     panels: Vec<Vec<Lane>>,
 }
 
-/// The solution u of (S + `ridge` I) u = t, S and t the integers of `sums`.
+/// The solution u of (S + `ridge` I) u = t, S and t the integers of `sums`; of several t one after the
+/// other.
 ///
 /// Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
 /// rounded by itself, over columns in increasing order. Which entries are worked on side by side
@@ -25,12 +26,15 @@ struct Panels {
 pub(super) fn solve(sums: &Sums, ridge: f64) -> Option<Vec<f64>> {
     let mut factor = Panels::of(sums, ridge);
     factor.factorise()?;
-    let mut u: Vec<f64> = sums.moment().iter().map(|t| *t as f64).collect();
-    u.resize(factor.panels.len() * WIDTH, 0.0);
-    factor.forward(&mut u);
-    factor.backward(&mut u);
-    u.truncate(sums.columns());
-    u.iter().all(|u| u.is_finite()).then_some(u)
+    let mut all = Vec::with_capacity(sums.moment().len());
+    for moment in sums.moment().chunks_exact(sums.columns()) {
+        let mut u: Vec<f64> = moment.iter().map(|t| *t as f64).collect();
+        u.resize(factor.panels.len() * WIDTH, 0.0);
+        factor.forward(&mut u);
+        factor.backward(&mut u);
+        all.extend_from_slice(&u[..sums.columns()]);
+    }
+    all.iter().all(|u| u.is_finite()).then_some(all)
 }
 
 impl Panels {

@@ -27,6 +27,9 @@ use crate::outward;
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
 pub const MOST_COLUMNS: usize = 4096;
 
+/// Most parameters, columns times classes: right-hand sides that take as much as the sums of products.
+pub const MOST_PARAMETERS: usize = MOST_COLUMNS * MOST_COLUMNS;
+
 /// Constants that `ridge` can serve: the only form that runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgePlan {
@@ -51,8 +54,9 @@ impl RidgePlan {
     /// quantiser, a lambda out of range; weights.
     pub fn new(constants: Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
-        if declared.loss != Loss::UNCLIPPED {
-            let (wanted, got) = ("`squared` without a clip", format!("{:?}", declared.loss));
+        if !matches!(declared.loss, Loss::UNCLIPPED | Loss::SquaredClasses { .. }) {
+            let wanted = "`squared` without a clip or `squared-classes`";
+            let got = format!("{:?}", declared.loss);
             return Err(MechanismError::Loss { mechanism: NAME, wanted, got });
         }
         if declared.max_weight.is_some() {
@@ -64,6 +68,14 @@ impl RidgePlan {
                 mechanism: NAME,
                 most: MOST_COLUMNS,
                 got: columns,
+            });
+        }
+        let parameters = constants.parameters();
+        if parameters > MOST_PARAMETERS {
+            return Err(MechanismError::Large {
+                mechanism: NAME,
+                most: MOST_PARAMETERS,
+                got: parameters,
             });
         }
         let quantiser = Quantiser::new(&constants)?;
@@ -95,17 +107,20 @@ impl RidgePlan {
     pub fn sum(&self, data: &Dataset, watch: &mut Watch<'_>) -> Result<Sums, MechanismError> {
         check_records(&self.constants, data)?;
         self.check_count(data.rows())?;
-        let mut sums = Sums::empty(self.constants.cols(), self.quantiser);
+        let classes = self.constants.loss().classes();
+        let mut sums = Sums::empty(self.constants.cols(), classes, self.quantiser);
         sums.fold(data, 1, watch)?;
         Ok(sums)
     }
 
-    /// The weights that sums of this plan give, a function of the two alone.
+    /// The weights that sums of this plan give, a function of the two alone: one block of columns for
+    /// each class, in the order of the classes, or one block.
     ///
     /// # Errors
     /// Sums of another plan.
     pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, MechanismError> {
-        if sums.columns() != self.constants.cols() || sums.quantiser() != self.quantiser {
+        let shape = (self.constants.cols(), self.constants.loss().classes());
+        if (sums.columns(), sums.classes()) != shape || sums.quantiser() != self.quantiser {
             return Err(KeptError::Foreign("its sums are of other constants").into());
         }
         let (p, q) = (self.quantiser.row_places(), self.quantiser.target_places());
@@ -122,8 +137,9 @@ impl RidgePlan {
     /// # Errors
     /// Bytes that are no sums of this plan.
     pub fn read(&self, kept: &Kept) -> Result<Sums, MechanismError> {
-        let columns = self.constants.cols();
-        Sums::from_bytes(&kept.state, columns, self.quantiser).map_err(MechanismError::Sums)
+        let (columns, classes) = (self.constants.cols(), self.constants.loss().classes());
+        Sums::from_bytes(&kept.state, columns, classes, self.quantiser)
+            .map_err(MechanismError::Sums)
     }
 
     /// The event of release number `releases`: public constants alone.
@@ -134,7 +150,7 @@ impl RidgePlan {
             setting: self.constants.setting(1),
             row_bound: Decimal(declared.row_bound),
             row_grid: Decimal(power_of_two(-self.quantiser.row_places())),
-            target_bound: Decimal(declared.target_bound.max(1e-100)),
+            target_bound: Decimal(target_bound(&self.constants)),
             target_grid: Decimal(power_of_two(-self.quantiser.target_places())),
             releases,
             records: None,
@@ -208,6 +224,15 @@ pub fn request(
     sums.check().map_err(MechanismError::Foreign)?;
     sums.fold(added, 1, watch)?;
     plan.release(&sums, releases, removed.rows() + added.rows())
+}
+
+/// Bound on the absolute value of a target, above 0: of y, or of the +1 and -1 of classes.
+fn target_bound(constants: &Constants) -> f64 {
+    match constants.loss().classes() {
+        Some(_) => 1.0,
+        // A bound of 0 has no exponent; any grid holds its targets.
+        None => constants.declared().target_bound.max(1e-100),
+    }
 }
 
 /// The least lambda for which Cholesky cannot fail on any data set of the constants.

@@ -2,6 +2,7 @@
 
 use efface_matrix::{Csr, Dense, GramError, Matrix, Row};
 
+use super::target_bound;
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
@@ -49,8 +50,7 @@ impl Quantiser {
         Ok(Self {
             bits,
             row_places: places(declared.row_bound),
-            // A bound of 0 has no exponent; any grid holds its targets.
-            target_places: places(declared.target_bound.max(1e-100)),
+            target_places: places(target_bound(constants)),
             capacity,
         })
     }

@@ -6,17 +6,21 @@ use super::{Quantiser, Watch};
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
 
-/// X^T X and X^T y of the rounded records, as integers.
+/// X^T X and X^T y of the rounded records, as integers; of classes one X^T y each, in their order, with y
+/// = +1 for the records of the class and -1 for the others.
 ///
 /// Integers add up to the same bits in any order, and a subtraction undoes its addition exactly:
 /// the sums are a function of the multiset of records at hand and of the public quantiser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
     columns: usize,
+    /// Number of classes; none of a regression.
+    classes: Option<usize>,
     records: u64,
     quantiser: Quantiser,
     /// Lower triangle, column by column.
     gram: Vec<i64>,
+    /// A block of columns for each right-hand side.
     moment: Vec<i64>,
 }
 
@@ -57,9 +61,10 @@ const HEADER: usize = 4;
 impl Sums {
     /// The sums over no records.
     #[must_use]
-    pub fn empty(columns: usize, quantiser: Quantiser) -> Self {
+    pub fn empty(columns: usize, classes: Option<usize>, quantiser: Quantiser) -> Self {
         let gram = vec![0; triangle(columns)];
-        Self { columns, records: 0, quantiser, gram, moment: vec![0; columns] }
+        let moment = vec![0; columns * sides(classes)];
+        Self { columns, classes, records: 0, quantiser, gram, moment }
     }
 
     /// Records summed.
@@ -74,6 +79,11 @@ impl Sums {
         self.columns
     }
 
+    /// Number of classes; none of a regression.
+    pub(super) fn classes(&self) -> Option<usize> {
+        self.classes
+    }
+
     /// The grids their records were rounded to.
     pub(super) fn quantiser(&self) -> Quantiser {
         self.quantiser
@@ -84,7 +94,7 @@ impl Sums {
         self.gram[j * self.columns - j * (j + 1) / 2 + i]
     }
 
-    /// X^T y.
+    /// X^T y, a block of columns for each class.
     pub(super) fn moment(&self) -> &[i64] {
         &self.moment
     }
@@ -99,6 +109,9 @@ impl Sums {
     ) -> Result<(), MechanismError> {
         let step = self.quantiser.exact_records();
         let ones = vec![1.0; step];
+        let one = self.quantiser.target(1.0);
+        // Of each class: twice its own records, less all of them.
+        let mut all = vec![0_i64; if self.classes.is_some() { self.columns } else { 0 }];
         for start in (0..data.rows()).step_by(step) {
             if watch(start as u64).is_break() {
                 return Err(MechanismError::Cancelled);
@@ -116,10 +129,27 @@ impl Sums {
                 rest = others;
             }
             for i in 0..rows.rows() {
-                let target = sign * self.quantiser.target(data.y()[start + i]);
+                let y = data.y()[start + i];
+                let (side, target) = match self.classes {
+                    Some(_) => (y as usize, 2 * sign * one),
+                    None => (0, sign * self.quantiser.target(y)),
+                };
+                let moment = &mut self.moment[side * self.columns..][..self.columns];
                 for (j, value) in rows.row(i).iter() {
-                    self.moment[j] = self.moment[j].wrapping_add(value as i64 * target);
+                    moment[j] = moment[j].wrapping_add(value as i64 * target);
                 }
+                if self.classes.is_some() {
+                    for (j, value) in rows.row(i).iter() {
+                        all[j] = all[j].wrapping_add(value as i64 * sign * one);
+                    }
+                }
+            }
+        }
+        if self.classes.is_some() {
+            for moment in self.moment.chunks_exact_mut(self.columns) {
+                moment.iter_mut().zip(&all).for_each(|(sum, of_all)| {
+                    *sum = sum.wrapping_sub(*of_all);
+                });
             }
         }
         let count = data.rows() as u64;
@@ -152,7 +182,7 @@ impl Sums {
     }
 
     /// Little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
-    /// by column, then X^T y.
+    /// by column, then X^T y, class by class.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = [
@@ -162,12 +192,12 @@ impl Sums {
             self.quantiser.target_places().into(),
         ];
         let numbers = header.iter().chain(&self.gram).chain(&self.moment);
-        let mut bytes = Vec::with_capacity(8 * (HEADER + self.gram.len() + self.columns));
+        let mut bytes = Vec::with_capacity(8 * (HEADER + self.gram.len() + self.moment.len()));
         numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns.
+    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and so many classes.
     ///
     /// # Errors
     /// Bytes of another length, quantiser or number of columns; more records than the capacity;
@@ -175,9 +205,10 @@ impl Sums {
     pub fn from_bytes(
         bytes: &[u8],
         columns: usize,
+        classes: Option<usize>,
         quantiser: Quantiser,
     ) -> Result<Self, SumsError> {
-        let expected = 8 * (HEADER + triangle(columns) + columns);
+        let expected = 8 * (HEADER + triangle(columns) + columns * sides(classes));
         let (words, _) = bytes.as_chunks::<8>();
         let mut numbers = words.iter().map(|word| i64::from_le_bytes(*word));
         let mut next = || numbers.next().filter(|_| bytes.len() == expected);
@@ -200,10 +231,16 @@ impl Sums {
         }
         let records = records as u64;
         let gram = numbers.by_ref().take(triangle(columns)).collect();
-        let sums = Self { columns, records, quantiser, gram, moment: numbers.collect() };
+        let moment = numbers.collect();
+        let sums = Self { columns, classes, records, quantiser, gram, moment };
         sums.check()?;
         Ok(sums)
     }
+}
+
+/// Right-hand sides: one for each class, or one.
+fn sides(classes: Option<usize>) -> usize {
+    classes.unwrap_or(1)
 }
 
 /// Entries of a lower triangle.

@@ -95,8 +95,12 @@ fn any_history_gives_the_bits_of_learning_from_the_rest() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
     let mut runner = TestRunner::new_with_rng(Config::with_cases(200), rng);
     let mean = Normalizer::Mean { minimum: 1 };
-    for normalizer in [Normalizer::Fixed { n: 100, capacity: 400 }, mean] {
-        let plan = plan(Declared { normalizer, ..declared(COLS, 100, 1e-3) });
+    let (fixed, classes) = (Normalizer::Fixed { n: 100, capacity: 400 }, of_classes(&all));
+    let several = Loss::SquaredClasses { classes: CLASSES };
+    for (normalizer, loss, all) in
+        [(fixed, Loss::UNCLIPPED, &all), (mean, Loss::UNCLIPPED, &all), (mean, several, &classes)]
+    {
+        let plan = plan(Declared { normalizer, loss, ..declared(COLS, 100, 1e-3) });
         let check = |history: Vec<(Vec<u16>, usize)>| {
             let mut live: Vec<usize> = (0..100).collect();
             let mut next = live.len();
@@ -127,6 +131,38 @@ fn any_history_gives_the_bits_of_learning_from_the_rest() {
         };
         runner.run(&histories, check).unwrap();
     }
+}
+
+/// As many as records of [`of_classes`] have.
+const CLASSES: usize = 3;
+
+/// The same records with a class in the place of y: the third of [-1, 1] that it is in.
+fn of_classes(records: &Records) -> Records {
+    let class = |y: f64| ((y + 1.0) * 0.5 * CLASSES as f64).floor().min(CLASSES as f64 - 1.0);
+    records.iter().map(|(row, y)| (row.clone(), class(*y))).collect()
+}
+
+#[test]
+fn each_class_is_a_regression_on_plus_and_minus_one() {
+    const COLS: usize = 9;
+    let records = of_classes(&records(700, COLS, 4));
+    let several = Loss::SquaredClasses { classes: CLASSES };
+    let of_all = plan(Declared { loss: several, ..declared(COLS, 700, 1e-3) });
+    let alone = plan(declared(COLS, 700, 1e-3));
+    let found = fit(&of_all, &dataset(COLS, &records));
+    assert_eq!(found.weights.len(), CLASSES * COLS);
+    for (class, weights) in found.weights.chunks_exact(COLS).enumerate() {
+        let sign = |y: f64| if y == class as f64 { 1.0 } else { -1.0 };
+        let one: Records = records.iter().map(|(row, y)| (row.clone(), sign(*y))).collect();
+        assert_eq!(bits(weights), bits(&fit(&alone, &dataset(COLS, &one)).weights), "{class}");
+    }
+    // Of two classes each output is the other's negative.
+    let two: Records = records.iter().map(|(row, y)| (row.clone(), y.min(1.0))).collect();
+    let both = Loss::SquaredClasses { classes: 2 };
+    let of_two = plan(Declared { loss: both, ..declared(COLS, 700, 1e-3) });
+    let found = fit(&of_two, &dataset(COLS, &two)).weights;
+    let negative: Vec<f64> = found[COLS..].iter().map(|w| -w).collect();
+    assert_eq!(found[..COLS], negative);
 }
 
 /// The definition: 128-bit sums of rounded entries.
@@ -181,7 +217,7 @@ fn sums_at_the_edge_of_their_range_are_exact() {
     let all = dataset(2, &longest);
     let first = Kept { releases: 0, state: sums.to_bytes() };
     let served = request(&plan, &first, &all, &none, 2, &mut going).unwrap();
-    assert_eq!(self::sums(&plan, &served), Sums::empty(2, plan.quantiser()));
+    assert_eq!(self::sums(&plan, &served), Sums::empty(2, None, plan.quantiser()));
     assert_eq!(bits(&served.weights), [0, 0]);
 }
 
@@ -360,6 +396,11 @@ fn constants_that_do_not_fit_are_refused() {
         refuse(Declared { cols: 4097, ..base() }),
         MechanismError::Large { mechanism: "ridge", most: 4096, got: 4097 }
     );
+    let most = Loss::SquaredClasses { classes: 4097 };
+    assert_eq!(
+        refuse(Declared { cols: 4096, loss: most, ..base() }),
+        MechanismError::Large { mechanism: "ridge", most: 1 << 24, got: 4096 * 4097 }
+    );
     let normalizer = Normalizer::Fixed { n: 1 << 39, capacity: 1 << 39 };
     let capacity = refuse(Declared { normalizer, ..base() });
     assert!(matches!(capacity, MechanismError::Capacity { bits: 11, .. }), "{capacity}");
@@ -389,16 +430,16 @@ fn bytes_come_back_and_damage_is_refused() {
     let q = plan.quantiser();
     let sums = sums(&plan, &fit(&plan, &dataset(4, &records(30, 4, 10))));
     let bytes = sums.to_bytes();
-    assert_eq!(Sums::from_bytes(&bytes, 4, q), Ok(sums));
+    assert_eq!(Sums::from_bytes(&bytes, 4, None, q), Ok(sums));
     for end in 0..bytes.len() {
-        let short = Sums::from_bytes(&bytes[..end], 4, q);
+        let short = Sums::from_bytes(&bytes[..end], 4, None, q);
         assert!(matches!(short, Err(SumsError::Length { .. })), "{end}");
     }
-    assert!(matches!(Sums::from_bytes(&bytes, 5, q), Err(SumsError::Length { .. })));
+    assert!(matches!(Sums::from_bytes(&bytes, 5, None, q), Err(SumsError::Length { .. })));
     let damage = |word: usize, value: i64| {
         let mut bytes = bytes.clone();
         bytes[8 * word..][..8].copy_from_slice(&value.to_le_bytes());
-        Sums::from_bytes(&bytes, 4, q).unwrap_err()
+        Sums::from_bytes(&bytes, 4, None, q).unwrap_err()
     };
     for (word, value) in [(0, 5), (1, -1), (1, 39), (2, 21), (3, -22)] {
         assert!(matches!(damage(word, value), SumsError::Header { .. }), "{word}");

@@ -11,14 +11,14 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
     let workload = inputs.workload;
     let ridge = super::plan(constants)?;
     let quantiser = ridge.quantiser();
-    let parameters = constants.parameters() as f64;
+    let (columns, parameters) = (constants.cols() as f64, constants.parameters() as f64);
     // Cholesky; a request solves twice, as it holds the kept sums against the published weights.
-    let solve = parameters.powi(3) / 3.0 / inputs.pass_operations;
-    let rows = workload.mean() * parameters.powi(2) / inputs.pass_operations;
+    let solve = columns * (columns.powi(2) / 3.0 + 2.0 * parameters) / inputs.pass_operations;
+    let rows = workload.mean() * columns * (columns + 2.0) / inputs.pass_operations;
     let none =
         |work_usually| Count { passes_at_most: 0, passes_usually: 0.0, work_usually, exact: true };
     // The first sums take what a Hessian does.
-    let training = none(hessian_in_passes(constants.parameters()) + solve);
+    let training = none(hessian_in_passes(constants.cols()) + solve);
     let request = none(rows + 2.0 * solve);
     let lasts = Lasts::Always;
     let (row_places, target_places) = (quantiser.row_places(), quantiser.target_places());

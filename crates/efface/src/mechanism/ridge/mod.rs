@@ -42,11 +42,13 @@ fn public_plan(constants: &Constants, fitted: bool) -> Result<RidgePlan> {
 }
 
 impl Mechanism for Ridge {
-    fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
+    fn defaults(&self, settings: &Settings, _: Variant) -> Defaults {
+        // A range of y makes it a regression.
+        let range = settings.target_range.is_some();
         Defaults {
             notion: Notion::ExactRemoval,
             accountant: Accountant::Exact,
-            loss: LossName::Squared,
+            loss: if range { LossName::Squared } else { LossName::SquaredClasses },
             ..Defaults::default()
         }
     }
@@ -76,7 +78,8 @@ impl Mechanism for Ridge {
     ) -> Result<Schedule> {
         let event = public_plan(public.constants, choices.fitted)?.event(1);
         // y that is scaled by the records is as large as the root of their number.
-        let scaled = if choices.fitted { Origin::Data } else { Origin::Default };
+        let y = choices.loss == LossName::Squared;
+        let scaled = if choices.fitted && y { Origin::Data } else { Origin::Default };
         for (name, value, from) in [
             ("row-bound", event.row_bound, Origin::Default),
             ("target-bound", event.target_bound, scaled),
@@ -166,11 +169,11 @@ fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
 fn check(choices: &Choices) -> Result<()> {
     let s = &choices.settings;
     let exact = choices.notion == Notion::ExactRemoval;
-    if choices.loss != LossName::Squared {
+    if !matches!(choices.loss, LossName::Squared | LossName::SquaredClasses) {
         return clash(
             &format!("`ridge` with the loss `{}`", choices.loss.name()),
             "is not offered: only the squared loss can be solved from sums",
-            "give `§loss squared` and `§target-range`",
+            "give `§loss squared` for numbers or `§loss squared-classes` for classes",
         );
     }
     if !exact || choices.accountant != Accountant::Exact {
