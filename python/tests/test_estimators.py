@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
 
 import efface
 from efface import UnlearningClassifier, UnlearningRegressor
@@ -231,6 +234,51 @@ def test_ridge_fits_tables_and_removes_exactly() -> None:
     assert np.array_equal(model.coef_, never.coef_)
     assert model.intercept_ == never.intercept_
     assert model.vault_.verify(key=model.vault_.public_key)
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c", "d"]])
+@pytest.mark.parametrize("framed", [True, False])
+def test_ridge_classifies_and_removes_exactly(classes: list[str], framed: bool) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(200, 4)) / 3
+    y = np.array(classes)[rows[:, : len(classes)].argmax(axis=1)]
+    X = pd.DataFrame(rows, columns=list("abcd")) if framed else rows
+    constants = {"classes": None} if framed else {"classes": classes, "public_n": 200}
+    if not framed:
+        constants["preprocess"] = "declared"
+    model = UnlearningClassifier(mechanism="ridge", **constants).fit(X, y)
+    theirs = RidgeClassifier().fit(rows, y)
+    assert (model.predict(X) == theirs.predict(rows)).mean() > 0.9
+    assert model.score(X, y) > 0.8
+    assert model.classes_.tolist() == classes
+    decision = model.decision_function(X)
+    assert decision.shape == ((200,) if len(classes) == 2 else (200, 4))
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model, "predict_log_proba")
+    certificate = model.forget(ids=["row:4", "row:5"])
+    assert [claim.notion for claim in certificate.claims] == ["exact-removal"]
+    rest = [row for row in reversed(range(200)) if row not in {4, 5}]
+    left = X.iloc[rest].reset_index(drop=True) if framed else X[rest]
+    never = clone(model).fit(left, y[rest])
+    assert np.array_equal(model.coef_, never.coef_)
+    assert np.array_equal(model.intercept_, never.intercept_)
+    assert model.vault_.verify(key=model.vault_.public_key)
+
+
+def test_ridge_classifies_in_a_search(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.normal(size=150), "b": rng.choice(["u", "v", "w"], 150)})
+    y = np.where(X["a"] > 0, X["b"], "none")
+    search = GridSearchCV(
+        UnlearningClassifier(mechanism="ridge"), {"lambda_": [1e-4, 1e-2]}, cv=3
+    ).fit(X, y)
+    best = search.best_estimator_
+    assert best.score(X, y) > 0.7
+    best.save(tmp_path / "m.efface")
+    opened = UnlearningClassifier.load(tmp_path / "m.efface")
+    assert np.array_equal(opened.predict(X), best.predict(X))
+    assert opened.loss == "squared-classes"
+    assert not hasattr(opened, "predict_proba")
 
 
 @pytest.mark.parametrize("labels", [["10", "9"], ["b", "a"], [True, False], [2.0, -1.0], [7, 12]])

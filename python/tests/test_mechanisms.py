@@ -96,8 +96,10 @@ def test_what_is_not_theirs_is_refused() -> None:
         UnlearningClassifier(mechanism=3).fit(X, Y)  # type: ignore[arg-type]
     with pytest.raises(efface.InputError, match="`variant` must be one of secret, perfect"):
         UnlearningClassifier(mechanism=efface.DescentToDelete(variant="x")).fit(X, Y)
-    with pytest.raises(efface.InputError, match="`ridge` is for regression"):
-        UnlearningClassifier(mechanism=efface.Ridge()).fit(X, Y)
+    with pytest.raises(efface.FitRefused, match="only the squared loss can be solved from sums"):
+        UnlearningClassifier(mechanism=efface.Ridge(), loss="softmax").fit(X, Y)
+    with pytest.raises(efface.FitRefused, match="no bound, and only exact sums need none"):
+        UnlearningClassifier(loss="squared-classes").fit(X, Y)
 
 
 def test_weights_to_start_from_are_the_mechanisms(tmp_path: Path) -> None:

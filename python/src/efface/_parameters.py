@@ -38,7 +38,7 @@ _OWN = {
             "How the model is trained and how it forgets: the name of a mechanism, or an object "
             "with its own settings, such as ``NoisyGD(steps=400)``. "
             + ", ".join(f'``"{name}"``' for name in settings()["mechanism"].names)
-            + ' are the names; ``"ridge"`` is for regression, and certificates of '
+            + ' are the names; ``"ridge"`` learns the squared loss, and certificates of '
             '``"objective-perturbation"``, as published, never verify.',
         ),
         "str | Mechanism",

@@ -30,8 +30,15 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
+def _loss(estimator: Any) -> Any:
+    """The loss that is learnt: ``"ridge"`` has one for classes, where the parameter is the default."""
+    exact = mechanism_name(estimator.mechanism) == "ridge"
+    default = estimator.loss == settings()["loss"].default
+    return "squared-classes" if exact and default else estimator.loss
+
+
 def _has_probabilities(estimator: Any) -> bool:
-    return has_probabilities(estimator.loss)
+    return has_probabilities(_loss(estimator))
 
 
 class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  # type: ignore[misc]
@@ -207,8 +214,8 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         Returns
         -------
         array (rows,) or (rows, classes)
-            Of two classes, positive where the second is chosen: for ``"softmax"`` the difference
-            of their margins. Of more, the margin of each.
+            Of two classes, positive where the second is chosen: for ``"softmax"`` and
+            ``"squared-classes"`` the difference of their margins. Of more, the margin of each.
         """
         return self._decision(X)
 
@@ -277,12 +284,6 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         return {}
 
     def _learn_targets(self, y: Any, *, refits: bool) -> tuple[Any, Any, dict[str, Any]]:
-        if mechanism_name(self.mechanism) == "ridge":
-            raise InputError(
-                "`ridge` is for regression, but this is a classifier",
-                code="settings",
-                hint="use `UnlearningRegressor`, with classes encoded as numbers",
-            )
         if is_task(self.loss, "regression"):
             suited = [f'"{loss.name}"' for loss in losses() if loss.task != "regression"]
             raise InputError(
@@ -304,7 +305,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 hint="list all classes with `classes`",
             )
         chosen = refits and self.loss == settings()["loss"].default
-        if len(self.classes_) > 2 and is_task(self.loss, "binary") and not chosen:
+        if len(self.classes_) > 2 and is_task(_loss(self), "binary") and not chosen:
             raise InputError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y, input_name='y')}, `loss` is {self.loss!r}",
@@ -374,7 +375,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = not is_task(self.loss, "binary")
+        tags.classifier_tags.multi_class = not is_task(_loss(self), "binary")
         return tags
 
 
