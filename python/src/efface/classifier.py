@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def _loss(estimator: Any) -> Any:
-    """The loss that is learnt: ``"ridge"`` has one for classes, where the parameter is the default."""
+    """The loss that is learnt: ``"ridge"`` has its own where the parameter is the default."""
     exact = mechanism_name(estimator.mechanism) == "ridge"
     default = estimator.loss == settings()["loss"].default
     return "squared-classes" if exact and default else estimator.loss

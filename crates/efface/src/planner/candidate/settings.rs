@@ -1,5 +1,6 @@
 //! From the settings asked for to those of each candidate.
 
+use efface_learn::loss::LossName;
 use efface_learn::solver::Solver;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{State, Variant};
@@ -15,8 +16,12 @@ use crate::settings::{MechanismName, Settings, default};
 /// what depends on the objective only.
 pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
     let objective = settings.of_objective();
+    // One mechanism alone has it.
+    let exact = settings.loss.as_deref() == Some(LossName::SquaredClasses.name());
+    let mechanism = exact.then(|| MechanismName::Ridge.name().to_owned());
     // A ball makes up for lambda 0; what this is for does not depend on lambda then.
-    Settings { lambda: objective.lambda.filter(|lambda| *lambda != 0.0), ..objective }
+    let lambda = objective.lambda.filter(|lambda| *lambda != 0.0);
+    Settings { mechanism, lambda, ..objective }
 }
 
 /// The excess risk that choices are held to.

@@ -187,6 +187,11 @@ fn ridge_is_for_the_squared_loss_and_promises_exact_removal() {
     }
     let advice = table(sizes(20_000, 30, 2), Settings::default());
     assert!(reason(&advice, "ridge").contains("only the squared loss can be solved from sums"));
+    let classes = Settings { loss: Some("squared-classes".into()), ..Settings::default() };
+    let advice = table(sizes(20_000, 30, 4), classes);
+    assert_eq!(ranked(&advice), ["ridge"]);
+    assert!(choice(&advice, "ridge").excess_risk < 1e-4);
+    assert!(reason(&advice, "solve").contains("its gradients have no bound"));
 }
 
 #[test]
