@@ -262,7 +262,8 @@ event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
 event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
-    target_bound=number target_grid=number releases=count records?=count preprocessing?=refitted
+    target_bound=number target_grid=number releases=count max_weight?=count records?=count
+    preprocessing?=refitted
 event/distributed-descent: kind=text setting=setting sample=count parts=count copies=count
     distance=number iterations?=count noise=number grid=number state=perfect|secret
     joint_releases=count releases=count records=count
@@ -1086,6 +1087,7 @@ CONSTANTS = {
         "row-grid": "row_grid",
         "target-bound": "target_bound",
         "target-grid": "target_grid",
+        "max-weight": "max_weight",
     },
     "distributed-descent": {
         "sample": "sample",
@@ -1541,7 +1543,9 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
         require(largest <= 2**22, f"`{what}_grid` must be at least 2^-22 of its bound")
         entries.append(largest)
     row, target = entries
-    require(capacity * row * max(row, target) <= 2**62, "a sum could exceed 2^62")
+    weight = 1 if event["max_weight"] is None else event["max_weight"]
+    require(1 <= weight <= LARGEST, "`max_weight` must be in 1..2^53")
+    require(capacity * weight * row * max(row, target) <= 2**62, "a sum could exceed 2^62")
     return {
         "epsilon": ZERO,
         "advantage": ZERO,
@@ -1835,8 +1839,10 @@ def check_objective(document: Fields) -> str:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
     weight = ONE
+    if exact:  # of whole weights, the largest of which the event states
+        most = size(document, "max-weight") if weighted(document) else None
+        require(most == event["max_weight"], "`max-weight` is not that of the exact sums")
     if weighted(document):
-        require(not exact, "exact sums are those of records without weights")
         weight = size(document, "max-weight")
         require(weight.is_finite() and weight > 0, "`max-weight` must be finite and above 0")
     if slope == INFINITY:  # targets are within 1 of zero, optima within sqrt(weight load/lambda)

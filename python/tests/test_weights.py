@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import scipy.sparse
 import sklearn
 from conftest import People
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -137,8 +139,28 @@ def test_later_records_have_weights_exactly_where_the_first_had(people: People) 
     with pytest.raises(efface.Refused, match="a record has weight 3"):
         UnlearningClassifier(max_weight=2).fit(people.X, people.y, sample_weight=turns())
     ridge = UnlearningRegressor(mechanism="ridge", target_range=(0, 1), max_weight=3)
-    with pytest.raises(efface.Refused, match="`ridge` with weights"):
-        ridge.fit(people.X, people.y, sample_weight=turns())
+    with pytest.raises(efface.Refused, match=r"whole numbers.* got 0\.5"):
+        ridge.fit(people.X, people.y, sample_weight=turns() / 2)
+
+
+def test_ridge_counts_records_as_often_as_their_weights_say(people: People) -> None:
+    weights = np.arange(len(people.y)) % 3
+    copies = np.repeat(np.arange(len(people.y)), weights)
+    constants: dict[str, Any] = {"preprocess": "declared", "capacity": 1000, "public_n": 120}
+    for make in (
+        partial(UnlearningRegressor, target_range=(0, 1)),
+        partial(UnlearningClassifier, classes=[0, 1]),
+    ):
+        model = make(mechanism="ridge", max_weight=2, **constants)
+        model.fit(people.X, people.y, sample_weight=weights)
+        plain = make(mechanism="ridge", **constants).fit(people.X[copies], people.y[copies])
+        assert np.array_equal(model.coef_, plain.coef_)
+        certificate = model.forget(ids=["row:1", "row:2"])
+        assert {c.name: c.value for c in certificate.constants}["max-weight"] == "2"
+        assert certificate.verify(key=model.vault_.public_key, vault=model.vault_.path)
+        rest = np.setdiff1d(np.arange(len(people.y)), [1, 2])
+        never = clone(model).fit(people.X[rest], people.y[rest], sample_weight=weights[rest])
+        assert np.array_equal(model.coef_, never.coef_)
 
 
 def test_weights_are_routed_and_searched_with(people: People) -> None:

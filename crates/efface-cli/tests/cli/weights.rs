@@ -81,7 +81,8 @@ fn what_breaks_a_rule_is_refused() {
     w.efface(&TRAIN.replace(" 3", " -2")).fails(2, &["`--max-weight` must be finite and above 0"]);
     w.efface(&TRAIN.replace("--weight w", "--ignore w")).fails(1, &["the records have none"]);
     let ridge = "--mechanism ridge --loss squared --target-range 0,1";
-    w.efface(&format!("{TRAIN} {ridge}")).fails(1, &["`ridge` with weights", "--weight"]);
+    let half = TRAIN.replace(" 3", " 3.5");
+    w.efface(&format!("{half} {ridge}")).fails(1, &["whole numbers", "got 3.5"]);
     let private = "--notion differential-privacy --releases 3";
     w.efface(&format!("{TRAIN} {private}")).fails(1, &["depend on single records", "--public-n"]);
     let declared = format!("{TRAIN} {private} --public-n 300 --capacity 400 --classes 0,1");

@@ -43,6 +43,12 @@ pub enum MechanismError {
     /// Records with weights.
     #[error("`{0}` takes records of weight 1")]
     Weights(&'static str),
+    /// A weight that no whole-number sum can count.
+    #[error(
+        "`ridge` counts a record as often as its weight says: weights and `max-weight` must be whole \
+         numbers, and `max-weight` from 1 to 2^29, got {0}"
+    )]
+    Fraction(f64),
     /// Every part averages over its own positions.
     #[error(
         "`distributed-descent` needs the normaliser `mean`, got `fixed`: each of its parts averages \

@@ -8,7 +8,8 @@ use crate::outward;
 #[must_use]
 pub fn rounded_sums(constants: &Constants, row_places: i32, target_places: i32) -> f64 {
     let half = |places: i32| libm::ldexp(1.0, -places - 1);
-    let (declared, load) = (constants.declared(), constants.load());
+    let declared = constants.declared();
+    let load = constants.load() * constants.max_weight();
     let (m, p) = (constants.strong_convexity(), constants.cols() as f64);
     let outputs = constants.loss().outputs() as f64;
     // How far a rounded row and target are from the stored ones.

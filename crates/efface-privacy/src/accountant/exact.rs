@@ -52,6 +52,8 @@ pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
         let none = event.records.is_none();
         rule("records", "stated with fitted preprocessing only", records, none)?;
     }
+    let weight = event.max_weight.unwrap_or(1);
+    rule("max_weight", "in 1..=2^53", weight.to_string(), (1..=1 << 53).contains(&weight))?;
     let lipschitz = setting.lipschitz;
     rule("lipschitz", "above 0", text(lipschitz), lipschitz.0 > 0.0)?;
     let ordinary = 1e-100..=1e100;
@@ -74,7 +76,9 @@ pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
     };
     let row = largest(("row_bound", event.row_bound), ("row_grid", event.row_grid))?;
     let target = largest(("target_bound", event.target_bound), ("target_grid", event.target_grid))?;
-    let sum = u128::from(capacity) * row * row.max(target);
+    let sum = u128::from(capacity)
+        .saturating_mul(u128::from(weight))
+        .saturating_mul(row * row.max(target));
     let fits = sum <= 1 << SUM_BITS;
     rule("row_grid", "so coarse that no sum exceeds 2^62", text(event.row_grid), fits)
 }

@@ -92,11 +92,15 @@ fn exact_target(certificate: &Certificate) -> Result<f64, String> {
 
 /// The largest weight of a record; 1 where none is listed, as records then have no weights.
 fn weight(certificate: &Certificate) -> Result<f64, String> {
+    if let Event::ExactRemoval(event) = certificate.event.core() {
+        // Exact sums are of whole weights, and state the largest.
+        let listed = weighted(certificate).then(|| number(certificate, "max-weight"));
+        if listed.transpose()? != event.max_weight.map(|most| most as f64) {
+            return Err("`max-weight` is not that of the exact sums".into());
+        }
+    }
     if !weighted(certificate) {
         return Ok(1.0);
-    }
-    if matches!(certificate.event.core(), Event::ExactRemoval(_)) {
-        return Err("exact sums are those of records without weights".into());
     }
     match number(certificate, "max-weight")? {
         weight if weight > 0.0 && weight.is_finite() => Ok(weight),

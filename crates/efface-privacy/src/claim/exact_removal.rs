@@ -19,6 +19,7 @@ impl Account for ExactRemoval {
             ("target-bound", self.target_bound.to_string()),
             ("target-grid", self.target_grid.to_string()),
         ];
+        list.extend(self.max_weight.map(|most| ("max-weight", most.to_string())));
         list.extend(self.preprocessing.iter().flat_map(Refitted::constants));
         list
     }
@@ -87,6 +88,7 @@ mod tests {
             target_bound: Decimal(1.0),
             target_grid: Decimal(2.0_f64.powi(-22)),
             releases: 3,
+            max_weight: None,
             records: None,
             preprocessing: None,
         }
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn constants_that_let_a_sum_overflow_are_refused() {
         type Change = fn(&mut ExactRemoval);
-        let changes: [(&str, Change); 11] = [
+        let changes: [(&str, Change); 13] = [
             ("row_grid", |e| e.row_bound.0 = 2.0_f64.next_up()),
             ("row_grid", |e| e.row_grid.0 *= 0.5),
             ("row_grid", |e| e.row_grid.0 *= 1.5),
@@ -174,6 +176,11 @@ mod tests {
             ("lipschitz", |e| e.setting.lipschitz.0 = 0.0),
             ("strong_convexity", |e| e.setting.strong_convexity.0 = 0.0),
             ("releases", |e| e.releases = 0),
+            ("max_weight", |e| e.max_weight = Some(0)),
+            // The longest rows fill the range at weight 1.
+            ("row_grid", |e| {
+                (e.row_bound.0, e.max_weight) = (2.0, Some(2));
+            }),
         ];
         for (name, change) in changes {
             let mut event = event();

@@ -9,7 +9,8 @@ use crate::quantity::Decimal;
 /// records at hand: no noise, and no trace of any other record.
 ///
 /// An entry of a row counts as round(x / `row_grid`), a target as round(y / `target_grid`). No sum
-/// of products of these over `capacity` records leaves 62 bits and a sign.
+/// of products of these over `capacity` records, each counted as often as its weight says, leaves 62 bits
+/// and a sign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactRemoval {
@@ -25,6 +26,9 @@ pub struct ExactRemoval {
     pub target_grid: Decimal,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
+    /// The largest weight of a record, where records have weights: whole numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_weight: Option<u64>,
     /// Records summed, where preprocessing is fitted, whose constants follow from their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,

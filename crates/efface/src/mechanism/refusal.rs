@@ -20,6 +20,8 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
             E::Sums(_) | E::Foreign(_) | E::Records { .. } => {
                 Error::storage(Code::Damaged, text).hint("restore the vault from a backup")
             }
+            E::Fraction(_) => Error::refused(Code::Weights, text)
+                .hint("give counts as weights, or use `§mechanism solve`, which takes any weight"),
             E::Rows(text) => Error::storage(Code::Damaged, text),
             E::Keys { .. } => Error::storage(Code::Damaged, text),
             E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {

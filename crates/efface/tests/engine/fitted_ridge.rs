@@ -18,6 +18,8 @@ use crate::world::{World, bytes};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Number,
+    /// A number, of a record with a weight.
+    Weighted,
     /// One of so many words, one of them of a few records alone.
     Word(usize),
 }
@@ -31,6 +33,7 @@ fn cells(id: usize, label: Label) -> String {
     let income = 4e4 + 3e4 * wave;
     let target = match label {
         Label::Number => format!("{:.3}", 1e5 + 40.0 * (id % 50) as f64 + 300.0 * wave),
+        Label::Weighted => format!("{:.3},{}", 1e3 * wave + (id % 50) as f64, id % 4),
         Label::Word(words) if id.is_multiple_of(9) => format!("rare{}", words + id % 2),
         Label::Word(words) => format!("word{}", (id % 50) * words / 50),
     };
@@ -43,14 +46,20 @@ fn table<'a>(
     name: &str,
     records: impl IntoIterator<Item = (&'a usize, &'a String)>,
 ) -> Source<'static> {
-    let mut text = String::from("id,age,work,joined,income,label\n");
+    let (mut text, mut weight) = (String::new(), None);
     for (id, cells) in records {
+        if cells.matches(',').count() == 5 {
+            weight = Some("w".to_owned());
+        }
         writeln!(text, "id-{id},{cells}").unwrap();
     }
+    let header = "id,age,work,joined,income,label";
+    let text =
+        if weight.is_some() { format!("{header},w\n{text}") } else { format!("{header}\n{text}") };
     let path = world.path(name);
     std::fs::write(&path, text).unwrap();
     let (label, id) = (Some("label".into()), Some("id".into()));
-    Source { path: Some(path), label, id, ..Source::default() }
+    Source { path: Some(path), label, id, weight, ..Source::default() }
 }
 
 fn settings() -> Settings {
@@ -132,6 +141,10 @@ fn forgets(label: Label, settings: &Settings, seed: u64) {
 fn any_history_gives_the_bits_of_training_on_what_remains() {
     for seed in 0..6 {
         forgets(Label::Number, &settings(), seed);
+    }
+    let heavy = Settings { max_weight: Some(3.0), ..settings() };
+    for seed in 20..23 {
+        forgets(Label::Weighted, &heavy, seed);
     }
     let other = Settings { lambda: Some(0.05), min_frequency: Some(2), ..settings() };
     forgets(Label::Number, &other, 6);

@@ -292,10 +292,11 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
         mechanism: Some("ridge".into()),
         loss: Some("squared".into()),
         target_range: Some((0.0, 1.0)),
+        max_weight: Some(3.5),
         ..plain()
     };
     let error = world.run(|s| train(&squared, ridge, &vault, s)).unwrap_err();
-    assert!(error.message().contains("`ridge` with weights"), "{error}");
+    assert!(error.message().contains("whole numbers"), "{error}");
     assert!(!vault.exists());
 
     world.run(|s| train(&good.source(), plain(), &vault, s)).unwrap();

@@ -173,7 +173,9 @@ impl Draw {
             Normalizer::Fixed { capacity, .. } => capacity,
             Normalizer::Mean { .. } => 1 << 24,
         };
-        let bits = ((62 - capacity.next_power_of_two().ilog2()) / 2).min(22);
+        let max_weight = (setting.group % 3 == 0).then_some(setting.group);
+        let most = capacity * max_weight.unwrap_or(1);
+        let bits = ((62 - most.next_power_of_two().ilog2()) / 2).min(22);
         let mut part = |least: f64| {
             let bound = self.number(least, least.max(0.0) + 3.0);
             let grid = (bound.log2().ceil() - f64::from(bits)).exp2();
@@ -192,6 +194,7 @@ impl Draw {
             target_bound,
             target_grid,
             releases,
+            max_weight,
             records: refitted.then_some(records),
             preprocessing: refitted.then_some(Refitted { min_frequency }),
         })
@@ -449,17 +452,19 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     ];
     constants
         .extend(parameter.map(|(name, value)| constant(name.name(), Decimal(value).to_string())));
-    if weighted {
+    // Exact sums state it themselves.
+    if weighted && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
     constants
 }
 
-/// The largest weight, where records have some: exact sums know none.
+/// The largest weight, where records have some: exact sums state theirs.
 fn weight(event: &Event, index: u64) -> Option<f64> {
-    let exact = matches!(event.core(), Event::ExactRemoval(_));
+    if let Event::ExactRemoval(event) = event.core() {
+        return event.max_weight.map(|most| most as f64);
+    }
     [None, Some(0.2), None, Some(1.0), Some(7.5), None, Some(30.0)][index as usize / 5 % 7]
-        .filter(|_| !exact)
 }
 
 fn certificate(

@@ -2,6 +2,7 @@
 
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::WEIGHTS;
+use efface_privacy::event::ExactRemoval;
 
 use crate::breaks::{Break, exact, listed, scaled, twice, unassume};
 use crate::draw::constant;
@@ -18,6 +19,14 @@ pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
     ("objective", |c| {
         c.constants.push(constant("max-weight", "1".to_owned()));
         exact(c).is_some()
+    }),
+    ("objective", |c| exact(c).is_some_and(|event| event.max_weight.take().is_some())),
+    ("claim", |c| {
+        let heavy = |event: &mut ExactRemoval| {
+            event.max_weight = Some(1 << 40);
+            true
+        };
+        exact(c).is_some_and(heavy)
     }),
     ("assumptions", |c| unassume(c, "weights")),
     ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),

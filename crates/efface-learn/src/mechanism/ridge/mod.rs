@@ -37,6 +37,9 @@ pub struct RidgePlan {
     quantiser: Quantiser,
 }
 
+/// The largest weight: at 12 bits a record of it is still an exact product in float64.
+const MOST_WEIGHT: f64 = (1_u64 << 29) as f64;
+
 /// The name users type.
 const NAME: &str = "ridge";
 
@@ -51,7 +54,7 @@ impl RidgePlan {
     ///
     /// # Errors
     /// Another loss than the unclipped squared one, too many columns, a capacity without a
-    /// quantiser, a lambda out of range; weights.
+    /// quantiser, a lambda out of range; a largest weight that is no whole number.
     pub fn new(constants: Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         if !matches!(declared.loss, Loss::UNCLIPPED | Loss::SquaredClasses { .. }) {
@@ -59,8 +62,10 @@ impl RidgePlan {
             let got = format!("{:?}", declared.loss);
             return Err(MechanismError::Loss { mechanism: NAME, wanted, got });
         }
-        if declared.max_weight.is_some() {
-            return Err(MechanismError::Weights(NAME));
+        if let Some(most) = declared.max_weight
+            && !(most.fract() == 0.0 && (1.0..=MOST_WEIGHT).contains(&most))
+        {
+            return Err(MechanismError::Fraction(most));
         }
         let columns = constants.cols();
         if columns > MOST_COLUMNS {
@@ -106,6 +111,7 @@ impl RidgePlan {
     /// Records that break the constants, memory, the watcher.
     pub fn sum(&self, data: &Dataset, watch: &mut Watch<'_>) -> Result<Sums, MechanismError> {
         check_records(&self.constants, data)?;
+        check_weights(data)?;
         self.check_count(data.rows())?;
         let classes = self.constants.loss().classes();
         let mut sums = Sums::empty(self.constants.cols(), classes, self.quantiser);
@@ -153,6 +159,7 @@ impl RidgePlan {
             target_bound: Decimal(target_bound(&self.constants)),
             target_grid: Decimal(power_of_two(-self.quantiser.target_places())),
             releases,
+            max_weight: declared.max_weight.map(|most| most as u64),
             records: None,
             preprocessing: None,
         }
@@ -214,6 +221,7 @@ pub fn request(
     let mut sums = plan.read(kept)?;
     for data in [removed, added] {
         check_records(&plan.constants, data)?;
+        check_weights(data)?;
     }
     let (records, got) = (sums.records(), removed.rows() as u64);
     if got > records {
@@ -235,6 +243,12 @@ fn target_bound(constants: &Constants) -> f64 {
     }
 }
 
+/// Refuses weights that are no whole numbers.
+fn check_weights(data: &Dataset) -> Result<(), MechanismError> {
+    let fraction = data.sample_weights().iter().find(|weight| weight.fract() != 0.0);
+    fraction.map_or(Ok(()), |weight| Err(MechanismError::Fraction(*weight)))
+}
+
 /// The least lambda for which Cholesky cannot fail on any data set of the constants.
 fn least_lambda(constants: &Constants, quantiser: &Quantiser) -> f64 {
     use outward::{add, mul};
@@ -242,5 +256,6 @@ fn least_lambda(constants: &Constants, quantiser: &Quantiser) -> f64 {
     // A rounded row, in units of the rows, is at most r + sqrt(P) 2^(-p - 1) long.
     let coarse = mul(outward::sqrt(columns), power_of_two(-quantiser.row_places() - 1));
     let row = add(constants.declared().row_bound, coarse);
-    mul(mul(2.0 * f64::EPSILON, columns + 8.0), mul(constants.load(), mul(row, row)))
+    let load = mul(constants.load(), constants.max_weight());
+    mul(mul(2.0 * f64::EPSILON, columns + 8.0), mul(load, mul(row, row)))
 }

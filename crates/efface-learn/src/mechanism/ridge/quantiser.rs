@@ -14,6 +14,9 @@ const SUM_BITS: u32 = 62;
 /// become 0. Sums of 512 products are then exact in f64.
 const MOST_BITS: u32 = 22;
 
+/// log2 of the whole numbers that f64 adds exactly.
+const EXACT_BITS: u32 = 53;
+
 /// Fewest bits that are worth learning from.
 const LEAST_BITS: u32 = 12;
 
@@ -23,11 +26,12 @@ const MEAN_CAPACITY_BITS: u32 = 24;
 /// How rows become integers; follows from the public constants alone.
 ///
 /// An entry x of a row is stored as round(2^p x), a target y as round(2^q y), ties to even. Both
-/// are at most 2^`bits` in absolute value, and `capacity` 4^`bits` <= 2^62: no sum of products over
-/// any data set of the model leaves i64.
+/// are at most 2^`bits` in absolute value, and `capacity` w 4^`bits` <= 2^62 with w = 2^`weight_bits` at
+/// least the largest weight: no sum of products over any data set of the model leaves i64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantiser {
     bits: u32,
+    weight_bits: u32,
     row_places: i32,
     target_places: i32,
     capacity: u64,
@@ -41,7 +45,10 @@ impl Quantiser {
     pub fn new(constants: &Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         let capacity = declared.normalizer.capacity().unwrap_or(1 << MEAN_CAPACITY_BITS);
-        let bits = (SUM_BITS - ceil_log2(capacity)) / 2;
+        let weight_bits = ceil_log2(constants.max_weight().ceil().max(1.0) as u64);
+        // A record of the largest weight must be an exact product in f64, too.
+        let room = SUM_BITS.saturating_sub(ceil_log2(capacity) + weight_bits);
+        let bits = room.min(EXACT_BITS.saturating_sub(weight_bits)) / 2;
         if bits < LEAST_BITS {
             return Err(MechanismError::Capacity { capacity, bits, least: LEAST_BITS });
         }
@@ -49,6 +56,7 @@ impl Quantiser {
         let places = |bound: f64| bits as i32 - exponent_above(bound);
         Ok(Self {
             bits,
+            weight_bits,
             row_places: places(declared.row_bound),
             target_places: places(target_bound(constants)),
             capacity,
@@ -81,12 +89,12 @@ impl Quantiser {
 
     /// Most absolute value of a sum over `records` records.
     pub(super) fn sum_bound(&self, records: u64) -> u64 {
-        records.saturating_mul(1 << (2 * self.bits))
+        records.saturating_mul(1 << (2 * self.bits + self.weight_bits))
     }
 
     /// Records whose sums of products are exact in f64, in any order of additions.
     pub(super) fn exact_records(&self) -> usize {
-        1 << (53 - 2 * self.bits).min(12)
+        1 << (EXACT_BITS - 2 * self.bits - self.weight_bits).min(12)
     }
 
     /// The rows of `data` from `start` on, at most `exact_records` of them, rounded; they are

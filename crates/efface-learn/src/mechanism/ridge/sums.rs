@@ -99,8 +99,8 @@ impl Sums {
         &self.moment
     }
 
-    /// Adds the records of `data`, or takes them out when `sign` is -1. The records obey the
-    /// constants. `watch` is told how many are done, every few hundred.
+    /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is
+    /// -1. The records obey the constants, and their weights are whole numbers. `watch` is told how many are done, every few hundred.
     pub(super) fn fold(
         &mut self,
         data: &Dataset,
@@ -108,7 +108,6 @@ impl Sums {
         watch: &mut Watch<'_>,
     ) -> Result<(), MechanismError> {
         let step = self.quantiser.exact_records();
-        let ones = vec![1.0; step];
         let one = self.quantiser.target(1.0);
         // Of each class: twice its own records, less all of them.
         let mut all = vec![0_i64; if self.classes.is_some() { self.columns } else { 0 }];
@@ -119,7 +118,7 @@ impl Sums {
             let rows = self.quantiser.rows(data, start)?;
             // Every partial sum is a whole number of at most 2^53: no order of additions and no
             // fused multiply-add changes a bit.
-            let block = weighted_gram(&rows, &ones[..rows.rows()])?;
+            let block = weighted_gram(&rows, &data.sample_weights()[start..start + rows.rows()])?;
             let mut rest = self.gram.as_mut_slice();
             for j in 0..self.columns {
                 let (column, others) = rest.split_at_mut(self.columns - j);
@@ -130,6 +129,7 @@ impl Sums {
             }
             for i in 0..rows.rows() {
                 let y = data.y()[start + i];
+                let sign = sign * data.sample_weights()[start + i] as i64;
                 let (side, target) = match self.classes {
                     Some(_) => (y as usize, 2 * sign * one),
                     None => (0, sign * self.quantiser.target(y)),

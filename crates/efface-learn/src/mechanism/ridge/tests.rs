@@ -450,8 +450,82 @@ fn bytes_come_back_and_damage_is_refused() {
     }
 }
 
+/// The same rows, each with a weight of its own, up to `most`.
+fn weighted(cols: usize, records: &Records, most: u64) -> Dataset {
+    let mut data = Dataset::new(Matrix::dense(cols), Vec::new()).unwrap();
+    for (i, (row, y)) in records.iter().enumerate() {
+        data.push_weighted(Row::Dense(row), *y, (i as u64 % (most + 1)) as f64).unwrap();
+    }
+    data
+}
+
 #[test]
-fn weights_are_refused() {
-    let declared = Declared { max_weight: Some(1.0), ..declared(3, 40, 0.1) };
-    assert_eq!(RidgePlan::new(declared.check().unwrap()), Err(MechanismError::Weights("ridge")));
+fn a_weight_is_a_number_of_equal_records() {
+    const COLS: usize = 6;
+    for loss in [Loss::UNCLIPPED, Loss::SquaredClasses { classes: CLASSES }] {
+        let some = records(130, COLS, 12);
+        let some = if loss == Loss::UNCLIPPED { some } else { of_classes(&some) };
+        // As many records as fit beside weights, so that both are rounded to the same grid.
+        let normalizer = Normalizer::Fixed { n: 260, capacity: 1 << 12 };
+        let rules = Declared { normalizer, loss, ..declared(COLS, 260, 1e-3) };
+        let heavy = plan(Declared { max_weight: Some(4.0), ..rules.clone() });
+        let plain = plan(rules);
+        let data = weighted(COLS, &some, 4);
+        let found = fit(&heavy, &data);
+        let copies: Records = some
+            .iter()
+            .enumerate()
+            .flat_map(|(i, record)| std::iter::repeat_n(record.clone(), i % 5))
+            .collect();
+        assert_eq!(bits(&found.weights), bits(&fit(&plain, &dataset(COLS, &copies)).weights));
+        // Records go with all of their weight, in any order.
+        let (gone, rest) = (weighted(COLS, &some[..40].to_vec(), 4), {
+            let mut rest = Dataset::new(Matrix::dense(COLS), Vec::new()).unwrap();
+            for i in (40..130).rev() {
+                rest.push_weighted(Row::Dense(&some[i].0), some[i].1, (i % 5) as f64).unwrap();
+            }
+            rest
+        });
+        let none = dataset(COLS, &[]);
+        let left = request(&heavy, kept(&found), &gone, &none, 2, &mut going).unwrap();
+        let never = fit(&heavy, &rest);
+        assert_eq!((&left.kept, bits(&left.weights)), (&never.kept, bits(&never.weights)));
+    }
+}
+
+#[test]
+fn the_heaviest_records_are_exact() {
+    // Few bits are left for the entries, and one row to a block.
+    let heaviest = 1_u64 << 29;
+    let normalizer = Normalizer::Fixed { n: 64, capacity: 64 };
+    let max_weight = Some(heaviest as f64);
+    let plan = plan(Declared { normalizer, max_weight, ..declared(2, 64, 1e-3) });
+    assert_eq!(plan.quantiser().bits(), 12);
+    let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
+    for i in 0..64 {
+        let weight = (heaviest - (i % 2)) as f64;
+        data.push_weighted(Row::Dense(&[1.0, 0.0]), -1.0, weight).unwrap();
+    }
+    let sums = plan.sum(&data, &mut going).unwrap();
+    let all = (64 * heaviest as i64 - 32) << 24;
+    assert_eq!((sums.gram(0, 0), sums.moment()[0]), (all, -all));
+    assert_eq!(plan.read(&Kept { releases: 0, state: sums.to_bytes() }), Ok(sums));
+}
+
+#[test]
+fn weights_that_are_no_whole_numbers_are_refused() {
+    let rules = |most| Declared { max_weight: Some(most), ..declared(3, 40, 0.1) };
+    for most in [0.5, 2.5, 2.0_f64.powi(30)] {
+        let refused = RidgePlan::new(rules(most).check().unwrap());
+        assert_eq!(refused, Err(MechanismError::Fraction(most)));
+    }
+    let plan = plan(rules(3.0));
+    let mut data = dataset(3, &records(20, 3, 1));
+    let found = fit(&plan, &data);
+    data.push_weighted(Row::Dense(&[0.0; 3]), 0.0, 1.5).unwrap();
+    let refused = learn(&plan, &data, &mut going).unwrap_err();
+    assert_eq!(refused, MechanismError::Fraction(1.5));
+    let (none, more) = (dataset(3, &[]), data);
+    let refused = request(&plan, kept(&found), &none, &more, 2, &mut going).unwrap_err();
+    assert_eq!(refused, MechanismError::Fraction(1.5));
 }

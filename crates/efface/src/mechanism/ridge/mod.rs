@@ -57,10 +57,6 @@ impl Mechanism for Ridge {
         true
     }
 
-    fn takes_weights(&self) -> bool {
-        false
-    }
-
     fn check(&self, choices: &Choices) -> Result<()> {
         check(choices)
     }
