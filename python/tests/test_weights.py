@@ -146,17 +146,17 @@ def test_later_records_have_weights_exactly_where_the_first_had(people: People) 
 def test_ridge_counts_records_as_often_as_their_weights_say(people: People) -> None:
     weights = np.arange(len(people.y)) % 3
     copies = np.repeat(np.arange(len(people.y)), weights)
-    constants: dict[str, Any] = {"preprocess": "declared", "capacity": 1000, "public_n": 120}
+    public: dict[str, Any] = {"preprocess": "declared", "capacity": 1000, "public_n": 120}
     for make in (
         partial(UnlearningRegressor, target_range=(0, 1)),
         partial(UnlearningClassifier, classes=[0, 1]),
     ):
-        model = make(mechanism="ridge", max_weight=2, **constants)
+        model = make(mechanism="ridge", max_weight=2, **public)
         model.fit(people.X, people.y, sample_weight=weights)
-        plain = make(mechanism="ridge", **constants).fit(people.X[copies], people.y[copies])
+        plain = make(mechanism="ridge", **public).fit(people.X[copies], people.y[copies])
         assert np.array_equal(model.coef_, plain.coef_)
         certificate = model.forget(ids=["row:1", "row:2"])
-        assert {c.name: c.value for c in certificate.constants}["max-weight"] == "2"
+        assert constants(model)["max-weight"] == ("2", "user")
         assert certificate.verify(key=model.vault_.public_key, vault=model.vault_.path)
         rest = np.setdiff1d(np.arange(len(people.y)), [1, 2])
         never = clone(model).fit(people.X[rest], people.y[rest], sample_weight=weights[rest])
