@@ -281,7 +281,7 @@ def test_the_model_is_that_of_the_whole_table_but_for_rounding() -> None:
     x = numbers()
     parameters: dict[str, Any] = {"random_state": 7, "excess_risk": 1e-9, "lambda_": 0.01}
     parted = DaskUnlearningClassifier(client=InProcess(), **parameters).fit(X, y)
-    whole = efface.UnlearningClassifier(**parameters).fit(x, labels())
+    whole = efface.UnlearningClassifier(preprocess="declared", **parameters).fit(x, labels())
     # The same noise on optima that are each within tau, rounded to the grid.
     constants = {c["name"]: c["value"] for c in whole.certificate_.constants}
     allowed = 2 * float(constants["distance"]) + 1e-9
@@ -553,7 +553,8 @@ def test_weights_are_those_of_the_rows() -> None:
     weights = da.from_array(turns, chunks=(CHUNKS,))
     model = DaskUnlearningClassifier(client=InProcess(), **fine)
     model.fit(x, y, sample_weight=weights)
-    one = efface.UnlearningClassifier(**fine).fit(numbers(), labels(), sample_weight=turns)
+    one = efface.UnlearningClassifier(preprocess="declared", **fine)
+    one.fit(numbers(), labels(), sample_weight=turns)
     for heavy in ([], ["row:2", "row:151", "row:449"]):
         if heavy:
             assert model.forget(ids=heavy).records == one.forget(ids=heavy).records == 3

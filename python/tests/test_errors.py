@@ -135,7 +135,7 @@ def test_a_cell_is_named_as_numpy_does(tmp_path: Path) -> None:
         (X, np.where(np.arange(20) == 3, np.nan, Y), r"^y\[3\]: "),
     ):
         with pytest.raises(efface.InputError, match=place):
-            efface.Vault.train(tmp_path / "m.efface", x, y)
+            efface.Vault.train(tmp_path / "m.efface", x, y, settings={"preprocess": "declared"})
 
 
 def test_names_that_are_not_there() -> None:

@@ -129,12 +129,10 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
     model = UnlearningClassifier().fit(X, y)
     cases: list[tuple[str, Any, Any]] = [
         ("Expected 2D array, got 1D array instead", X[0], y[:4]),
-        ("Input X contains NaN", np.where(X > 0.5, np.nan, X), y),
         ("Input X contains infinity", np.where(X > 0.5, np.inf, X), y),
         ("Input y contains NaN", X, np.where(y, np.nan, 0.0)),
         ("inconsistent numbers of samples", X, y[:-1]),
         ("only one class: 1", X, np.ones(120, dtype=int)),
-        ("Only binary classification is supported", X, np.arange(120) % 3),
         ("Unknown label type: continuous", X, X[:, 0]),
         ("Found array with 0 sample", X[:0], y[:0]),
         ("requires y to be passed", X, None),
@@ -142,15 +140,20 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
     for message, rows, targets in cases:
         with pytest.raises(ValueError, match=message):
             UnlearningClassifier().fit(rows, targets)
+    declared = UnlearningClassifier(preprocess="declared")
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        declared.fit(np.where(X > 0.5, np.nan, X), y)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        declared.fit(X, np.arange(120) % 3)
     words = np.array([["a", "b"], ["b", "b"]] * 60)
     with pytest.raises(ValueError, match="could not convert string to float"):
-        UnlearningClassifier(preprocess="declared").fit(words, y)
+        declared.fit(words, y)
     assert UnlearningClassifier().fit(words, words[:, 0]).score(words, words[:, 0]) == 1
     with pytest.raises(ValueError, match="X has 2 features, but UnlearningClassifier is expecting"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="X has 2 features"):
         model.add(X[:, :2], y)
-    with pytest.raises(ValueError, match="too large for dtype"):
+    with pytest.raises(ValueError, match=r"at most 3.4e38 in magnitude"):
         model.predict(np.full((1, 4), 1e300))
     with pytest.raises(ValueError, match="The 'epsilon' parameter of UnlearningClassifier must be"):
         UnlearningClassifier(epsilon=-1).fit(X, y)
@@ -233,14 +236,14 @@ def test_rows_that_are_clipped_are_warned_about_from_one_in_a_hundred(people: Pe
     y = people.X[:, 0]
     every = r"all 120 rows exceeded `row_norm` 1 and .*; a bound of \d\d?\.?\d* would clip"
     with pytest.warns(efface.RowsClippedWarning, match=every) as told:
-        UnlearningClassifier().fit(20 * people.X, people.y)
+        UnlearningClassifier(preprocess="declared").fit(20 * people.X, people.y)
     assert told[0].filename == __file__
     with pytest.warns(efface.RowsClippedWarning, match=r"exceeded `row_norm` 0.1 and"):
         UnlearningRegressor(row_norm=0.1, target_range=(-2, 2)).fit(people.X, y)
     # The first tenth is too long.
     some = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
     with pytest.warns(efface.RowsClippedWarning, match=r"12 of 120 rows \(10.0 %\)"):
-        model = UnlearningClassifier().fit(some, people.y)
+        model = UnlearningClassifier(preprocess="declared").fit(some, people.y)
     with pytest.warns(efface.RowsClippedWarning, match="all 2 rows"):
         model.add(50 * people.X[:2], people.y[:2])
     with warnings.catch_warnings():

@@ -20,7 +20,9 @@ from efface import UnlearningClassifier, UnlearningRegressor
         [2.0, 3.0],
         [-1.0, 1.0],
         ["1", "2"],
-        ["007", "8"],
+        ["007", "7"],
+        [" <=50K", " >50K"],
+        ['"a"', "a"],
         [3, 12],
         ["no", "yes"],
         np.array([1, 2], dtype=np.int8),
@@ -38,6 +40,7 @@ def test_labels_keep_their_type(people: People, tmp_path: Path, labels: Any) -> 
     assert np.array_equal(again.predict(people.X), model.predict(people.X))
     assert again.score(people.X, y) == model.score(people.X, y)
     assert again.add(people.X[:2] / 2, y[:2]).records == 2
+    assert again.classes_.tolist() == model.classes_.tolist()
     assert again.verify()
 
 

@@ -138,7 +138,11 @@ def test_the_trade_off_has_every_choice_and_the_yardstick() -> None:
 def test_a_removal_path_is_what_the_certificates_say(people: People, tmp_path: Path) -> None:
     named = {**people.named(), "classes": [0, 1]}
     vault = efface.Vault.train(
-        tmp_path / "m.efface", people.X, people.y, settings={"epsilon": 1.0}, **named
+        tmp_path / "m.efface",
+        people.X,
+        people.y,
+        settings={"epsilon": 1.0, "preprocess": "declared"},
+        **named,
     )
     receipts = [vault.delete(subjects=[f"who-{person}"]) for person in range(3)]
     receipts.append(vault.add(people.X[:2], people.y[:2], ids=["x", "y"], subjects=["z", "z"]))

@@ -56,8 +56,9 @@ pub(crate) fn number_text(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// See [`Cell::class_name`].
-pub(crate) fn class_name(text: &str) -> Cow<'_, str> {
+/// The name of the class of a label that is spelled so: without spaces around, and equal numbers have
+/// equal names, so that `3`, `3.0` and `+3` are one class.
+pub fn class_name(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if let Ok(integer) = text.parse::<i128>() {
         return same_or_owned(text, integer.to_string());

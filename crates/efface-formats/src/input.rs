@@ -82,11 +82,6 @@ impl Format {
         }
     }
 
-    /// Whether its tables have columns with values of several kinds, rather than arrays of numbers.
-    pub fn has_columns(self) -> bool {
-        matches!(self, Self::Csv | Self::Parquet | Self::ArrowIpc)
-    }
-
     /// The format of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)

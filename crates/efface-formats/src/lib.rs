@@ -67,7 +67,7 @@ mod table;
 mod texts;
 mod time;
 
-pub use cell::Cell;
+pub use cell::{Cell, class_name};
 pub use draft::{Draft, draft, draft_from};
 pub use error::{
     ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault, FitFault,
@@ -85,7 +85,7 @@ pub use memory::{
     ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
 };
 pub use options::{ReadOptions, Task};
-pub use read::{read, read_from, recognise};
+pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{

@@ -12,8 +12,7 @@ use crate::format::csv::CsvTable;
 use crate::format::libsvm::{self, Base, LibsvmLines};
 use crate::format::npz::Archive;
 use crate::format::{idx, npy, npz, recognise};
-use crate::input::{Format, Input, PathOrStdin};
-use crate::limits::Limits;
+use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
 use crate::raw_rows::array_frame;
@@ -37,17 +36,6 @@ pub fn read(
     let limits = &options.limits;
     let labels = input.labels.as_deref().map(|path| Source::path(path, limits));
     dispatch(Source::new(&input.path, limits), labels, input.format, options, sink)
-}
-
-/// The format of an input: as stated, by its name or by its first bytes; `None` where none of these
-/// tells it, or where looking at its bytes would take them from who reads it afterwards.
-pub fn recognise(input: &Input, limits: &Limits) -> Option<Format> {
-    let PathOrStdin::Path(path) = &input.path else { return input.format };
-    input.format.or_else(|| recognise::by_name(path)).or_else(|| {
-        let regular = path.metadata().is_ok_and(|about| about.is_file());
-        let stream = regular.then(|| Source::path(path, limits).open(limits).ok()).flatten()?;
-        recognise::by_content(&stream.head)
-    })
 }
 
 /// As [`read`], from any reader; `name` stands for the file in messages.

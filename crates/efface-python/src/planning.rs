@@ -56,11 +56,11 @@ pub(crate) fn plan(
     }
 }
 
-/// Whether a model with these settings, as JSON, fits its preprocessing to the records: those of a
-/// table of `columns`, or of an array of numbers.
+/// Whether a model with these settings, as JSON, fits its preprocessing to the records, where these are
+/// `raw`: at hand, and not declared to be anything.
 #[pyfunction]
-pub(crate) fn fits_preprocessing(settings: &str, columns: bool) -> PyResult<bool> {
+pub(crate) fn fits_preprocessing(settings: &str, raw: bool) -> PyResult<bool> {
     let settings: Settings = serde_json::from_str(settings)
         .map_err(|error| raised(&Error::input(Code::Settings, error.to_string())))?;
-    Ok(settings.fits_preprocessing(columns))
+    Ok(settings.fits_preprocessing(raw))
 }

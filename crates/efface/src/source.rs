@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    Draft, Features, Format, FrameRequest, Input, Limits, MemoryRows, MemoryTable, PathOrStdin,
-    ReadError, ReadOptions, RowMap, RowMapMode, Schema, Sink, recognise,
+    Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, PathOrStdin, ReadError,
+    ReadOptions, RowMap, RowMapMode, Schema, Sink,
 };
 use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
@@ -78,18 +78,10 @@ impl Source<'_> {
         })
     }
 
-    /// Whether these are raw rows in columns, rather than an array of numbers or a table whose
-    /// schema says how it becomes one. Standard input, and what cannot be opened twice, has columns
-    /// unless `format` says otherwise.
-    pub(crate) fn has_columns(&self) -> bool {
-        if self.schema.is_some() || self.parts.is_some() {
-            return false;
-        }
-        if let Some(table) = &self.memory {
-            return matches!(table.rows, MemoryRows::Columns { .. });
-        }
-        let format = self.input().ok().and_then(|input| recognise(&input, &self.limits()));
-        format.is_none_or(Format::has_columns)
+    /// Whether these are raw rows at hand, rather than rows in parts or a table whose schema says how
+    /// it becomes numbers.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.schema.is_none() && self.parts.is_none()
     }
 
     pub(crate) fn read(

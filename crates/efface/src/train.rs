@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules};
+use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules, class_name};
 use efface_learn::loss::{LossName, Task};
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
@@ -35,9 +35,8 @@ use crate::table::{Table, check_ids, facts_of, facts_of_parts, read_table};
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
 ///
-/// Without `preprocess`, that of a table of columns is fitted where the other settings and the source
-/// allow it ([`Settings::fits_preprocessing`]), and that of arrays, of tables with a schema and of
-/// records in parts is declared.
+/// Without `preprocess`, it is fitted where the other settings allow it
+/// ([`Settings::fits_preprocessing`]), and declared for tables with a schema and records in parts.
 ///
 /// Nothing is written before the model is certified; the vault then appears under its name whole
 /// or not at all.
@@ -81,8 +80,8 @@ fn trained(
 ) -> Result<Served> {
     let received_at = context.now();
     // What a plan of the planner compared is declared preprocessing.
-    let columns = chosen.is_none() && source.has_columns();
-    let fitted = settings.fits_preprocessing(columns);
+    let raw = chosen.is_none() && source.is_raw();
+    let fitted = settings.fits_preprocessing(raw);
     let choices = Choices::of(settings, fitted)?;
     free_name(output)?;
     let first = First { choices, chosen, output, received_at };
@@ -227,7 +226,10 @@ impl First<'_> {
             width_from_data: matches!(raw.rows.frame(), Frame::Matrix { sparse: true, .. })
                 && source.memory.is_none()
                 && source.width.is_none(),
-            classes: source.classes.clone(),
+            classes: source
+                .classes
+                .as_ref()
+                .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
             roles: Roles {
                 label: source.label.clone(),
                 id: source.id.clone(),

@@ -20,7 +20,6 @@ from ._around import limits_of_calls
 from ._erasure import Erasure, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._following import Following
-from ._frames import Framed
 from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._progress import shown
@@ -155,7 +154,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         read = self._read(X, y, named, fresh=True)
         if read.weights is not None and self.max_weight is None:
             self._warn_of_weights(float(read.weights.max()))
-        refits = self._refits(columns=isinstance(read.x, Framed))
+        refits = self._refits()
         targets, declared, settings = self._learn_targets(read.y, refits=refits)
         settings = {**settings_of(self), **settings}
         if grows and not refits and self._may_divide_by_mean(settings):
@@ -539,9 +538,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self.random_state is None and mechanism_name(self.mechanism) != "ridge"
         )
         tags.input_tags.sparse = True
-        tags.input_tags.string = self._refits(columns=True)
-        # Categories are words: in an array of numbers they are seen only where that is fitted, too.
-        tags.input_tags.allow_nan = tags.input_tags.categorical = self._refits(columns=False)
+        fitted = self._refits()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = fitted
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Reading:
         given = _rows.as_table(part.X)
         if fresh:
             framed = is_frame(given)
-            refits = self._refits(columns=framed)
+            refits = self._refits()
         else:
             facts = self._published.facts
             framed, refits = facts["columns"] is not None, facts["preprocessing"] is not None
@@ -108,12 +108,12 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
-    def _refits(self, *, columns: bool) -> bool:
-        """Whether `fit` would fit preprocessing to records in columns, or in an array."""
+    def _refits(self) -> bool:
+        """Whether `fit` would fit preprocessing to the records."""
         declared = getattr(self, "target_range", None) is not None
         mechanism = self.__dict__.get("mechanism")
         started = getattr(mechanism, "start", None) is not None
-        raw = columns and not (declared or started)
+        raw = not (declared or started)
         return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
 
     def _check_targets(self, y: Any) -> Any:

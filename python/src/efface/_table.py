@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib.util
+import json
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -13,6 +16,10 @@ import numpy as np
 from . import _engine
 from ._errors import InputError
 from ._frames import Columns, check_unicode
+
+# What the engine reads as a number, and what it writes for one in any case.
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = re.compile(r"-?[1-9][0-9]{0,30}|-?(?:0|[1-9][0-9]{0,7})\.[0-9]{0,6}[1-9]|0")
 
 
 def table(
@@ -116,6 +123,32 @@ def class_name(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return str(value)
+
+
+def name_of_label(label: Any) -> str:
+    """Return the name that the engine keeps for a label, from which the label can be told again.
+
+    The engine takes spaces from around a name and gives equal numbers one name, as files of text
+    need it. A text that would not come back as it was goes in quotes.
+    """
+    name = class_name(label)
+    if not isinstance(label, str):
+        return name
+    if NUMBER.fullmatch(name) is not None:
+        plain = _PLAIN.fullmatch(name) is not None
+    else:
+        plain = name != "" and name == name.strip() and not name.startswith('"')
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def label_named(name: str) -> str:
+    """Return the text that the engine has under a name."""
+    if name.startswith('"'):
+        with contextlib.suppress(ValueError):
+            label = json.loads(name)
+            if isinstance(label, str) and name_of_label(label) == name:
+                return label
+    return name
 
 
 def _rows(x: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +20,10 @@ from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
 from ._setting import settings
 from ._settings import chosen_in
-from ._table import class_name
+from ._table import NUMBER, label_named, name_of_label
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-# What the engine reads as a number.
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def _loss(estimator: Any) -> Any:
@@ -154,7 +150,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
             self._check_listed(classes)
             self.add(X, y, ids, subjects, sample_weight=sample_weight)
             return self
-        if classes is None and self.classes is None and not self._refits(columns=_is_named(X)):
+        if classes is None and self.classes is None and not self._refits():
             raise InputError(
                 "classes must be passed on the first call to partial_fit",
                 code="classes",
@@ -304,21 +300,20 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 code="classes",
                 hint="list all classes with `classes`",
             )
-        chosen = refits and self.loss == settings()["loss"].default
-        if len(self.classes_) > 2 and is_task(_loss(self), "binary") and not chosen:
+        if len(self.classes_) > 2 and not self._takes_more_classes(refits=refits):
             raise InputError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y, input_name='y')}, `loss` is {self.loss!r}",
                 code="classes",
                 hint='use `loss="softmax"`',
             )
-        if len({_canonical(class_name(label)) for label in self.classes_}) < len(self.classes_):
-            raise InputError(
-                "two classes have the same name after stripping spaces and normalising numbers: "
-                f"{', '.join(repr(label) for label in self.classes_.tolist())}",
-                code="classes",
-            )
-        return self._targets(y), declared, {}
+        names = None if declared is None else [name_of_label(label) for label in declared]
+        return self._targets(y), names, {}
+
+    def _takes_more_classes(self, *, refits: bool) -> bool:
+        """Whether there may be more than two classes: fitted preprocessing then chooses softmax."""
+        chosen = refits and self.loss == settings()["loss"].default
+        return chosen or not is_task(_loss(self), "binary")
 
     def _targets(self, y: Any) -> Any:
         """Targets as the engine takes them; all must be known, unless classes come and go."""
@@ -346,10 +341,10 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         named = {_canonical(name): at for at, name in enumerate(published.facts["classes"])}
         if self._follows_classes(published):
             own = self.__dict__.get("classes_")
-            if own is None or {_canonical(class_name(label)) for label in own} != set(named):
+            if own is None or {_canonical(name_of_label(label)) for label in own} != set(named):
                 kind = self._class_type if own is None else own.dtype
                 self.classes_ = _typed(published.facts["classes"], kind)
-        order = [named[_canonical(class_name(label))] for label in self.classes_.tolist()]
+        order = [named[_canonical(name_of_label(label))] for label in self.classes_.tolist()]
         if len(published.coef) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
         return published.taken(order)
@@ -375,13 +370,8 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = not is_task(_loss(self), "binary")
+        tags.classifier_tags.multi_class = self._takes_more_classes(refits=self._refits())
         return tags
-
-
-def _is_named(X: Any) -> bool:
-    """Whether rows come in named columns, or as a stream of them, which may be read once only."""
-    return is_frame(X) or hasattr(X, "__arrow_c_stream__")
 
 
 def check_labels(y: Any, classes: NDArray[Any] | None = None) -> None:
@@ -439,14 +429,14 @@ def targets_of(y: Any, classes: NDArray[Any]) -> Any:
         )
     if y.dtype.kind in "iubf":
         return y
-    names = [class_name(label) for label in classes]
+    names = [name_of_label(label) for label in classes]
     return [names[at] for at in np.searchsorted(classes, y)]
 
 
 def _canonical(name: str) -> str | int | float:
     """What makes two names the same to the engine: texts without spaces around, or numbers."""
     text = name.strip()
-    if _NUMBER.fullmatch(text) is None:
+    if NUMBER.fullmatch(text) is None:
         return text
     try:
         return int(text)
@@ -457,7 +447,7 @@ def _canonical(name: str) -> str | int | float:
 def _typed(names: list[str], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Names of classes as sorted labels: of a type where it holds them all, else as they are."""
     if dtype.kind == "O":
-        return np.sort(np.array(names, dtype=object))
+        return np.sort(np.array([label_named(name) for name in names], dtype=object))
     if dtype.kind in "iubf":
         try:
             numbers = np.array([float(name) for name in names])
@@ -467,7 +457,7 @@ def _typed(names: list[str], dtype: np.dtype[Any]) -> NDArray[Any]:
         except (ValueError, OverflowError):
             pass
         return _natural(names)
-    return np.sort(np.array(names))
+    return np.sort(np.array([label_named(name) for name in names]))
 
 
 def _natural(names: list[str]) -> NDArray[Any]:
@@ -475,4 +465,4 @@ def _natural(names: list[str]) -> NDArray[Any]:
     try:
         return np.sort(np.array([int(name) for name in names], dtype=np.int64))
     except ValueError:
-        return np.sort(np.array(names))
+        return np.sort(np.array([label_named(name) for name in names]))

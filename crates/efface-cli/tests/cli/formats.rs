@@ -95,7 +95,7 @@ fn sparse_rows_in_libsvm() {
         writeln!(text, "{label} {first}:{:.3} {second}:0.5", draws.unit()).unwrap();
     }
     w.write("rows.libsvm", &text);
-    life(&w, "rows.libsvm --width 90", "row:3", "rows.libsvm", 80);
+    life(&w, "rows.libsvm --width 90 --preprocess declared", "row:3", "rows.libsvm", 80);
     let parameters = w.efface("status m.efface --json").done().json()["parameters"].clone();
     assert_eq!(parameters, 91);
     w.efface("add m.efface rows.libsvm").fails(1, &["`capacity` is 100"]);

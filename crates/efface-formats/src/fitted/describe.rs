@@ -12,8 +12,11 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
         }
         (Columns::Matrix(matrix), frame) => {
             let sparse = matches!(frame, Frame::Matrix { sparse: true, .. });
-            let kind =
-                if sparse { "scaled by their deviation, zeros kept" } else { "standardised" };
+            let kind = if sparse {
+                "scaled by the size of those that are not zero"
+            } else {
+                "standardised"
+            };
             let mut line =
                 format!("{}, {kind}", counted(matrix.scales.len() as u64, "number", "numbers"));
             if !matrix.missing.is_empty() {

@@ -9,7 +9,7 @@ use super::frame::{Frame, FrameColumn, WIDEST};
 use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
 use super::raw::{RawTarget, Reader};
 use super::rows::RawRows;
-use super::sums::{self, Sums};
+use super::sums::{self, Sums, divisor};
 use super::tally::{Look, Tally};
 use super::targets::Targets;
 use super::{Fitted, Rules};
@@ -217,29 +217,32 @@ impl<'a> Pass<'a> {
 
     fn sparse(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
         let parts = self.parts(|part| {
-            let mut sums = vec![Sums::default(); width as usize];
-            let mut entries = 0;
+            let mut sums = vec![(Sums::default(), 0_u64); width as usize];
             self.each(part, |reader, _| {
                 for (index, value) in reader.sparse()? {
-                    entries += 1;
                     match sums.get_mut(index as usize) {
-                        Some(sums) => sums.add(f64::from(value)),
+                        Some((sums, entries)) => {
+                            sums.add(f64::from(value));
+                            *entries += 1;
+                        }
                         None => return reader.broken("an entry is out of range or order"),
                     }
                 }
                 Ok(())
             })?;
-            Ok((sums, entries))
+            Ok(sums)
         })?;
-        let mut all = vec![Sums::default(); width as usize];
-        let mut learned = MatrixColumns::default();
-        for (sums, entries) in parts {
-            all.iter_mut().zip(&sums).for_each(|(all, sums)| all.merge(sums));
-            learned.entries += entries;
+        let mut all = vec![(Sums::default(), 0); width as usize];
+        for part in parts {
+            for ((sums, entries), (more, more_entries)) in all.iter_mut().zip(&part) {
+                sums.merge(more);
+                *entries += more_entries;
+            }
         }
-        for sums in all {
-            let moments = sums.moments(self.rows.len() as u64);
-            learned.scales.push(Exact(moments.scale(divide)));
+        let mut learned = MatrixColumns::default();
+        for (sums, entries) in all {
+            learned.entries += entries;
+            learned.scales.push(Exact(divisor(sums.root_mean_square(entries), divide)));
         }
         Ok(Columns::Matrix(learned))
     }

@@ -92,15 +92,26 @@ impl Sums {
         }
     }
 
-    /// Mean and deviation of `count` numbers: those added, and zeros. At least one.
-    pub(crate) fn moments(&self, count: u64) -> Moments {
+    /// The sums of numbers and of squares, in units of 2 to the base and to twice the base.
+    fn totals(&self) -> (BigInt, BigInt, i64) {
         let (mut sum, mut squares) = (BigInt::from(0), BigInt::from(0));
         for bucket in self.buckets.iter().rev() {
             sum = (sum << 1_u32) + bucket.sum;
             squares = (squares << 2_u32) + bucket.squares;
         }
+        (sum, squares, i64::from(self.base))
+    }
+
+    /// The root of the exact mean square of `count` numbers, which was rounded once. At least one.
+    pub(crate) fn root_mean_square(&self, count: u64) -> f64 {
+        let (_, squares, base) = self.totals();
+        root_of_ratio(&squares, &BigInt::from(count.max(1)), 2 * base)
+    }
+
+    /// Mean and deviation of `count` numbers: those added, and zeros. At least one.
+    pub(crate) fn moments(&self, count: u64) -> Moments {
+        let (sum, squares, base) = self.totals();
         let count = BigInt::from(count.max(1));
-        let base = i64::from(self.base);
         let spread = &count * squares - &sum * &sum;
         Moments {
             mean: ratio(&sum, &count, base) + 0.0,
@@ -113,8 +124,13 @@ impl Moments {
     /// What numbers are divided by: the deviation, or `constant` where they are all equal or differ by
     /// less than can be divided by.
     pub(crate) fn scale(&self, constant: f64) -> f64 {
-        if self.deviation < f64::MIN_POSITIVE { constant } else { self.deviation }
+        divisor(self.deviation, constant)
     }
+}
+
+/// What can be divided by: the value, or `constant` where it is too small.
+pub(crate) fn divisor(value: f64, constant: f64) -> f64 {
+    if value < f64::MIN_POSITIVE { constant } else { value }
 }
 
 #[cfg(test)]
@@ -208,6 +224,13 @@ mod tests {
         let moments = sums(&[3.0]).moments(3);
         assert_eq!(moments, Moments { mean: 1.0, deviation: 2.0_f64.sqrt() });
         assert_eq!(Sums::default().moments(0), Moments { mean: 0.0, deviation: 0.0 });
+    }
+
+    #[test]
+    fn the_root_of_the_mean_square_is_rounded_once() {
+        assert_eq!(sums(&[3.0, -4.0]).root_mean_square(2), 12.5_f64.sqrt());
+        assert_eq!(sums(&[-1e38; 5]).root_mean_square(5), canonical(1e38));
+        assert_eq!(divisor(Sums::default().root_mean_square(0), 2.0), 2.0);
     }
 
     #[test]

@@ -44,6 +44,19 @@ impl<'a> RawRowsOf<'a> {
             let places = places(ROWS, &columns, &names)?;
             return Ok(Self { frame: Frame::Columns(columns), rows, places });
         }
+        if let (MemoryRows::Dense { width, .. }, FrameRequest::Given(Frame::Columns(columns))) =
+            (rows, request)
+            && columns.iter().all(|column| column.declared == Some(Declared::Number))
+        {
+            // Numbers without names are those of the columns in their order.
+            if columns.len() != width as usize {
+                let (got, expected) = (u64::from(width), columns.len() as u64);
+                let fault = ColumnFault::Width { got, expected };
+                return Err(ReadError::at(Place::file(ROWS), fault));
+            }
+            let places = (0..columns.len()).collect();
+            return Ok(Self { frame: Frame::Columns(columns.clone()), rows, places });
+        }
         let sparse = matches!(rows, MemoryRows::Sparse { .. });
         let made = Frame::Matrix { width: rows.width(), first: 0, sparse, divide: 1.0 };
         let frame = array_frame(ROWS, request, schema, made)?;

@@ -474,13 +474,16 @@ fn one_row_and_nothing_at_all() {
 #[test]
 fn sparse_arrays_are_scaled_and_not_centred() {
     let options = ReadOptions { label: None, width: Some(2), ..options(FrameRequest::New) };
-    let rows = read(Format::Libsvm, b"0 1:2\n1 2:7\n0 1:2 2:7\n1 2:7\n", &options).unwrap();
+    let rows = read(Format::Libsvm, b"0 1:2\n1 2:7\n0 1:4 2:7\n1 2:7\n", &options).unwrap();
     let fitted = Fitted::fit(&rows, &rules()).unwrap();
-    // 2, 0, 2, 0 deviates by 1 from 1; 0, 7, 7, 7 by the root of 147/16 from 21/4.
-    let scale = (147.0_f64 / 16.0).sqrt();
-    assert_eq!(encoded(&fitted, &rows)[2], [2.0, (7.0 * (1.0 / scale)) as f32]);
+    // In units of the root mean square of 2 and 4, and of 7 thrice.
+    let scale = 10.0_f64.sqrt();
+    assert_eq!(
+        encoded(&fitted, &rows)[2],
+        [(4.0 * (1.0 / scale)) as f32, (7.0 * (1.0 / 7.0)) as f32]
+    );
     assert!(fitted.sparse());
-    assert_eq!(fitted.describe()[0], "2 numbers, scaled by their deviation, zeros kept");
+    assert_eq!(fitted.describe()[0], "2 numbers, scaled by the size of those that are not zero");
     let json = serde_json::to_string(&fitted).unwrap();
     // What is not used is not released.
     assert!(json.contains("\"means\":[]"), "{json}");

@@ -24,14 +24,14 @@ impl Settings {
         name.is_some_and(|name| name.task() == Task::Regression)
     }
 
-    /// Whether preprocessing is fitted to the records, and again with every request, for a table of
-    /// `columns` or for an array of numbers: as `preprocess` says, else for columns, where no other
-    /// setting asks for what declared preprocessing alone has.
+    /// Whether preprocessing is fitted to the records, and again with every request: as `preprocess`
+    /// says, else where rows are `raw` (at hand, and without a schema) and no other setting asks for what
+    /// declared preprocessing alone has.
     #[must_use]
-    pub fn fits_preprocessing(&self, columns: bool) -> bool {
+    pub fn fits_preprocessing(&self, raw: bool) -> bool {
         match self.preprocess.as_deref() {
             Some(name) => name == "fitted",
-            None => columns && !self.asks_for_declared(),
+            None => raw && !self.asks_for_declared(),
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_fitted_unless_a_setting_asks_for_declared() {
+    fn raw_rows_are_fitted_unless_a_setting_asks_for_declared() {
         let none = Settings::default;
         let named = |name: &str| Some(name.to_owned());
         assert!(none().fits_preprocessing(true) && !none().fits_preprocessing(false));

@@ -137,18 +137,17 @@ settings! {
     /// How columns become numbers: `fitted`, by means, scales and categories that are computed from
     /// the records and again with every request, or `declared`, by public constants alone
     ///
-    /// Fitted preprocessing takes tables as they are: words, dates, missing values. It is part of
-    /// what certificates cover, for `solve`, `retrain` and `ridge` in `perfect` state, but the release
-    /// then holds exact statistics of the records, so that nothing is claimed of those who remain.
-    /// Arrays of numbers are supposed to be scaled already. `differential-privacy`, other mechanisms,
-    /// `secret` state, a schema and whatever declares a public constant of the rows, of y or of N go
-    /// with declared preprocessing.
+    /// Fitted preprocessing takes tables as they are: numbers of any scale, words, dates, missing
+    /// values. It is part of what certificates cover, for `solve`, `retrain` and `ridge` in `perfect` state,
+    /// but the release then holds exact statistics of the records, so that nothing is claimed of those
+    /// who remain. `differential-privacy`, other mechanisms, `secret` state, a schema and whatever declares
+    /// a public constant of the rows, of y or of N go with declared preprocessing, which takes numbers
+    /// as they are.
     preprocess: Option<String> {
         group: Group::Model,
         form: Form::Name(|| PREPROCESSING.to_vec()),
         default: Fallback::Follows(
-            "fitted for a table of columns (CSV, Parquet, Arrow, data frames) where nothing else \
-             asks for declared; for arrays declared",
+            "fitted where nothing else asks for declared",
         ),
     }
 

@@ -151,7 +151,8 @@ fn a_table_without_names_does_not_go_on_a_model_of_other_columns() {
     let names = names();
     let vault = world.path("m.efface");
     let rows = Rows::new(0, 60);
-    world.run(|s| train(&rows.source(Some(&names)), Settings::default(), &vault, s)).unwrap();
+    let declared = Settings { preprocess: Some("declared".into()), ..Settings::default() };
+    world.run(|s| train(&rows.source(Some(&names)), declared, &vault, s)).unwrap();
     let more = Rows::new(100, 2);
     let other = ["a", "c", "b"].map(str::to_owned);
     let error = world.run(|s| add(&vault, &more.source(Some(&other)), None, s)).unwrap_err();

@@ -236,7 +236,12 @@ fn ids(names: &[&str]) -> Delete {
 }
 
 fn seeded(mechanism: &str) -> Settings {
-    Settings { seed: Some(7), mechanism: Some(mechanism.into()), ..Settings::default() }
+    Settings {
+        seed: Some(7),
+        mechanism: Some(mechanism.into()),
+        preprocess: Some("declared".into()),
+        ..Settings::default()
+    }
 }
 
 /// A model in its world, with what holds its rows.

@@ -43,12 +43,7 @@ fn cases() -> [Case; 4] {
             },
         },
         Case { constant: "schema", option: "§schema", source: words, settings: |_| declared() },
-        Case {
-            constant: "schema",
-            option: "§width",
-            source: sparse,
-            settings: |_| Settings::default(),
-        },
+        Case { constant: "schema", option: "§width", source: sparse, settings: |_| declared() },
     ]
 }
 

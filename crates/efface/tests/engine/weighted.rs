@@ -88,6 +88,7 @@ fn every_mechanism_that_takes_weights_serves_and_certifies() {
     let lambda = Some(0.1);
     for settings in [
         Settings::default(),
+        Settings { preprocess: text("declared"), ..Settings::default() },
         Settings { mechanism: text("retrain"), ..Settings::default() },
         Settings { mechanism: text("noisy-gd"), lambda, ..Settings::default() },
         Settings { mechanism: text("descent-to-delete"), lambda, ..Settings::default() },
@@ -109,6 +110,7 @@ fn every_mechanism_that_takes_weights_serves_and_certifies() {
         let world = World::new();
         let what = format!("{settings:?}");
         let mean = settings.normalizer.is_some()
+            || settings.fits_preprocessing(true)
             || settings.mechanism.as_deref() == Some("distributed-descent");
         let plain = Rows::new(0, 90, |_| 1.0);
         let without = world.path("plain.efface");
@@ -203,7 +205,8 @@ fn weights_read_off_the_data_are_an_assumption_and_private_notions_refuse_them()
     let world = World::new();
     let rows = Rows::new(0, 90, turns);
     let vault = world.path("m.efface");
-    let served = world.run(|s| train(&rows.source(), Settings::default(), &vault, s)).unwrap();
+    let declared = Settings { preprocess: Some("declared".into()), ..Settings::default() };
+    let served = world.run(|s| train(&rows.source(), declared, &vault, s)).unwrap();
     let first = document(&served);
     assert_eq!(constant(&first, "max-weight"), Some(("3", "data")));
     let assumptions = first["assumptions"].to_string();
@@ -260,7 +263,7 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
     let refused = |rows: &Rows, settings: Settings| -> Error {
         world.run(|s| train(&rows.source(), settings, &vault, s)).unwrap_err()
     };
-    let plain = Settings::default;
+    let plain = || Settings { preprocess: Some("declared".into()), ..Settings::default() };
     let good = Rows::new(0, 90, turns);
     let cases: Vec<(Error, &str, &str)> = vec![
         (refused(&Rows::new(0, 90, |_| -1.0), plain()), "data", "at least 0, got `-1`"),

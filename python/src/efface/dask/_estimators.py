@@ -26,7 +26,7 @@ from .._estimator import Unlearner
 from .._notices import warn_of
 from .._progress import shown
 from .._settings import settings_of, start_of, to_json
-from .._table import class_name
+from .._table import name_of_label
 from .._vault import Home
 from .._watch import Watch
 from ..certificate import Certificate
@@ -153,7 +153,7 @@ class _OnWorkers(Unlearner, ABC):
             "parts": len(collections.blocks),
             "features": collections.features,
             "names": collections.names,
-            "classes": [] if classes is None else [class_name(label) for label in classes],
+            "classes": [] if classes is None else [name_of_label(label) for label in classes],
             "classes_given": declared is not None,
             "ids": ids is not None,
             "subjects": subjects is not None,
