@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from . import _face
 from ._errors import InputError
 from ._estimator import Unlearner
-from ._frames import is_frame, is_missing
+from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
