@@ -67,7 +67,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         frames = "columns of a frame may become words: the bound on weights and the noise differ"
         task = "regressor" if isinstance(estimator, UnlearningRegressor) else "classifier"
         failures[f"check_{task}_data_not_an_array"] = frames
-    if not estimator._refits(columns=False):
+    if not estimator._refits():
         # It calls `partial_fit` with all rows once more, after `fit` and not from the start.
         full = (
             "`fit` on declared rows limits them to 1.25 times the first unless `capacity` is given"
