@@ -35,8 +35,8 @@ def limits_of_calls() -> list[str]:
             f"{names} was fitted on the records before the model: what it learnt from a record "
             "remains when the record is forgotten, and certificates say so; leave it out where the "
             'model\'s own preprocessing does (`preprocess="fitted"`), or fit it on public data '
-            "and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use a transformer "
-            "that learns nothing",
+            "and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use a "
+            "transformer that learns nothing",
             NotCoveredWarning,
         )
     if choosers:
