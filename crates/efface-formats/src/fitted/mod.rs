@@ -60,7 +60,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             min_records: 5,
-            max_categories: 256,
+            max_categories: 1024,
             text_width: 1024,
             balanced: false,
             regression: false,

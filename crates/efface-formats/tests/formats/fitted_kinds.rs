@@ -104,8 +104,8 @@ fn very_many_categories_are_hashed() {
     (0..100_000).for_each(|at| text += &format!("c{at},{}\n", at % 2));
     let rows = csv(&text);
     let fitted = Fitted::fit(&rows, &Rules { min_records: 1, ..Rules::default() }).unwrap();
-    assert_eq!((fitted.width(), fitted.sparse()), (256, true));
-    assert_eq!(fitted.describe()[0], "a: 100000 categories, hashed to 256 numbers");
+    assert_eq!((fitted.width(), fitted.sparse()), (1024, true));
+    assert_eq!(fitted.describe()[0], "a: 100000 categories, hashed to 1024 numbers");
     let mut row = fitted.buffer();
     fitted.encode(rows.row(99_999), &mut row).unwrap();
     assert_eq!(row.features().values().len(), 1);
