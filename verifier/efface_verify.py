@@ -1107,7 +1107,7 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    "given",
+    *("given", "class-weight"),
 )
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
 # the records, where one of them could have moved it: an assumption of its name then says so, and
@@ -1816,6 +1816,22 @@ def check_constants(document: Fields) -> str:
     return f"all {len(expected)} constants of the event are listed"
 
 
+def heaviest_of_balanced(document: Fields, loss: str) -> Decimal:
+    """The most that a record may count where all classes do the same; the weights sum to n.
+
+    Of n records in k classes each of the n_c records of a class counts n/(k n_c): at most n/2, or 1
+    where there is one class. Only fitted preprocessing counts again what is left.
+    """
+    event = core(document["event"])
+    require(listed(document, "class-weight") == "balanced", "`class-weight` must be `balanced`")
+    require(not weighted(document), "`class-weight` and `max-weight` exclude each other")
+    require(loss != "squared", "`class-weight` is of classes, and `loss` of numbers")
+    counted = event["kind"] == "output-noise" and event["preprocessing"]
+    require(counted, "classes are counted again only where preprocessing is fitted")
+    require(event["records"] is not None, "`class-weight` follows records whose number is hidden")
+    return max(Decimal(event["records"]) / 2, ONE)
+
+
 def check_objective(document: Fields) -> str:
     """G and beta are not less than the loss gives on rows within the norm listed."""
     event, setting = core(document["event"]), core(document["event"])["setting"]
@@ -1838,13 +1854,16 @@ def check_objective(document: Fields) -> str:
     else:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
-    weight = ONE
+    weight = mean = ONE
     if exact:  # of whole weights, the largest of which the event states
         most = size(document, "max-weight") if weighted(document) else None
         require(most == event["max_weight"], "`max-weight` is not that of the exact sums")
+    if any(constant["name"] == "class-weight" for constant in document["constants"]):
+        weight = heaviest_of_balanced(document, loss)
     if weighted(document):
         weight = size(document, "max-weight")
         require(weight.is_finite() and weight > 0, "`max-weight` must be finite and above 0")
+        mean = weight
     if slope == INFINITY:  # targets are within 1 of zero, optima within sqrt(weight load/lambda)
         bounded = event["kind"] == "output-noise"
         require(bounded, "without a clip the gradients of the squared loss have no bound")
@@ -1852,7 +1871,7 @@ def check_objective(document: Fields) -> str:
         if event["preprocessing"]:  # y is scaled to variance 1, so that its squares sum to n
             require(event["records"] is not None, "y is scaled by records whose number is hidden")
             target = Decimal(event["records"]).sqrt()
-        slope = row * (weight * load / setting["strong_convexity"]).sqrt() + target
+        slope = row * (mean * load / setting["strong_convexity"]).sqrt() + target
     chosen = {c["name"] for c in document["constants"] if c["origin"] != "data"}
     if core(event).get("preprocessing") and "lambda" not in chosen:  # nobody's choice: 1/n
         records = core(event)["records"]
@@ -1861,7 +1880,7 @@ def check_objective(document: Fields) -> str:
         require(same, f"`lambda` is not 1/n of {records} records")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
-        ("smoothness", setting["smoothness"], weight * load * curvature * row**2),
+        ("smoothness", setting["smoothness"], mean * load * curvature * row**2),
     ]
     if exact:
         target = ONE
@@ -1927,6 +1946,8 @@ def check_assumptions(document: Fields) -> str:
         needed.add("group")
     if weighted(document):
         needed.add("weights")
+    if any(constant["name"] == "class-weight" for constant in document["constants"]):
+        needed.add("class-weight")
     if core(document["event"]).get("preprocessing"):
         needed.add("preprocessing")
     if document["event"]["kind"] == "composed":

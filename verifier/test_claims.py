@@ -147,13 +147,8 @@ class Claims(CertificateCase):
             {"row_bound": "2.1"},
             {"row_bound": "inf"},
             {"releases": 0},
-            {"preprocessing": {"min_frequency": 5}, "records": 7},  # with a fixed N
-            {"records": 7},
-            {"max_weight": 0},
-            {"max_weight": 2**8},
         ):
             self.fails(base, "claim 1", put(change, "event"))
-        self.fails(base, "objective", put({"max_weight": 2}, "event"))
         for setting in ({"lipschitz": "0"}, {"strong_convexity": "0"}, {"parameters": 0}):
             self.fails(base, "claim 1", put(setting, "event", "setting"))
         crowd = {"kind": "fixed", "n": 12000, "capacity": 2**18 + 1}

@@ -58,6 +58,7 @@ pub(crate) fn number_text(value: f64) -> String {
 
 /// The name of the class of a label that is spelled so: without spaces around, and equal numbers have
 /// equal names, so that `3`, `3.0` and `+3` are one class.
+#[must_use]
 pub fn class_name(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if let Ok(integer) = text.parse::<i128>() {

@@ -38,6 +38,8 @@ pub struct Constants {
     declared: Declared,
     /// Upper bound on the mean of y^2 over any data set, where it is not that of the bound on |y|.
     mean_square: Option<f64>,
+    /// Upper bound on the mean weight over any data set, where it is not `max_weight`.
+    mean_weight: Option<f64>,
 }
 
 /// A declared constant that breaks its rule.
@@ -119,7 +121,9 @@ impl Declared {
         }
         let (cols, outputs) = (self.cols, self.loss.outputs());
         match cols.checked_mul(outputs) {
-            Some(1..=0x1_0000_0000) => Ok(Constants { declared: self, mean_square: None }),
+            Some(1..=0x1_0000_0000) => {
+                Ok(Constants { declared: self, mean_square: None, mean_weight: None })
+            }
             _ => Err(ConstantsError::Parameters { cols, outputs }),
         }
     }
@@ -137,6 +141,20 @@ impl Constants {
     #[must_use]
     pub fn with_mean_square(self, mean_square: f64) -> Self {
         Self { mean_square: Some(mean_square), ..self }
+    }
+
+    /// The same constants for records whose weights have at most this mean over any data set, under
+    /// `mean`: those that are scaled to it by the data set itself. It replaces w_max wherever weights
+    /// are summed.
+    #[must_use]
+    pub fn with_mean_weight(self, mean_weight: f64) -> Self {
+        Self { mean_weight: Some(mean_weight), ..self }
+    }
+
+    /// Bound on the mean weight of the records, where it is not w_max.
+    #[must_use]
+    pub fn mean_weight(&self) -> Option<f64> {
+        self.mean_weight
     }
 
     /// The loss of one record.
@@ -174,9 +192,10 @@ impl Constants {
         if self.declared.max_weight.is_some() { 2.0 } else { 0.0 }
     }
 
-    /// Upper bound on the sum of all weights over N: w_max times [`load`](Self::load).
+    /// Upper bound on the sum of all weights over N: [`load`](Self::load) times the bound on their
+    /// mean, or w_max.
     fn weighted_load(&self) -> f64 {
-        outward::mul(self.load(), self.max_weight())
+        outward::mul(self.load(), self.mean_weight.unwrap_or_else(|| self.max_weight()))
     }
 
     /// G: upper bound on the norm of one record's loss gradient at any weights, its own weight

@@ -87,7 +87,8 @@ pub use outcome::{
     Residual, Served, Status, Work,
 };
 pub use plan::{
-    Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights, Schedule, Target,
+    ClassWeight, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights, Schedule,
+    Target,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

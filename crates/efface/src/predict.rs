@@ -151,7 +151,8 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
         Task::Range(low, high) => Some((low.0, high.0)),
         Task::Classes(_) => None,
     };
-    let mut table = read_table(source, &options, plan.rows.intercept.0, range, &mut |_| Ok(()))?;
+    let intercept = plan.rows.intercept.0;
+    let mut table = read_table(source, &options, intercept, range, None, &mut |_| Ok(()))?;
     table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
         return Err(Error::refused(

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights, Task};
+use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights, Task};
 use crate::rows::{Labels, Unprepared};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
@@ -69,12 +69,14 @@ impl Table {
     }
 }
 
-/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended.
+/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended; records
+/// get the weights that were listed for their classes.
 pub(crate) fn read_table(
     source: &Source<'_>,
     options: &ReadOptions,
     intercept: f64,
     range: Option<(f64, f64)>,
+    class_weight: Option<&ClassWeight>,
     tell: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Table> {
     let mut sink = Collector {
@@ -127,10 +129,23 @@ pub(crate) fn read_table(
         }
     }
     let rows = y.len();
+    let mut weights = weights;
+    if let (Some(table), Some(class_weight)) = (&summary.classes, class_weight)
+        && let Some(by_class) = class_weight.weigh(&table.names, &y)
+    {
+        if !weights.is_empty() {
+            return Err(Error::refused(
+                Code::Weights,
+                "`§class-weight` is not offered with weights of records: both say how much a record \
+                 counts",
+            )
+            .hint("leave out one of them, or give `§weight` as the product of both"));
+        }
+        weights = by_class;
+    }
     let x = x.ok_or_else(|| Error::input(Code::Data, "the table has no header and no rows"))?;
     let weighted = weights.len() == rows && rows > 0;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
-    let (mut y, mut weights) = (y, weights);
     let raw =
         summary.frame.map(|frame| unprepared(frame, raw, weighted, &mut weights)).transpose()?;
     if raw.is_some() {
@@ -220,7 +235,11 @@ impl Sink for Collector<'_> {
         }
         if let Some(raw) = record.raw {
             self.raw.push(raw.to_vec());
-            self.y.push(0.0);
+            // Classes may weigh records; raw rows have the label itself.
+            self.y.push(match record.label {
+                Some(LabelRef::Class { index, .. }) => f64::from(index),
+                Some(LabelRef::Value(_)) | None => 0.0,
+            });
             self.named(&record);
             return Ok(());
         }
@@ -270,7 +289,8 @@ pub(crate) fn read_as_planned(
         Task::Range(low, high) => Some((low.0, high.0)),
         Task::Classes(_) => None,
     };
-    let table = read_table(source, &options, plan.rows.intercept.0, range, tell)?;
+    let by_class = plan.class_weight.as_ref();
+    let table = read_table(source, &options, plan.rows.intercept.0, range, by_class, tell)?;
     let encoded = plan.fitting.is_none();
     if encoded && (table.features != plan.rows.features || table.sparse != plan.rows.sparse) {
         let shape = |features, sparse| {
@@ -354,7 +374,7 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> 
     let table = MemoryTable { rows, labels: None, ids: None, subjects: None, weights: None, names };
     let source = Source { memory: Some(table), ..Source::default() };
     let options = ReadOptions { label_required: false, ..source.training_options(choices)? };
-    let empty = read_table(&source, &options, choices.intercept, None, &mut |_| Ok(()))?;
+    let empty = read_table(&source, &options, choices.intercept, None, None, &mut |_| Ok(()))?;
     let ids = if shape.ids { Ids::Column } else { Ids::Position };
     Ok(Facts {
         records: shape.records,

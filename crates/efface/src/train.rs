@@ -115,9 +115,12 @@ impl First<'_> {
         }
         let options = source.training_options(choices)?;
         let range = choices.settings.target_range;
-        let table = read_table(source, &options, choices.intercept, range, &mut |progress| {
-            context.report(progress)
-        })?;
+        let by_class = choices.class_weight.as_ref();
+        let mut tell = |progress| context.report(progress);
+        let table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
+        if let (Some(by_class), Some(classes)) = (by_class, &table.classes) {
+            by_class.check(&classes.names)?;
+        }
         if !table.weighted && table.schema.names_weights() {
             return Err(Error::refused(
                 Code::Weights,
@@ -206,6 +209,7 @@ impl First<'_> {
         let rules = Rules {
             min_records: choices.min_frequency,
             regression: choices.loss.task() == Task::Regression,
+            balanced: choices.balances(),
             ..Rules::default()
         };
         let found = Fitted::fit(&raw.rows, &rules);
@@ -262,6 +266,11 @@ impl First<'_> {
             return Err(Error::refused(Code::InParts, message).hint(
                 "use `§preprocess declared`, with rows that were scaled by public constants",
             ));
+        }
+        if self.choices.class_weight.is_some() {
+            let message = "`§class-weight` needs rows, and partitions return only sums";
+            return Err(Error::refused(Code::InParts, message)
+                .hint("give each record the weight of its class: `§weight`"));
         }
         let facts = facts_of_parts(shape, &self.choices)?;
         let plan = self.plan(&facts)?;

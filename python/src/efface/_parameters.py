@@ -13,6 +13,7 @@ from inspect import Parameter, Signature
 from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from . import _engine
 from ._losses import losses
@@ -61,6 +62,18 @@ _OWN = {
             "claimed then.",
         ),
         "Any",
+    ),
+    "class_weight": Known(
+        None,
+        [dict, StrOptions({"balanced"}), None],
+        documented(
+            'class_weight : dict or "balanced", optional',
+            "What a record counts by its class: a weight for each, as public knowledge, 1 for "
+            'those that are not in it; or ``"balanced"``, n/(k n_c) for n records, k classes and '
+            "n_c records of the class, which is counted again with every request and needs fitted "
+            "preprocessing.",
+        ),
+        "dict[Any, float] | str | None",
     ),
     "random_state": Known(
         None,
@@ -223,7 +236,8 @@ def _of_estimator(*, regression: bool) -> dict[str, Known]:
     kept = {loss.name for loss in losses() if (loss.task == "regression") == regression}
     left_out = {"seed", "mechanism", "loss"} if len(kept) == 1 else {"seed", "mechanism"}
     rows = [row for row in of_models(kept) if row.name not in left_out]
-    return _known(rows, tuple(name for name in _OWN if name != "classes" or not regression))
+    of_classes = {"classes", "class_weight"} if regression else set()
+    return _known(rows, tuple(name for name in _OWN if name not in of_classes))
 
 
 class ClassifierParameters(Parameters, of="UnlearningClassifier"):

@@ -117,6 +117,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     public_n: int | None
     capacity: int | None
     max_weight: float | None
+    class_weight: dict[Any, float] | str | None
     minimum: int | None
     accountant: str | None
     order: float
@@ -152,6 +153,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         public_n: int | None = None,
         capacity: int | None = None,
         max_weight: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         minimum: int | None = None,
         accountant: str | None = None,
         order: float = 2.0,

@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._setting import Setting, of_mechanism, settings
+from ._table import class_name
 
 # Settings of whose parameters this module makes more than a number or a word.
-_OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed"})
+_OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed", "class_weight"})
 
 
 def settings_of(estimator: Any) -> dict[str, Any]:
@@ -37,6 +38,8 @@ def settings_of(estimator: Any) -> dict[str, Any]:
     # `ridge` draws no random numbers, so a seed would decide nothing.
     if estimator.random_state is not None and mechanism_name(mechanism) != "ridge":
         chosen["seed"] = _seed(estimator.random_state)
+    if (weights := getattr(estimator, "class_weight", None)) is not None:
+        chosen["class_weight"] = _by_class(weights)
     lines = estimator.not_covered
     chosen["not_covered"] = [lines] if isinstance(lines, str) else [str(line) for line in lines]
     return chosen
@@ -61,6 +64,8 @@ def to_json(given: Mapping[str, Any] | None) -> str:
     }
     if not written.pop("fit_intercept", True):
         written["intercept"] = 0.0
+    if "class_weight" in written:
+        written["class_weight"] = _by_class(written["class_weight"])
     if isinstance(mechanism := written.get("mechanism"), Mechanism):
         written |= {"mechanism": mechanism.name, **_own(mechanism)}
     return json.dumps({name: _written(value) for name, value in written.items()}, default=_number)
@@ -82,6 +87,8 @@ def parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     if chosen.get("intercept") == 0.0:
         del chosen["intercept"]
         chosen["fit_intercept"] = False
+    if "class_weight" in chosen:
+        chosen["class_weight"] = _of_classes(chosen["class_weight"])
     if chosen.get("loss") == "squared":
         del chosen["loss"]  # the only one of `UnlearningRegressor`
     return chosen
@@ -115,7 +122,31 @@ def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
     if (given := plan.get("given")) is not None:
         figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}
         chosen[f"{given['what']}_privacy"] = {**figures, "group": given["group"]}
+    if (weights := plan.get("class_weight")) is not None:
+        listed = weights if weights == "balanced" else weights["listed"]
+        chosen["class_weight"] = (
+            [listed] if listed == "balanced" else [f"{name}={weight}" for name, weight in listed]
+        )
     return parameters(chosen)
+
+
+def _by_class(weights: Any) -> list[str]:
+    """Weights of classes as the engine's lines; lines stay what they are."""
+    if isinstance(weights, Mapping):
+        return [f"{class_name(label)}={_number_text(weight)}" for label, weight in weights.items()]
+    return [weights] if isinstance(weights, str) else list(weights)
+
+
+def _number_text(weight: Any) -> str:
+    """A weight as text; what is no number, the engine refuses by its name."""
+    return repr(float(weight)) if isinstance(weight, Real) else str(weight)
+
+
+def _of_classes(lines: list[str]) -> str | dict[str, float]:
+    """The engine's lines as a parameter."""
+    if lines == ["balanced"]:
+        return "balanced"
+    return {name: float(weight) for name, _, weight in (line.rpartition("=") for line in lines)}
 
 
 def _own(mechanism: Mechanism) -> dict[str, Any]:

@@ -54,8 +54,8 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
     Notes
     -----
     A sample weight must be a fact about its record, or public knowledge. Weights computed from all
-    of the data, such as those that balance classes, are not covered by any certificate: after a
-    deletion they differ from those without the record.
+    of the data are not covered by any certificate: after a deletion they differ from those without
+    the record.
 
     `fit` creates a new vault, a private file that is removed with the estimator; :meth:`save` moves
     it to a place of your choice. A pickle contains weights, certificates and the path of the vault:

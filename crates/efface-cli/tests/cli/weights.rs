@@ -69,6 +69,49 @@ fn a_life_with_weights() {
 }
 
 #[test]
+fn a_life_with_weights_of_classes() {
+    for (settings, constant, largest) in [
+        ("--class-weight balanced", "class-weight", "balanced"),
+        ("--class-weight 1=4 --class-weight 0=0.5", "max-weight", "4"),
+        ("--class-weight 1.0=4 --mechanism noisy-gd --lambda 0.05", "max-weight", "4"),
+    ] {
+        let w = Workshop::new();
+        w.write("data.csv", table(Label::Two, 0, 200));
+        let train = "train data.csv --label y --id id --subject user -o m.efface";
+        w.efface(&format!("{train} {settings} --certificate first.json")).done();
+        let key = w.public_key();
+        w.efface("delete m.efface --subject u3 --certificate deleted.json").done();
+        w.write("more.csv", table(Label::Two, 300, 3));
+        w.efface("add m.efface more.csv --certificate added.json").done();
+        for file in ["first.json", "deleted.json", "added.json"] {
+            both_hold(&w, file, "m.efface", &key);
+            let text = String::from_utf8(w.read(file)).unwrap();
+            let certificate: Value = serde_json::from_str(&text).unwrap();
+            let constants = certificate["constants"].as_array().unwrap();
+            let listed = constants.iter().find(|c| c["name"] == constant).unwrap();
+            assert_eq!((&listed["value"], &listed["origin"]), (&largest.into(), &"user".into()));
+        }
+        w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();
+        w.write("plain.csv", table(Label::Two, 500, 20));
+        w.efface("evaluate m.efface plain.csv").done();
+    }
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 200));
+    let train = "train data.csv --label y --id id --subject user -o m.efface --class-weight";
+    for (bad, code, rule) in [
+        (
+            "balanced --preprocess declared",
+            2,
+            "needs `--preprocess fitted`, which counts the classes",
+        ),
+        ("2=1", 1, "`--class-weight` names the class `2`, which is none of `0`, `1`"),
+        ("1", 2, "must be `balanced`, alone, or of the form CLASS=WEIGHT, got `1`"),
+    ] {
+        w.efface(&format!("{train} {bad}")).fails(code, &[rule]);
+    }
+}
+
+#[test]
 fn what_breaks_a_rule_is_refused() {
     let w = workshop();
     for (bad, rule) in [("-1", "`-1`"), ("nan", "`nan`"), ("", "``"), ("inf", "`inf`")] {

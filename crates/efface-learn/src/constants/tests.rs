@@ -121,6 +121,20 @@ fn fixed_trees_and_twice_the_precision_ask_for_less() {
         let slack = |c: &Constants| c.slack_of(summation, 1e-3, 5, f64::INFINITY);
         assert!(slack(&heavy) >= 3.0 * slack(&light), "{summation:?}");
     }
+    // Weights that are 1 on average cost sums nothing, however heavy one of them is.
+    let mean = Normalizer::Mean { minimum: 0 };
+    let equal = Declared { normalizer: mean, ..declared() }.check().unwrap();
+    let one = Declared { normalizer: mean, max_weight: Some(1.0), ..declared() }.check().unwrap();
+    let balanced = Declared { normalizer: mean, max_weight: Some(500.0), ..declared() };
+    let balanced = balanced.check().unwrap().with_mean_weight(1.0);
+    assert_eq!(balanced.smoothness(), equal.smoothness());
+    assert_eq!(balanced.curvature_trace(), equal.curvature_trace());
+    assert_eq!(balanced.optimum_bound(), equal.optimum_bound());
+    assert!((balanced.lipschitz() / equal.lipschitz() - 500.0).abs() < 1e-9);
+    for summation in [Summation::AnyOrder, Summation::Twice] {
+        let slack = |c: &Constants| c.slack_of(summation, 1e-3, 1000, f64::INFINITY);
+        assert!((slack(&balanced) / slack(&one) - 1.0).abs() < 1e-9, "{summation:?}");
+    }
     // The formula: (8 + 16) units of the mean slope and lambda W, the rest far below.
     let plain = 24.0 * f64::EPSILON / 2.0 * (1.25 + 1e-3);
     let slack = c.slack_of(Summation::Twice, 1.0, 5, f64::INFINITY);

@@ -150,6 +150,14 @@ pub enum ObjectiveError {
         /// The weight.
         got: f64,
     },
+    /// Weights that sum to more than their declared mean allows.
+    #[error("the weights of the records must sum to at most {bound}, got {got}")]
+    WeightSum {
+        /// The declared mean times the number of records.
+        bound: f64,
+        /// The sum.
+        got: f64,
+    },
 }
 
 /// Refuses a number of records that the normaliser does not allow.
@@ -195,6 +203,15 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
     Ok(())
 }
 
+/// Checks the sum of the weights where constants bound their mean.
+fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+    let Some(mean) = constants.mean_weight() else { return Ok(()) };
+    let got: f64 = data.sample_weights().iter().sum();
+    // The sum itself is rounded.
+    let bound = mean * data.rows() as f64 * (1.0 + 1e-9);
+    if got <= bound { Ok(()) } else { Err(ObjectiveError::WeightSum { bound, got }) }
+}
+
 impl<'a> Objective<'a> {
     /// Checks every record against the public constants: O(n), no pass over the features.
     ///
@@ -203,6 +220,7 @@ impl<'a> Objective<'a> {
     pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
+        check_sum(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
         Ok(Self { constants, records: Records::Whole(data), normalizer, linear_term: Vec::new() })
     }

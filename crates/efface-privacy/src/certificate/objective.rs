@@ -1,9 +1,9 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::verify::{listed, weighted};
+use super::verify::{CLASS_WEIGHT, listed, weighted};
 use super::{Certificate, Constant, Origin};
 use crate::event::{Event, Normalizer};
-use crate::loss::{Loss, LossName};
+use crate::loss::{Loss, LossName, Task};
 use crate::quantity::Decimal;
 
 /// What a link is, as a function of a record's margins.
@@ -27,7 +27,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     };
     let core = certificate.event.core();
     follows_records(certificate)?;
-    let weight = weight(certificate)?;
+    let (weight, mean) = weights(certificate)?;
     let mut steepest = weight * link.slope * row;
     if link.slope.is_infinite() {
         // Bounded at optima alone, which lie within sqrt(weight load/lambda) of zero: y is in [-1, 1].
@@ -36,12 +36,12 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
         // Scaled to variance 1 by fitted preprocessing, y is in [-sqrt(n), sqrt(n)], and the sum of
         // its squares is n.
-        let reach = (weight * load / setting.strong_convexity.0).sqrt();
+        let reach = (mean * load / setting.strong_convexity.0).sqrt();
         steepest = weight * row * (row * reach + largest_target(core)?);
     }
     let mut bounds = vec![
         ("lipschitz", setting.lipschitz, steepest),
-        ("smoothness", setting.smoothness, weight * load * link.curvature * row * row),
+        ("smoothness", setting.smoothness, mean * load * link.curvature * row * row),
     ];
     if let Event::ExactRemoval(event) = core {
         bounds.push(("row-bound", event.row_bound, row));
@@ -90,8 +90,9 @@ fn exact_target(certificate: &Certificate) -> Result<f64, String> {
     }
 }
 
-/// The largest weight of a record; 1 where none is listed, as records then have no weights.
-fn weight(certificate: &Certificate) -> Result<f64, String> {
+/// The largest weight of a record, and the largest mean of any data set's: 1 where none is listed, as
+/// records then have no weights.
+fn weights(certificate: &Certificate) -> Result<(f64, f64), String> {
     if let Event::ExactRemoval(event) = certificate.event.core() {
         // Exact sums are of whole weights, and state the largest.
         let listed = weighted(certificate).then(|| number(certificate, "max-weight"));
@@ -99,12 +100,40 @@ fn weight(certificate: &Certificate) -> Result<f64, String> {
             return Err("`max-weight` is not that of the exact sums".into());
         }
     }
+    if let Some(records) = balanced(certificate)? {
+        // n/(k n_c), of two classes or more, and 1 of a single class: they sum to n.
+        return Ok(((records as f64 / 2.0).max(1.0), 1.0));
+    }
     if !weighted(certificate) {
-        return Ok(1.0);
+        return Ok((1.0, 1.0));
     }
     match number(certificate, "max-weight")? {
-        weight if weight > 0.0 && weight.is_finite() => Ok(weight),
+        weight if weight > 0.0 && weight.is_finite() => Ok((weight, weight)),
         weight => Err(format!("`max-weight` must be finite and above 0, got {weight}")),
+    }
+}
+
+/// The number of records, where these are weighted so that all classes count the same.
+fn balanced(certificate: &Certificate) -> Result<Option<u64>, String> {
+    if !certificate.constants.iter().any(|constant| constant.name == CLASS_WEIGHT) {
+        return Ok(None);
+    }
+    let how = listed(certificate, CLASS_WEIGHT)?;
+    if how != "balanced" {
+        return Err(format!("`{CLASS_WEIGHT}` must be `balanced`, got `{how}`"));
+    }
+    if weighted(certificate) {
+        return Err(format!("`{CLASS_WEIGHT}` and `max-weight` exclude each other"));
+    }
+    if LossName::named(listed(certificate, "loss")?).map(LossName::task) == Ok(Task::Regression) {
+        return Err(format!("`{CLASS_WEIGHT}` is of classes, and `loss` of numbers"));
+    }
+    match certificate.event.core() {
+        Event::OutputNoise(event) if event.preprocessing.is_some() => event
+            .records
+            .map(Some)
+            .ok_or(format!("`{CLASS_WEIGHT}` follows a number of records that is not stated")),
+        _ => Err("classes are counted again only where preprocessing is fitted".into()),
     }
 }
 

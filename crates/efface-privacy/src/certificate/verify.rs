@@ -282,8 +282,12 @@ pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a
     }
 }
 
+/// The constant that says that classes are weighted by their numbers of records, and its assumption.
+pub(super) const CLASS_WEIGHT: &str = "class-weight";
+
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 9] = [
+const PUBLIC: [&str; 10] = [
+    CLASS_WEIGHT,
     "radius",
     "start",
     "max-group",
@@ -339,6 +343,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("row-count", replace || counted),
         ("group", private),
         ("weights", weighted(certificate)),
+        (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),

@@ -61,8 +61,13 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
         (Some(_), Normalizer::Fixed { .. }) => None,
         (weight, _) => weight,
     };
-    Declared { normalizer, max_weight, ..declared }.check_convex().map_err(|error| {
+    let checked = Declared { normalizer, max_weight, ..declared }.check_convex();
+    let checked = checked.map_err(|error| {
         Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
+    })?;
+    Ok(match constants.mean_weight() {
+        Some(mean) => checked.with_mean_weight(mean),
+        None => checked,
     })
 }
 

@@ -6,6 +6,7 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant};
 
+use super::ClassWeight;
 use crate::settings::{MechanismName, Settings};
 
 /// Settings whose names are known and whose numbers are in range.
@@ -32,6 +33,8 @@ pub struct Choices {
     pub(crate) order: f64,
     pub(crate) releases: u64,
     pub(crate) max_group: u64,
+    /// What the class of a record makes it count.
+    pub(crate) class_weight: Option<ClassWeight>,
     /// What the model builds on, where claims depend on it.
     pub(crate) given: Option<Given>,
 }
@@ -40,6 +43,11 @@ impl Choices {
     /// The solver wanted: its name was checked.
     pub(crate) fn solver(&self) -> Solver {
         self.settings.solver.as_deref().and_then(Solver::named).unwrap_or_default()
+    }
+
+    /// Whether records are weighted so that all classes count the same.
+    pub(crate) fn balances(&self) -> bool {
+        self.class_weight == Some(ClassWeight::Balanced)
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.

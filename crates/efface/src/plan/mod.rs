@@ -1,6 +1,7 @@
 //! The plan of a model: settings as checked, with every public constant fixed for its life.
 
 mod choices;
+mod class_weight;
 mod constants;
 mod facts;
 mod fitting;
@@ -9,6 +10,8 @@ mod schedule;
 
 pub use crate::settings::MechanismName;
 pub(crate) use choices::Choices;
+pub use class_weight::ClassWeight;
+pub(crate) use class_weight::{BALANCED_MEAN, heaviest_balanced};
 pub(crate) use constants::{Constants as List, origin};
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, private_notion};
@@ -49,6 +52,9 @@ pub struct Plan {
     /// w_max, where records have weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_weight: Option<Decimal>,
+    /// What the class of a record makes it count, where that is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<ClassWeight>,
     /// Public constants of the objective.
     pub setting: Setting,
     /// What (epsilon, delta) is wanted for.
@@ -254,6 +260,11 @@ impl Plan {
             && self.not_covered.iter().all(|line| certificate.scope.does_not_cover.contains(line)))
     }
 
+    /// Whether records are weighted so that all classes count the same.
+    pub(crate) fn balances(&self) -> bool {
+        self.class_weight == Some(ClassWeight::Balanced)
+    }
+
     /// The public constants of the objective, in the learner's checked form.
     ///
     /// # Errors
@@ -269,7 +280,12 @@ impl Plan {
                 (Task::Range(..), Some(fitting)) => scaled_bound(fitting.records),
                 _ => 1.0,
             },
-            max_weight: self.max_weight.map(|most| most.0),
+            max_weight: match (self.max_weight, &self.fitting) {
+                (None, Some(fitting)) if self.balances() => {
+                    Some(heaviest_balanced(fitting.records))
+                }
+                (most, _) => most.map(|most| most.0),
+            },
         };
         let checked = match &self.schedule {
             Schedule::Steps { plan, .. } if plan.radius.is_some() => declared.check_convex(),
@@ -278,6 +294,8 @@ impl Plan {
         let constants = checked.map_err(|error| {
             Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
         })?;
+        let constants =
+            if self.balances() { constants.with_mean_weight(BALANCED_MEAN) } else { constants };
         Ok(if self.fitting.is_some() { constants.with_mean_square(MEAN_SQUARE) } else { constants })
     }
 }

@@ -9,7 +9,7 @@ use super::candidate;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
-use crate::plan::{Choices, Facts, Ids, SampleWeights};
+use crate::plan::{Choices, ClassWeight, Facts, Ids, SampleWeights};
 use crate::settings::{Settings, default};
 use crate::source::Source;
 use crate::table::{facts_of, read_table};
@@ -104,7 +104,9 @@ fn of_table(
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::interrupted()),
     };
-    let table = read_table(source, &options, choices.intercept, settings.target_range, &mut tell)?;
+    let by_class = choices.class_weight.as_ref();
+    let range = settings.target_range;
+    let table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
     let facts = facts_of(source, &table, ids)?;
     let entries = || {
@@ -133,7 +135,9 @@ impl Sizes {
 
     /// Records of the largest weight, where one is declared: then N is no count, and must be, too.
     fn weights(&self, settings: &Settings) -> Result<Option<SampleWeights>> {
-        let Some(largest) = settings.max_weight else { return Ok(None) };
+        let by_class = ClassWeight::of(&settings.class_weight)?;
+        let by_class = by_class.as_ref().and_then(ClassWeight::largest_listed);
+        let Some(largest) = settings.max_weight.or(by_class) else { return Ok(None) };
         let mean = settings.normalizer.as_deref() == Some("mean");
         if settings.public_n.is_none() && !mean {
             return Err(Error::input(

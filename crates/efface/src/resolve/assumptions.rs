@@ -58,6 +58,11 @@ pub(super) fn assumptions(
             ));
         }
     }
+    if choices.balances() {
+        let value = "a record counts n/(k n_c), of n records, k classes and n_c records of its class, \
+                     counted at hand, again for this release";
+        list.push(assumption("class-weight", value, Evidence::Enforced));
+    }
     list.extend(of(choices.mechanism).assumption());
     if let Some(parts) = facts.parts {
         // Where the number of records is private, so is what they are cut into.

@@ -8,7 +8,7 @@ use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::Choices;
+use crate::plan::{Choices, ClassWeight};
 use crate::settings::{
     MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
 };
@@ -94,6 +94,7 @@ impl Choices {
             order: s.order.unwrap_or(default::ORDER),
             releases: s.releases.unwrap_or(default::RELEASES),
             max_group: s.max_group.unwrap_or(default::MAX_GROUP),
+            class_weight: ClassWeight::of(&s.class_weight)?,
             given: given(s)?,
             settings,
         };
@@ -101,6 +102,7 @@ impl Choices {
         choices.of_mechanism()?;
         choices.of_promise()?;
         choices.of_preprocessing()?;
+        choices.of_classes()?;
         choices.of_objective()?;
         choices.start()?;
         choices.owned()?;
@@ -227,6 +229,38 @@ impl Choices {
 
     /// What fitted preprocessing excludes: its statistics change with every request, and are
     /// published as they are.
+    /// Refuses class weights where they would be computed once, or are given twice.
+    fn of_classes(&self) -> Result<()> {
+        if self.class_weight.is_none() {
+            return Ok(());
+        }
+        let what = if self.balances() { "`§class-weight balanced`" } else { "`§class-weight`" };
+        if !of(self.mechanism).takes_weights() {
+            return clash(
+                &format!("{what} with `{}`", self.mechanism.name()),
+                "is not offered: its guarantee assumes that all records have the same weight",
+                "leave it out, or choose another mechanism, such as `solve`",
+            );
+        }
+        if self.settings.max_weight.is_some() {
+            return clash(
+                &format!("{what} with `§max-weight`"),
+                "is not offered: the largest weight is that of a class",
+                "leave out `§max-weight`",
+            );
+        }
+        if self.balances() && !self.fitted {
+            return clash(
+                what,
+                "needs `§preprocess fitted`, which counts the classes again with every request: \
+                 weights that were counted once stay what a deleted record made them",
+                "use `§preprocess fitted`, or give weights as public knowledge: `§class-weight \
+                 CLASS=WEIGHT`",
+            );
+        }
+        Ok(())
+    }
+
     fn of_preprocessing(&self) -> Result<()> {
         if !self.fitted {
             return Ok(());

@@ -21,8 +21,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
-    Choices, Facts, Fitting, List as Constants, MEAN_SQUARE, Plan, Rows, Target, Task, loss_with,
-    origin, private_notion, scaled_bound,
+    BALANCED_MEAN, Choices, Facts, Fitting, List as Constants, MEAN_SQUARE, Plan, Rows, Target,
+    Task, heaviest_balanced, loss_with, origin, private_notion, scaled_bound,
 };
 use assumptions::assumptions;
 use weights::{Weighing, weighing};
@@ -49,7 +49,12 @@ impl Plan {
                 .hint("give data with at least one record, or `§public-n`"));
         }
         let (normalizer, size_origin) = normalizer(choices, facts, &count, &weighing, &mut list)?;
-        let weight_origin = weighing.map_or(Origin::Default, |weighing| weighing.most_origin);
+        let weight_origin = match weighing {
+            Some(weighing) => weighing.most_origin,
+            // Bounded by the number of records.
+            None if choices.balances() => origin(false, &[count.origin]),
+            None => Origin::Default,
+        };
         let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
@@ -67,6 +72,9 @@ impl Plan {
         list_objective(&mut list, choices, &setting, fit.width, origins);
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
+        }
+        if choices.balances() {
+            list.add("class-weight", "balanced", Origin::User);
         }
         list_data(&mut list, &task, choices, facts);
         read_off::check(choices, facts, told_by(list.as_slice(), &setting.normalizer))?;
@@ -100,6 +108,7 @@ impl Plan {
             },
             fitting: facts.fitting.clone(),
             max_weight: most.map(Decimal),
+            class_weight: choices.class_weight.clone(),
             setting,
             target,
             state: choices.state,
@@ -332,7 +341,10 @@ fn objective(
         normalizer,
         row_bound: effective_row_bound(choices.row_norm, choices.intercept),
         target_bound: fit.target_bound,
-        max_weight,
+        max_weight: match max_weight {
+            None if choices.balances() => Some(heaviest_balanced(facts.records)),
+            most => most,
+        },
     };
     let out_of_range =
         |error: efface_learn::ConstantsError| Error::input(Code::Range, error.to_string());
@@ -343,6 +355,9 @@ fn objective(
     .map_err(out_of_range)?;
     if facts.fitting.is_some() {
         constants = constants.with_mean_square(MEAN_SQUARE);
+    }
+    if choices.balances() {
+        constants = constants.with_mean_weight(BALANCED_MEAN);
     }
     let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let engine = of(choices.mechanism);

@@ -4,7 +4,7 @@ use efface_privacy::certificate::Origin;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::{Choices, Facts, origin};
+use crate::plan::{Choices, ClassWeight, Facts, origin};
 
 /// Public constants about weights, and where they come from.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,15 @@ pub(super) struct Weighing {
 /// Fixes them; none where records have no weights.
 pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighing>> {
     let s = &choices.settings;
+    let by_class = choices.class_weight.as_ref().and_then(ClassWeight::largest_listed);
+    if choices.balances() && facts.weights.is_some() {
+        return clash(
+            "`§class-weight balanced`",
+            "is not offered with weights of records: both say how much a record counts",
+            "leave out `§weight`, or give it as the product of both",
+        )
+        .map(|()| None);
+    }
     let Some(weights) = facts.weights else {
         return match s.max_weight {
             None => Ok(None),
@@ -39,7 +48,8 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
         )
         .map(|()| None);
     }
-    let most = s.max_weight.unwrap_or(weights.largest);
+    let declared = s.max_weight.or(by_class);
+    let most = declared.unwrap_or(weights.largest);
     if weights.largest > most {
         return Err(Error::refused(
             Code::MaxWeight,
@@ -59,6 +69,6 @@ pub(super) fn weighing(choices: &Choices, facts: &Facts) -> Result<Option<Weighi
         (false, Some(n)) => Some((n, Origin::User)),
         (false, None) => Some((weights.whole()?, Origin::Data)),
     };
-    let read = if s.max_weight.is_some() { Origin::User } else { Origin::Data };
-    Ok(Some(Weighing { most, most_origin: origin(s.max_weight.is_some(), &[read]), sum }))
+    let read = if declared.is_some() { Origin::User } else { Origin::Data };
+    Ok(Some(Weighing { most, most_origin: origin(declared.is_some(), &[read]), sum }))
 }

@@ -61,6 +61,7 @@ impl Unprepared {
             false => (Storage::Dense, Matrix::dense(columns)),
         };
         let order = class_order(plan)?;
+        let by_class = weights_in(found.class_weights(), &order);
         let (mut y, mut scaled) = (Vec::with_capacity(self.rows.len()), 0);
         let mut row = Buffer::new(storage);
         let (mut indices, mut values) = (Vec::new(), Vec::new());
@@ -77,8 +78,11 @@ impl Unprepared {
                 Labels::Needed => target(found, raw, &order)?,
             });
         }
-        let data = match &self.weights {
-            Some(weights) => Dataset::weighted(x, y, weights.clone()),
+        let balanced = by_class.filter(|_| labels == Labels::Needed).map(|by_class| {
+            y.iter().map(|&class| by_class.get(class as usize).copied().unwrap_or(1.0)).collect()
+        });
+        let data = match balanced.or_else(|| self.weights.clone()) {
+            Some(weights) => Dataset::weighted(x, y, weights),
             None => Dataset::new(x, y),
         };
         Ok(Prepared { data: data.map_err(damaged)?, scaled })
@@ -93,6 +97,17 @@ fn class_order(plan: &Plan) -> Result<Option<Vec<f64>>> {
     let place = |class: &String| names.iter().position(|name| name == class).map(|at| at as f64);
     let order: Option<Vec<f64>> = found.classes().iter().map(place).collect();
     order.map(Some).ok_or_else(|| damaged("it has a class that the plan does not"))
+}
+
+/// Weights by class of the statistics as weights by class of the plan.
+fn weights_in(found: Option<Vec<f64>>, order: &Option<Vec<f64>>) -> Option<Vec<f64>> {
+    let (found, order) = (found?, order.as_ref()?);
+    let last = order.iter().fold(0.0_f64, |last, &place| last.max(place));
+    let mut weights = vec![1.0; last as usize + 1];
+    for (&place, weight) in order.iter().zip(found) {
+        weights[place as usize] = weight;
+    }
+    Some(weights)
 }
 
 fn target(found: &Fitted, raw: &[u8], order: &Option<Vec<f64>>) -> Result<f64> {

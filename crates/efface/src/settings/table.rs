@@ -270,6 +270,19 @@ settings! {
         default: Fallback::Data("the largest of the first records'"),
     }
 
+    /// What records of a class count: `balanced`, or `CLASS=WEIGHT` for each class
+    ///
+    /// Weights by class are public knowledge; a class that is not listed counts 1. `balanced` is
+    /// n/(k n_c) for n records, k classes and n_c records of the class, counted again with every
+    /// request: it needs `§preprocess fitted`.
+    class_weight: Vec<String> {
+        group: Group::Model,
+        form: Form::Lines,
+        code: Code::Weights,
+        only: Some(("loss", &["logistic", "softmax", "huber-hinge"])),
+        placeholder: "CLASS=WEIGHT",
+    }
+
     /// Minimum number of records, as public knowledge
     minimum: Option<u64> {
         group: Group::Model,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod claims;
+mod class_weights;
 mod damage;
 mod digests;
 mod erasures;

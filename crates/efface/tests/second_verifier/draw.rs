@@ -409,8 +409,11 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         Normalizer::Mean { .. } => 1.0,
     };
     let weighted = weight(event, index).is_some();
+    let balanced = balanced(event, index);
+    let heaviest = weight(event, index).or(balanced).unwrap_or(1.0);
+    // Balanced weights are 1 on average.
     let weight = weight(event, index).unwrap_or(1.0);
-    let (steepest, curved) = (setting.lipschitz.0 / weight, setting.smoothness.0 / load / weight);
+    let (steepest, curved) = (setting.lipschitz.0 / heaviest, setting.smoothness.0 / load / weight);
     let mut row = match event.core() {
         Event::ExactRemoval(event) => curved.sqrt().min(event.row_bound.0),
         _ => f64::INFINITY,
@@ -419,7 +422,11 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     // Those whose gradients have a bound, whatever is exact.
     let steep = LossName::ALL.into_iter().filter(|loss| *loss != LossName::SquaredClasses);
     let losses: Vec<LossName> = steep.collect();
-    let drawn = index % (1 + losses.len() as u64);
+    let drawn = match balanced {
+        // A loss of classes.
+        Some(_) => 1 + losses.iter().position(|&l| l == LossName::Softmax).unwrap() as u64,
+        None => index % (1 + losses.len() as u64),
+    };
     let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
         (Event::ExactRemoval(_), odd) => {
             let classes = odd.is_some_and(|drawn| drawn % 2 == 1);
@@ -456,6 +463,9 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     if weighted && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
+    if balanced.is_some() {
+        constants.push(constant("class-weight", "balanced".to_owned()));
+    }
     constants
 }
 
@@ -465,6 +475,14 @@ fn weight(event: &Event, index: u64) -> Option<f64> {
         return event.max_weight.map(|most| most as f64);
     }
     [None, Some(0.2), None, Some(1.0), Some(7.5), None, Some(30.0)][index as usize / 5 % 7]
+}
+
+/// The most that a record may count where classes are balanced, as some optima's are.
+fn balanced(event: &Event, index: u64) -> Option<f64> {
+    let Event::OutputNoise(optimum) = event.core() else { return None };
+    let fitted = optimum.preprocessing.is_some() && weight(event, index).is_none();
+    let records = optimum.records.filter(|_| fitted && !index.is_multiple_of(3))?;
+    Some((records as f64 / 2.0).max(1.0))
 }
 
 fn certificate(
@@ -509,6 +527,9 @@ fn certificate(
         assumptions.push("start");
     }
     let (covers, mut does_not_cover) = scope(&event);
+    if balanced(&event, index).is_some() {
+        assumptions.push("class-weight");
+    }
     if weight(&event, index).is_some() {
         assumptions.push("weights");
         does_not_cover.push(WEIGHTS.to_owned());

@@ -28,6 +28,22 @@ pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
         };
         exact(c).is_some_and(heavy)
     }),
+    // Balanced weights of records that are hidden, not counted again, or weighted already.
+    ("objective", |c| listed(c, "class-weight").map(|w| w.value = "listed".into()).is_some()),
+    ("objective", |c| {
+        let balanced = listed(c, "class-weight").is_some();
+        c.constants.push(constant("max-weight", "1".to_owned()));
+        balanced
+    }),
+    ("objective", |c| twice(c, "class-weight")),
+    ("objective", |c| {
+        let counted = c.event.preprocessing().is_some();
+        c.constants.push(constant("class-weight", "balanced".to_owned()));
+        !counted
+    }),
+    ("objective", |c| listed(c, "class-weight").is_some() && scaled(c, "row-norm", 3.0)),
+    ("assumptions", |c| unassume(c, "class-weight")),
+    ("assumptions", |c| listed(c, "class-weight").map(|w| w.origin = Origin::Data).is_some()),
     ("assumptions", |c| unassume(c, "weights")),
     ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),
     // Claims that protect records whose weights were read off.

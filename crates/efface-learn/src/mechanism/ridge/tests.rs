@@ -92,15 +92,14 @@ fn any_history_gives_the_bits_of_learning_from_the_rest() {
     let all = records(400, COLS, 1);
     let histories =
         prop::collection::vec((prop::collection::vec(any::<u16>(), 0..20), 0..25_usize), 1..12);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::with_cases(200), rng);
     let mean = Normalizer::Mean { minimum: 1 };
     let (fixed, classes) = (Normalizer::Fixed { n: 100, capacity: 400 }, of_classes(&all));
     let several = Loss::SquaredClasses { classes: CLASSES };
     for (normalizer, loss, all) in
         [(fixed, Loss::UNCLIPPED, &all), (mean, Loss::UNCLIPPED, &all), (mean, several, &classes)]
     {
-        // A runner counts its cases over all of its runs.
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
-        let mut runner = TestRunner::new_with_rng(Config::with_cases(200), rng);
         let plan = plan(Declared { normalizer, loss, ..declared(COLS, 100, 1e-3) });
         let check = |history: Vec<(Vec<u16>, usize)>| {
             let mut live: Vec<usize> = (0..100).collect();

@@ -1,0 +1,126 @@
+"""Records that count by their class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import People
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+import efface
+from efface import NoisyGD, UnlearningClassifier, UnlearningRegressor, Vault
+
+FINE: dict[str, Any] = {"noise": 1e-7, "lambda_": 0.05}
+
+
+@pytest.fixture
+def rare() -> tuple[Any, Any]:
+    """Two classes that overlap, one of which has an eighth of the records."""
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(160) % 8 == 0, "rare", "often")
+    X = rng.normal(size=(160, 2)) + 0.8 * (y == "rare")[:, None]
+    return X, y
+
+
+def reference(X: Any, y: Any, weights: Any) -> Any:
+    """scikit-learn's model of rows that are scaled as fitted preprocessing scales them."""
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    lengths = np.linalg.norm(X, axis=1)
+    bound = 4 * np.sqrt(X.shape[1])
+    X = X * np.minimum(1, bound / lengths)[:, None]
+    constant = np.full((len(X), 1), np.float32(bound))
+    theirs = LogisticRegression(
+        C=1 / (0.05 * len(X)), fit_intercept=False, class_weight=weights, tol=1e-9
+    )
+    return theirs.fit(np.hstack([X, constant]), y).coef_[:, :-1]
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"rare": 5.0, "often": 0.5}, {"rare": 3}])
+def test_classes_count_as_in_scikit_learn_and_again_when_records_go(
+    rare: tuple[Any, Any], weights: Any
+) -> None:
+    X, y = rare
+    model = UnlearningClassifier(
+        preprocess="fitted", loss="logistic", class_weight=weights, **FINE
+    ).fit(X, y)
+    assert np.allclose(model.coef_, reference(X, y, weights), atol=1e-4)
+    gone = np.arange(0, 96, 8)
+    certificate = model.forget([f"row:{row}" for row in gone])
+    X, y = np.delete(X, gone, axis=0), np.delete(y, gone)
+    assert np.allclose(model.coef_, reference(X, y, weights), atol=1e-4)
+    assert bool(model.verify())
+    listed = {constant["name"]: constant["value"] for constant in certificate.constants}
+    assert listed.get("class-weight") == ("balanced" if weights == "balanced" else None)
+
+
+def test_listed_weights_are_those_of_records(people: People) -> None:
+    X, y = people.X, people.y
+    by_class = UnlearningClassifier(class_weight={0: 3, 1: 0.5}, public_n=120, **FINE).fit(X, y)
+    weights = np.where(y == 0, 3.0, 0.5)
+    by_record = UnlearningClassifier(max_weight=3.0, public_n=120, **FINE)
+    by_record.fit(X, y, sample_weight=weights)
+    assert np.allclose(by_class.coef_, by_record.coef_, atol=1e-4)
+    assert by_class.add(X[:5], y[:5]).records == 5
+    noisy = UnlearningClassifier(
+        mechanism=NoisyGD(steps=40), lambda_=0.05, class_weight={1: 2.0}, public_n=120
+    )
+    assert noisy.fit(X, y).forget(["row:3"]).records == 1
+
+
+def test_balanced_classes_need_preprocessing_that_is_fitted_again(people: People) -> None:
+    model = UnlearningClassifier(class_weight="balanced", preprocess="declared")
+    with pytest.raises(ValueError, match='needs `preprocess="fitted"`, which counts the classes'):
+        model.fit(people.X, people.y)
+
+
+@pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning")
+def test_what_is_no_weight_of_a_class_is_refused(people: People) -> None:
+    X, y = people.X, people.y
+    with pytest.raises(ValueError, match="an instance of 'dict', a str among"):
+        UnlearningClassifier(class_weight="even").fit(X, y)
+    wrong: list[tuple[Any, str]] = [
+        ({2: 1.0}, "names the class `2`, which is none of `0`, `1`"),
+        ({0: -1.0}, "must give a finite weight of at least 0, got `0=-1.0`"),
+        ({0: None}, "must give a finite weight of at least 0, got `0=None`"),
+    ]
+    for listed, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            UnlearningClassifier(class_weight=listed).fit(X, y)
+    with pytest.raises(ValueError, match="both say how much a record counts"):
+        UnlearningClassifier(class_weight={0: 2.0}).fit(X, y, sample_weight=np.ones(120))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'class_weight'"):
+        UnlearningRegressor(class_weight="balanced")  # type: ignore[call-arg]
+
+
+def test_weights_of_classes_are_copied_searched_saved_and_loaded(
+    rare: tuple[Any, Any], people: People, tmp_path: Path
+) -> None:
+    X, y = rare
+    model = UnlearningClassifier(preprocess="fitted", class_weight={"rare": 2.5})
+    assert clone(model).get_params()["class_weight"] == {"rare": 2.5}
+    search = GridSearchCV(model, {"class_weight": ["balanced", None]}, cv=2)
+    assert "class_weight" in search.fit(X, y).best_params_
+    model.fit(X, y).save(tmp_path / "m.efface")
+    assert UnlearningClassifier.load(tmp_path / "m.efface").class_weight == {"rare": 2.5}
+
+    numbers = UnlearningClassifier(class_weight={0: 2}).fit(people.X, people.y)
+    numbers.save(tmp_path / "n.efface")
+    again = UnlearningClassifier.load(tmp_path / "n.efface")
+    assert again.fit(people.X, people.y).score(people.X, people.y) > 0.5
+
+    # A model that another face made.
+    settings = {"class_weight": {"0": 4.0}}
+    path = tmp_path / "v.efface"
+    Vault.train(path, people.X, people.y, settings=settings, key=tmp_path / "key.toml")
+    theirs = UnlearningClassifier.load(path, key=tmp_path / "key.toml")
+    assert theirs.class_weight == {"0": 4.0}
+
+
+def test_a_plan_knows_listed_weights() -> None:
+    plan = efface.plan(n=1000, d=5, settings={"class_weight": {"0": 2.0}, "public_n": 1000})
+    assert plan.choices[0].parameters["class_weight"] == {"0": 2.0}
