@@ -101,7 +101,7 @@ fn a_life_with_weights_of_classes() {
     for (bad, code, rule) in [
         (
             "balanced --preprocess declared",
-            2,
+            1,
             "needs `--preprocess fitted`, which counts the classes",
         ),
         ("2=1", 1, "`--class-weight` names the class `2`, which is none of `0`, `1`"),
