@@ -60,6 +60,29 @@ impl Objective<'_> {
             }
             _ => return Err(SumError::Mixed),
         };
+        self.regularised(&mut hessian);
+        Ok(hessian)
+    }
+
+    /// The blocks of the Hessian that couple no classes, each d x d, lower triangle filled; none
+    /// where the loss has no classes or the records are in parts.
+    ///
+    /// # Errors
+    /// As [`hessian`](Self::hessian).
+    pub(crate) fn class_blocks(
+        &self,
+        curvature: &Curvature,
+    ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+        let (Records::Whole(data), Curvature::Here(curvature)) = (self.records, curvature) else {
+            return Ok(None);
+        };
+        let Some(mut blocks) = data.class_blocks(curvature)? else { return Ok(None) };
+        blocks.iter_mut().for_each(|block| self.regularised(block));
+        Ok(Some(blocks))
+    }
+
+    /// Turns sums of second derivatives into those of F.
+    fn regularised(&self, hessian: &mut Mat<f64>) {
         let lambda = self.constants.strong_convexity();
         for j in 0..hessian.ncols() {
             for h in hessian.col_as_slice_mut(j)[j..].iter_mut() {
@@ -67,7 +90,6 @@ impl Objective<'_> {
             }
             hessian[(j, j)] += lambda;
         }
-        Ok(hessian)
     }
 
     /// D for the step `direction` (see `RecordLoss::bending`), the largest of all records; from the

@@ -112,6 +112,41 @@ impl Dataset {
         }
     }
 
+    /// The blocks of [`hessian`](Self::hessian) that couple no classes, each d x d, lower triangle
+    /// filled; none where the curvature is not that of several classes.
+    ///
+    /// # Errors
+    /// As [`hessian`](Self::hessian).
+    pub(crate) fn class_blocks(
+        &self,
+        curvature: &RecordCurvature,
+    ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
+        let RecordCurvature::Classes { classes, probabilities } = curvature else {
+            return Ok(None);
+        };
+        let of_class = |class: usize| -> Vec<f64> {
+            let records = probabilities.chunks_exact(*classes);
+            let weight = |p: &[f64]| match p.iter().sum::<f64>() {
+                0.0 => 0.0,
+                sum => p[class] * ((sum - p[class]) / sum),
+            };
+            records.map(weight).collect()
+        };
+        let mut blocks: Vec<Mat<f64>> = Vec::with_capacity(*classes);
+        let mut before = Vec::new();
+        for class in 0..*classes {
+            let weights = of_class(class);
+            // Equal at zeros, where training starts.
+            let block = match blocks.last() {
+                Some(last) if weights == before => last.clone(),
+                _ => weighted_gram(self.x(), &weights)?,
+            };
+            blocks.push(block);
+            before = weights;
+        }
+        Ok(Some(blocks))
+    }
+
     /// Those of [`hessian`](Self::hessian) times `vector`, by one pass over the data.
     ///
     /// # Errors

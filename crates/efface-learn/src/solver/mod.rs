@@ -1,5 +1,6 @@
 #![doc = include_str!("solver.md")]
 
+mod blocks;
 mod factor;
 mod gradient_descent;
 mod last_resort;
@@ -30,13 +31,14 @@ use run::{Point, Run};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// `Newton` where one Hessian is worth its price, else `Lbfgs`; decided by P and L/m alone
-    /// (see [`cheapest`]).
+    /// `Newton` where one Hessian is worth its price, `NewtonCg` where the blocks of one for each
+    /// class are, else `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
     #[default]
     Automatic,
     /// Newton with a Cholesky factor that is kept while it serves.
     Newton,
-    /// Newton with conjugate gradients: Hessian-vector products only.
+    /// Newton with conjugate gradients: Hessian-vector products, and for losses of several classes
+    /// the block of each class to precondition them.
     NewtonCg,
     /// Limited-memory BFGS.
     Lbfgs,
@@ -191,13 +193,21 @@ pub enum SolveError {
 ///
 /// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass
 /// by memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when
-/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`].
+/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`]. Of C classes the blocks that couple none cost
+/// as much as d/10 passes, P = C d, and are formed two or three times: so `NewtonCg` when
+/// 3 d/10 + 100 <= sqrt(L/m)/4 and d <= [`LARGEST_HESSIAN`].
 #[must_use]
 pub fn cheapest(constants: &Constants) -> Solver {
     let parameters = constants.parameters();
     let condition = constants.total_smoothness() / constants.strong_convexity();
     let worth = 3.0 * hessian_in_passes(parameters) <= condition.sqrt() + 20.0;
-    if worth && parameters <= LARGEST_HESSIAN { Solver::Newton } else { Solver::Lbfgs }
+    if worth && parameters <= LARGEST_HESSIAN {
+        return Solver::Newton;
+    }
+    let outputs = constants.loss().outputs();
+    let cols = parameters / outputs.max(1);
+    let worth = 3.0 * hessian_in_passes(cols) + 100.0 <= 0.25 * condition.sqrt();
+    if outputs > 1 && worth && cols <= LARGEST_HESSIAN { Solver::NewtonCg } else { Solver::Lbfgs }
 }
 
 /// Refuses a distance that sums made so cannot certify: m tau < 2 times the public slack.
@@ -272,7 +282,11 @@ pub fn solve(
         return Err(SolveError::Start { expected, got: got.min(start.weights.len()) });
     }
     let solver = match solver {
-        Solver::Automatic => cheapest(constants),
+        Solver::Automatic => match cheapest(constants) {
+            // Blocks are formed where the records are.
+            Solver::NewtonCg if objective.data().is_err() => Solver::Lbfgs,
+            other => other,
+        },
         Solver::Newton if expected > LARGEST_HESSIAN => return Err(SolveError::Large(expected)),
         other => other,
     };

@@ -6,7 +6,7 @@ use efface_matrix::{Matrix, Row};
 use efface_privacy::event::Normalizer;
 
 use super::*;
-use crate::example::{constants, dataset, generator, losses, uniform};
+use crate::example::{constants, dataset, generator, losses, normal, uniform};
 use crate::{Dataset, Declared, Loss};
 
 const SOLVERS: [Solver; 4] =
@@ -320,6 +320,38 @@ fn the_automatic_choice_depends_on_public_constants() {
     assert_eq!(choice(784, 1e-3), Solver::Lbfgs);
     assert_eq!(choice(784, 1e-7), Solver::Newton);
     assert_eq!(choice(LARGEST_HESSIAN + 1, 1e-12), Solver::Lbfgs);
+    let ten = |d, lambda| cheapest(&constants(Loss::Softmax { classes: 10 }, 100, d, lambda));
+    assert_eq!(ten(20, 1e-7), Solver::Newton);
+    assert_eq!(ten(785, 1e-3), Solver::Lbfgs);
+    assert_eq!(ten(785, 1e-9), Solver::NewtonCg);
+    assert_eq!(ten(LARGEST_HESSIAN + 1, 1e-12), Solver::Lbfgs);
+}
+
+/// What the blocks of classes are for: the condition number of the whole, which conjugate gradients
+/// alone would need its root of, hardly counts.
+#[test]
+fn blocks_of_classes_make_few_products_do() {
+    let loss = Loss::Softmax { classes: 6 };
+    let data = dataset(loss, 600, 15, 4);
+    let constants = constants(loss, 600, 15, 1e-7);
+    let objective = Objective::new(&constants, &data).unwrap();
+    // All classes moved alike, which no block sees, besides a step that they do see.
+    let mut rng = generator(3);
+    let alike: Vec<f64> = (0..15).map(|_| normal(&mut rng)).collect();
+    let start: Vec<f64> = (0..90).map(|k| alike[k % 15] + 0.1 * normal(&mut rng)).collect();
+    let root = (constants.total_smoothness() / constants.strong_convexity()).sqrt();
+    for start in [vec![0.0; 90], start] {
+        let found = run(&objective, Solver::NewtonCg, 1e-3, &start).unwrap();
+        assert_eq!(found.solver, Reached::By(Solver::NewtonCg));
+        assert!(found.hessians > 0);
+        let products = found.hessian_products as f64;
+        assert!(products < root / 10.0, "{products} {root} {}", found.passes);
+        let newton = run(&objective, Solver::Newton, 1e-3, &start).unwrap();
+        let apart = outward::norm(
+            &found.weights.iter().zip(&newton.weights).map(|(a, b)| a - b).collect::<Vec<_>>(),
+        );
+        assert!(apart <= found.distance + newton.distance);
+    }
 }
 
 #[test]

@@ -43,9 +43,12 @@ pub fn most_work(
     stopping: Stopping,
     start_norm: f64,
 ) -> Work {
+    // Records in parts have no blocks, and are left to the other.
+    let either = solver == Solver::Automatic;
     let solver = chosen(constants, solver);
     let (cap, products) = match solver {
         Solver::Newton => (newton::PASSES, 0),
+        Solver::NewtonCg if either => (lbfgs::PASSES, newton_cg::PRODUCTS as u64 + 1),
         Solver::NewtonCg => (newton_cg::PASSES, newton_cg::PRODUCTS as u64 + 1),
         Solver::Lbfgs => (lbfgs::PASSES, 0),
         _ => (1, 0),
@@ -65,6 +68,7 @@ pub fn most_work(
     let (hessians, products) = match solver {
         // Each Hessian costs a product that prepares it.
         Solver::Newton => (cap, cap),
+        Solver::NewtonCg => (newton_cg::PASSES, newton_cg::PASSES.saturating_mul(products)),
         _ => (0, cap.saturating_mul(products)),
     };
     let last = Caps::of(constants, start_norm, target);

@@ -1,0 +1,64 @@
+//! A preconditioner for losses of several classes: the blocks of the Hessian that couple no classes.
+
+use super::SolveError;
+use super::factor::Factor;
+use super::run::{Point, Run};
+use crate::objective::Curvature;
+
+/// Cholesky factors of the blocks of a Hessian, one for each class.
+///
+/// Moving all classes alike changes no probability: along such directions the Hessian is lambda
+/// alone, which no block knows. They are taken out before and after the blocks are solved, and solved
+/// by themselves.
+pub(super) struct Blocks {
+    factors: Vec<Factor>,
+    lambda: f64,
+}
+
+impl Blocks {
+    /// Those at a point; none where a loss has no classes, the records are in parts or a block is not
+    /// positive definite in float64.
+    pub(super) fn at(
+        run: &mut Run<'_, '_>,
+        curvature: &Curvature,
+        point: &Point,
+    ) -> Result<Option<Self>, SolveError> {
+        let Some(blocks) = run.objective.class_blocks(curvature)? else { return Ok(None) };
+        run.hessians += 1;
+        run.multiplied(0, point.at.gradient_norm)?;
+        let lambda = run.objective.constants().strong_convexity();
+        let factors: Option<Vec<Factor>> = blocks.into_iter().map(Factor::new).collect();
+        Ok(factors.map(|factors| Self { factors, lambda }))
+    }
+
+    /// What the vector becomes where the inverse of the Hessian is wanted.
+    pub(super) fn solve(&self, vector: &[f64]) -> Vec<f64> {
+        let classes = self.factors.len();
+        let cols = vector.len() / classes.max(1);
+        let mut solved = vector.to_vec();
+        let alike = take_mean(&mut solved, cols);
+        for (factor, block) in self.factors.iter().zip(solved.chunks_exact_mut(cols)) {
+            factor.solve_in_place(block);
+        }
+        take_mean(&mut solved, cols);
+        for block in solved.chunks_exact_mut(cols) {
+            for (s, a) in block.iter_mut().zip(&alike) {
+                *s += a / self.lambda;
+            }
+        }
+        solved
+    }
+}
+
+/// Subtracts from each block the mean of all, and returns it.
+fn take_mean(vector: &mut [f64], cols: usize) -> Vec<f64> {
+    let classes = (vector.len() / cols) as f64;
+    let mut mean = vec![0.0; cols];
+    for block in vector.chunks_exact(cols) {
+        mean.iter_mut().zip(block).for_each(|(m, v)| *m += v / classes);
+    }
+    for block in vector.chunks_exact_mut(cols) {
+        block.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m);
+    }
+    mean
+}
