@@ -1887,6 +1887,11 @@ def check_objective(document: Fields) -> str:
         if event["preprocessing"] and loss == "squared":  # as below; classes are +1 and -1
             require(event["records"] is not None, "y is scaled by records whose number is hidden")
             target = Decimal(event["records"]).sqrt()
+        read = (
+            c["name"] == "target-bound" and c["origin"] == "data" for c in document["constants"]
+        )
+        fits = bool(event["preprocessing"]) or not any(read)
+        require(fits, "`target-bound` follows the records where preprocessing is fitted alone")
         bounds += [
             ("row_bound", event["row_bound"], row),
             ("target_bound", event["target_bound"], target),

@@ -117,3 +117,21 @@ def test_a_vault_of_the_command_line_is_read_as_before(people: People, tmp_path:
     assert again.classes_.tolist() == [0, 1]
     assert again.lambda_ == 0.01
     assert again.predict(people.X).shape == (120,)
+
+
+def test_labels_of_other_faces_are_found(people: People, tmp_path: Path) -> None:
+    y = np.array(["0.123456789", '"x"'])[people.y]
+    path = tmp_path / "m.efface"
+    efface.Vault.train(path, people.X, y.tolist(), settings={"loss": "softmax"})
+    model = UnlearningClassifier.load(path)
+    assert set(model.classes_) == set(y)
+    assert model.score(people.X, y) > 0.8
+    assert model.forget(ids="row:3").records == 1
+    assert set(model.classes_) == set(y)
+
+
+def test_weights_of_classes_go_to_labels_as_they_are_spelt(people: People) -> None:
+    y = np.array(["01", "1"])[people.y]
+    heavy = UnlearningClassifier(class_weight={"01": 50.0}).fit(people.X, y)
+    light = UnlearningClassifier(class_weight={"1": 50.0}).fit(people.X, y)
+    assert np.mean(heavy.predict(people.X) == "01") > np.mean(light.predict(people.X) == "01")

@@ -514,6 +514,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             answer = request(
                 home.path, home.key, **names, request_id=request_id, release=False, progress=told
             )
+            # It tells of an earlier request, whose records may be among the erased.
+            self.__dict__.pop("receipt_", None)
             self._follow()
         return answered(answer)  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._setting import Setting, of_mechanism, settings
-from ._table import class_name
+from ._table import label_named, name_of_label
 
 # Settings of whose parameters this module makes more than a number or a word.
 _OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed", "class_weight"})
@@ -133,7 +133,9 @@ def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
 def _by_class(weights: Any) -> list[str]:
     """Weights of classes as the engine's lines; lines stay what they are."""
     if isinstance(weights, Mapping):
-        return [f"{class_name(label)}={_number_text(weight)}" for label, weight in weights.items()]
+        return [
+            f"{name_of_label(label)}={_number_text(weight)}" for label, weight in weights.items()
+        ]
     return [weights] if isinstance(weights, str) else list(weights)
 
 
@@ -146,7 +148,8 @@ def _of_classes(lines: list[str]) -> str | dict[str, float]:
     """The engine's lines as a parameter."""
     if lines == ["balanced"]:
         return "balanced"
-    return {name: float(weight) for name, _, weight in (line.rpartition("=") for line in lines)}
+    pairs = (line.rpartition("=") for line in lines)
+    return {label_named(name): float(weight) for name, _, weight in pairs}
 
 
 def _own(mechanism: Mechanism) -> dict[str, Any]:

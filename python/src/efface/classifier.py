@@ -20,7 +20,7 @@ from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
 from ._setting import settings
 from ._settings import chosen_in
-from ._table import NUMBER, label_named, name_of_label
+from ._table import NUMBER, class_name, label_named, name_of_label
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -341,10 +341,10 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
         named = {_canonical(name): at for at, name in enumerate(published.facts["classes"])}
         if self._follows_classes(published):
             own = self.__dict__.get("classes_")
-            if own is None or {_canonical(name_of_label(label)) for label in own} != set(named):
+            if own is None or {_place(label, named) for label in own} != set(named.values()):
                 kind = self._class_type if own is None else own.dtype
                 self.classes_ = _typed(published.facts["classes"], kind)
-        order = [named[_canonical(name_of_label(label))] for label in self.classes_.tolist()]
+        order = [_place(label, named) for label in self.classes_.tolist()]
         if len(published.coef) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
         return published.taken(order)
@@ -431,6 +431,12 @@ def targets_of(y: Any, classes: NDArray[Any]) -> Any:
         return y
     names = [name_of_label(label) for label in classes]
     return [names[at] for at in np.searchsorted(classes, y)]
+
+
+def _place(label: Any, named: dict[Any, int]) -> int:
+    """Where the engine has a label: under its name here, or as other faces spell it; else -1."""
+    spelt = (name_of_label(label), class_name(label))
+    return next((named[at] for name in spelt if (at := _canonical(name)) in named), -1)
 
 
 def _canonical(name: str) -> str | int | float:

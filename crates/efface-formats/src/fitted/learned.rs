@@ -220,8 +220,8 @@ impl Column {
                 ensure(*distinct <= present, "there are more categories than records")
             }
             Self::Text { words, .. } => {
-                // A text has less than 2^22 bytes.
-                ensure(*words <= present << 22, "there are more words than texts have room for")
+                // A text has less than 2^28 bytes, and words have spaces between them.
+                ensure(*words <= present << 27, "there are more words than texts have room for")
             }
         }
     }

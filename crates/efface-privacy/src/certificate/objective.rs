@@ -46,6 +46,12 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     if let Event::ExactRemoval(event) = core {
         bounds.push(("row-bound", event.row_bound, row));
         bounds.push(("target-bound", event.target_bound, exact_target(certificate)?));
+        let read = |c: &Constant| c.name == "target-bound" && c.origin == Origin::Data;
+        if event.preprocessing.is_none() && certificate.constants.iter().any(read) {
+            return Err(
+                "`target-bound` follows the records where preprocessing is fitted alone".into()
+            );
+        }
     }
     for (name, stated, least) in bounds {
         // The least is computed to within a few units in the last place.

@@ -227,8 +227,6 @@ impl Choices {
         Ok(())
     }
 
-    /// What fitted preprocessing excludes: its statistics change with every request, and are
-    /// published as they are.
     /// Refuses class weights where they would be computed once, or are given twice.
     fn of_classes(&self) -> Result<()> {
         if self.class_weight.is_none() {
@@ -261,6 +259,8 @@ impl Choices {
         Ok(())
     }
 
+    /// What fitted preprocessing excludes: its statistics change with every request, and are
+    /// published as they are.
     fn of_preprocessing(&self) -> Result<()> {
         if !self.fitted {
             return Ok(());

@@ -31,7 +31,8 @@ pub(crate) fn plan(constants: &Constants) -> Result<RidgePlan> {
 }
 
 /// The same before any record is seen. Where preprocessing is `fitted`, the columns follow the records:
-/// lambda must be enough for the most that are taken, so that no deletion fails for their number.
+/// lambda must be enough for the most that are taken, so that no deletion fails for their number unless
+/// it makes more of them, as where a column of numbers becomes one of categories.
 fn public_plan(constants: &Constants, fitted: bool) -> Result<RidgePlan> {
     if !fitted {
         return plan(constants);
