@@ -115,11 +115,8 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     // The largest |y| there was, which goes with no record.
     ("objective", |c| {
         let declared = exact(c).is_some_and(|e| e.preprocessing.is_none());
-        let bound = c.constants.iter_mut().find(|constant| constant.name == "target-bound");
-        bound.filter(|_| declared).is_some_and(|bound| {
-            bound.origin = Origin::Data;
-            true
-        })
+        let bound = listed(c, "target-bound").filter(|_| declared);
+        bound.map(|bound| bound.origin = Origin::Data).is_some()
     }),
     ("objective", |c| {
         let bounded = !matches!(c.event.core(), Event::OutputNoise(_));
