@@ -18,6 +18,7 @@ use super::Command;
     infer_long_args = false,
     after_long_help = "\
 Examples:
+  efface train people.csv --label y
   efface train people.csv --label y --id id --subject user -o model.efface
   efface delete model.efface --subject alice --certificate alice.json
   efface certificate verify alice.json --key alice-trusts-this.pub

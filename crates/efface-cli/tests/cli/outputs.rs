@@ -83,3 +83,25 @@ fn a_dash_is_standard_output_and_never_a_file() {
     assert!(w.efface("report m.efface -o -").done().stdout.contains("<html"));
     assert!(w.files() == before, "something was written");
 }
+
+#[test]
+fn a_vault_that_nobody_named_is_named_after_its_table() {
+    let w = Workshop::new();
+    std::fs::create_dir(w.path("tables")).unwrap();
+    w.write("tables/people.csv", table(Label::Two, 0, 60));
+    w.efface("key create").done();
+    let line = "train tables/people.csv --label y --id id --subject user";
+    let ran = w.efface(line).done();
+    let note = "note: model and records are in people.efface, named after the table";
+    assert!(ran.stderr.starts_with(note), "{ran:?}");
+    assert!(ran.stdout.starts_with("people.efface: trained on 60 records"), "{ran:?}");
+    let before = w.read("people.efface");
+    w.efface(line).fails(2, &["people.efface already exists", "-o NAME.efface"]);
+    assert!(w.read("people.efface") == before, "the vault was changed");
+    assert!(w.efface("status people.efface --json").done().json()["records"] == 60);
+    let named = w.efface(&format!("{line} -o other.efface")).done();
+    assert_eq!(named.stderr, "");
+    let input = w.read("tables/people.csv");
+    let piped = ["train", "-", "--label", "y", "--id", "id", "--subject", "user"];
+    w.run_with(&piped, &input).fails(2, &["standard input needs a name", "-o model.efface"]);
+}
