@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::table::{Draws, Label, table};
-use crate::traces::{Planted, found, name, train};
+use crate::traces::{Form, Planted, found, name, train};
 use crate::verifier::{both_hold, python};
 use crate::workshop::Workshop;
 
@@ -120,9 +120,13 @@ fn rows(w: &Workshop, which: &str) -> i64 {
 
 #[test]
 fn killed_at_any_moment_it_is_done_or_not() {
+    Form::ALL.into_iter().for_each(done_or_not);
+}
+
+fn done_or_not(form: Form) {
     let mut draws = Draws::new(11);
     let records: Vec<Planted> =
-        (0..200).map(|_| Planted::of(&name("su", &mut draws), &mut draws)).collect();
+        (0..200).map(|_| Planted::of(form, &name("su", &mut draws), &mut draws)).collect();
     let w = Workshop::new();
     train(&w, &records, "");
     let key = w.public_key();

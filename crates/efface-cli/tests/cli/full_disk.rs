@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use crate::table::{Label, table};
+use crate::table::{Draws, Label, table};
+use crate::traces::{Form, Planted, found_in, name, planted_table};
 use crate::workshop::Workshop;
 
 /// A small file system, unmounted when dropped.
@@ -43,23 +44,42 @@ fn fill(place: &Path) {
 
 #[test]
 fn a_full_disk_changes_nothing() -> ExitCode {
-    let w = Workshop::new();
-    let place = w.outside("small");
-    let Some(_mounted) = Mounted::new(&place, 400) else {
-        println!("IGNORED: this user cannot mount a small file system");
-        return ExitCode::SUCCESS;
-    };
-    w.write("data.csv", table(Label::Two, 0, 400));
+    for form in Form::ALL {
+        let w = Workshop::new();
+        let place = w.outside("small");
+        let Some(mounted) = Mounted::new(&place, 700) else {
+            println!("IGNORED: this user cannot mount a small file system");
+            return ExitCode::SUCCESS;
+        };
+        changes_nothing(&w, mounted.0, form);
+    }
+    ExitCode::SUCCESS
+}
+
+fn changes_nothing(w: &Workshop, place: &Path, form: Form) {
+    let mut draws = Draws::new(5);
+    let mut live = Vec::new();
+    for _ in 0..100 {
+        let subject = name("su", &mut draws);
+        live.extend((0..4).map(|_| Planted::of(form, &subject, &mut draws)));
+    }
+    w.write("data.csv", planted_table(&live));
     let vault = place.join("m.efface");
     let vault_name = vault.to_str().unwrap();
     let train = ["train", "data.csv", "--label", "y", "--id", "id", "--subject", "user", "-o"];
     w.run(&[&train[..], &[vault_name]].concat()).done();
-    fill(&place);
+    fill(place);
     let before = fs::read(&vault).unwrap();
 
-    w.run(&["delete", vault_name, "--subject", "u1"]).fails(2, &["o space left"]);
+    let person: Vec<_> = live.iter().filter(|r| r.subject == live[40].subject).collect();
+    let delete = ["delete", vault_name, "--subject", &live[40].subject];
+    w.run(&delete).fails(2, &["o space left"]);
     assert!(fs::read(&vault).unwrap() == before, "the vault was changed");
     w.run(&["status", vault_name]).done();
+    let new: Vec<_> = (0..300).map(|_| Planted::of(form, "nobody", &mut draws)).collect();
+    w.write("new.csv", planted_table(&new));
+    w.run(&["add", vault_name, "new.csv"]).fails(2, &["o space left"]);
+    assert!(fs::read(&vault).unwrap() == before, "the vault was changed");
     let second = place.join("second.efface");
     let ran = w.run(&[&train[..], &[second.to_str().unwrap()]].concat());
     ran.fails(2, &["o space left"]);
@@ -69,14 +89,23 @@ fn a_full_disk_changes_nothing() -> ExitCode {
     w.run(&["certificate", "export", vault_name, "-o", out]).fails(2, &["cannot write"]);
     assert!(!Path::new(out).exists());
 
-    for entry in fs::read_dir(&place).unwrap() {
+    for entry in fs::read_dir(place).unwrap() {
         let path = entry.unwrap().path();
         if path.file_name().unwrap().to_str().unwrap().starts_with("filler") {
             fs::remove_file(path).unwrap();
         }
     }
-    w.run(&["delete", vault_name, "--subject", "u1"]).done();
-    ExitCode::SUCCESS
+    let needles =
+        |of: &[&Planted]| -> Vec<Vec<u8>> { of.iter().flat_map(|r| r.record()).collect() };
+    let files = || -> Vec<Vec<u8>> {
+        let entries = fs::read_dir(place).unwrap();
+        entries.map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect()
+    };
+    assert!(found_in(&files(), &needles(&person)) >= person.len() * form.stored());
+    w.run(&delete).done();
+    let gone = [person, new.iter().collect()].concat();
+    assert_eq!(found_in(&files(), &needles(&gone)), 0, "{form:?}");
+    w.run(&["ledger", "verify", vault_name, "--key", &w.public_key()]).done();
 }
 
 /// The request is served even if its result cannot be shown, and the message says so.
