@@ -23,7 +23,11 @@ fn name_of(flag: &str) -> String {
 fn parameter(flag: &str, value: Option<&str>) -> String {
     let name = name_of(flag);
     match value {
-        Some(column) if flag == "ignore" => format!("X.drop(columns=[\"{column}\"])"),
+        Some(columns) if flag == "ignore" => {
+            let columns: Vec<String> =
+                columns.split(',').map(|name| format!("\"{name}\"")).collect();
+            format!("X.drop(columns=[{}])", columns.join(", "))
+        }
         // The name of a column, however it is written.
         Some(column) if ["id", "subject", "weight"].contains(&flag) => {
             format!("{name}=\"{column}\"")

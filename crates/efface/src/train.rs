@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
 use crate::notice::{
-    Clipped, Notice, Sizes, as_regression, id_learnt, left_out, of_clipped, of_columns, of_plan,
+    Clipped, Notice, Sizes, as_regression, ids_learnt, left_out, of_clipped, of_columns, of_plan,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Fitting, Ids, Plan, Roles, SampleWeights};
@@ -143,7 +143,9 @@ impl First<'_> {
         table.prepare(&plan, Labels::Needed)?;
         plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
-        let id = if named { None } else { table.raw.as_ref().and_then(|raw| id_learnt(&raw.rows)) };
+        let found = plan.statistics()?;
+        let ids =
+            table.raw.as_ref().zip(found).and_then(|(raw, found)| ids_learnt(&raw.rows, found));
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
         let store = context.rows;
@@ -155,9 +157,8 @@ impl First<'_> {
         };
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
-        let columns = plan.statistics()?.map(|found| of_columns(None, found));
-        served.notices.extend(columns.unwrap_or_default());
-        served.notices.extend([chosen, id, left_out(table.left_out)].into_iter().flatten());
+        served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
+        served.notices.extend([chosen, ids, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
     }
 

@@ -24,7 +24,7 @@ mod write;
 pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::RawTarget;
-pub use rows::RawRows;
+pub use rows::{RawRows, TellingApart};
 
 pub(crate) use number::is_single_sized;
 pub(crate) use write::RawWriter;

@@ -5,8 +5,25 @@ use std::collections::HashSet;
 use zeroize::Zeroize;
 
 use super::frame::Frame;
-use super::raw;
+use super::number;
+use super::raw::{self, RawCell};
 use crate::error::RawFault;
+use crate::time;
+
+/// How a column tells rows apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TellingApart {
+    /// Whether each row has a value that no other row has; else nine rows in ten have one.
+    pub in_every_row: bool,
+    /// Whether the values are whole numbers that fill at least half of their range, as those of a
+    /// counter do.
+    pub dense: bool,
+}
+
+/// Whether a text spells a time or a number that is not whole.
+fn is_measured(text: &str) -> bool {
+    time::orders(text) != 0 || number::spelled(text).is_some_and(|value| value.fract() != 0.0)
+}
 
 /// Raw rows of one frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,24 +56,40 @@ impl RawRows {
         Some(rows)
     }
 
-    /// Whether a column, counted from 0, has another whole number in each of two or more rows.
-    pub fn numbers_rows(&self, column: usize) -> bool {
+    /// How far the values of a named column, counted from 0, are another in each row, as names of
+    /// records are. `None` where a cell is a time or a number that is not whole, where more than one
+    /// cell in ten is missing or has the value of another row, for fewer than two rows, and for arrays.
+    pub fn telling_apart(&self, column: usize) -> Option<TellingApart> {
         if !matches!(self.frame, Frame::Columns(_)) || self.len() < 2 {
-            return false;
+            return None;
         }
-        let number = |row| {
+        let spared = self.len() / 10;
+        let mut seen = HashSet::new();
+        let (mut missing, mut again) = (0, 0);
+        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for row in self.iter() {
             let mut reader = raw::Reader::new(row);
             reader.target().ok()?;
             for _ in 0..column {
                 reader.cell().ok()?;
             }
-            match reader.cell().ok()? {
-                raw::RawCell::Number(value) if value.fract() == 0.0 => Some(value.to_bits()),
-                _ => None,
+            let (key, cell) = reader.keyed().ok()?;
+            match cell {
+                RawCell::Missing => missing += 1,
+                _ if !seen.insert(key) => again += 1,
+                RawCell::Number(value) if value.fract() == 0.0 => {
+                    least = least.min(value);
+                    greatest = greatest.max(value);
+                }
+                RawCell::Text(text) if !is_measured(text) => greatest = f64::INFINITY,
+                _ => return None,
             }
-        };
-        let mut seen = HashSet::new();
-        self.iter().all(|row| number(row).is_some_and(|number| seen.insert(number)))
+            if missing > spared || again > spared {
+                return None;
+            }
+        }
+        let dense = greatest - least < 2.0 * seen.len() as f64;
+        Some(TellingApart { in_every_row: missing + again == 0, dense })
     }
 
     /// Appends a row.

@@ -3,13 +3,15 @@
 //! Notices are told to whoever asked and stored nowhere; those of a plan are computed from it again
 //! whenever `status` or a report shows them.
 
+mod of_names;
 mod of_plan;
 mod of_rows;
 
 use serde::Serialize;
 
+pub(crate) use of_names::ids_learnt;
 pub(crate) use of_plan::{Sizes, of_plan};
-pub(crate) use of_rows::{Clipped, as_regression, id_learnt, left_out, of_clipped, of_columns};
+pub(crate) use of_rows::{Clipped, as_regression, left_out, of_clipped, of_columns};
 
 /// A code and what it means here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,7 +46,7 @@ pub enum NoticeCode {
     RowsClipped,
     /// The labels are numbers, so that the model is a regression.
     RegressionChosen,
-    /// A column that seems to name records was learnt from.
+    /// Columns that seem to name records were learnt from.
     IdLearnt,
     /// A column has values, but nothing is learnt from it.
     ColumnLeftOut,

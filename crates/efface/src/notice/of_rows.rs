@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::{Fitted, RawRows};
+use efface_formats::Fitted;
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
@@ -65,29 +65,6 @@ pub(crate) fn as_regression(values: usize) -> Notice {
     Notice::new(NoticeCode::RegressionChosen, message)
 }
 
-/// The first column that seems to name records, and was learnt from since nobody said so.
-pub(crate) fn id_learnt(rows: &RawRows) -> Option<Notice> {
-    let names = rows.frame().feature_columns();
-    let named = (0..names.len()).filter_map(|at| Some((at, names.name(at)?.to_string())));
-    let (_, name) =
-        named.into_iter().find(|(at, name)| names_records(name) && rows.numbers_rows(*at))?;
-    let message = format!(
-        "the column `{name}` has another whole number in every record and is learnt from: if it names \
-         records, train again with `§id {name}`, or leave it out with `§ignore {name}`"
-    );
-    Some(Notice::new(NoticeCode::IdLearnt, message))
-}
-
-/// Whether a column of that name usually holds names of records.
-fn names_records(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    let last = words.rfind(|word| !word.is_empty()).unwrap_or_default();
-    ["id", "index", "rownames", "uuid"].contains(&last)
-        || ["Id", "ID"].iter().any(|end| name.ends_with(end))
-        || lower == "unnamed: 0"
-}
-
 /// Columns that are taken for something else than `before` a request, texts that count as missing, and
 /// columns that nothing is learnt from: surprises that single values can make.
 pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
@@ -121,8 +98,8 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             let least = now.rules().min_records;
             let message = format!(
                 "nothing is learnt from the column `{name}`: none of its values is in {least} records \
-                 or more. Leave the column out (`§ignore {name}`), or for rare categories lower \
-                 `§min-frequency`"
+                 or more. If it names records or people, say so (`§id {name}`, `§subject {name}`); else \
+                 leave it out (`§ignore {name}`), or for rare categories lower `§min-frequency`"
             );
             notices.push(Notice::new(NoticeCode::ColumnLeftOut, message));
         }

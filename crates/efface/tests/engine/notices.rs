@@ -162,6 +162,51 @@ fn rows_that_are_clipped_are_told_with_the_bound_that_would_fit() {
     assert_eq!(codes(&served.notices), [NoticeCode::RowsClipped, NoticeCode::NamedByPosition]);
 }
 
+/// By their names and by values that differ in nearly every record; neither would do alone.
+#[test]
+fn every_column_that_names_records_and_is_learnt_from_is_said() {
+    let told = |header: &str, row: fn(usize) -> String| {
+        let world = World::new();
+        let path = world.path("table.csv");
+        let mut text = format!("y,{header}\n");
+        (0..200).for_each(|at| text += &format!("{},{}\n", at % 2, row(at)));
+        std::fs::write(&path, text).unwrap();
+        let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
+        let vault = world.path("model.efface");
+        let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+        served.notices
+    };
+    let many = told("Unnamed: 0,member_no,customer_nr,group_id,price,stamp,no,user", |at| {
+        // A counter, one with a double, one with zeros in front, few values, another price and
+        // time in each record, whole numbers too far apart for a counter, and people who are texts.
+        let member = 1000 + 3 * at.max(1);
+        let (group, price, no) = (at % 9, 7 * at + 1, at * at);
+        let (month, day) = (1 + at / 28 % 12, 1 + at % 28);
+        format!("{at},{member},{at:05},{group},{price},2024-{month:02}-{day:02},{no},u{at}")
+    });
+    let [user, ids] = &many[..] else { panic!("{many:?}") };
+    assert_eq!((user.code, ids.code), (NoticeCode::ColumnLeftOut, NoticeCode::IdLearnt));
+    let message = &ids.message;
+    assert!(message.starts_with(
+        "the columns `Unnamed: 0`, `member_no` and `customer_nr` have another value in every record, \
+         or nearly every one, and are learnt from"
+    ));
+    assert!(message.contains("`§id Unnamed: 0`"), "{message}");
+    assert!(message.ends_with("`§ignore Unnamed: 0,member_no,customer_nr`"), "{message}");
+    assert!(user.message.contains("`§id user`, `§subject user`"), "{}", user.message);
+
+    let one = told("invoice_number,a", |at| format!("{},{}", 9000 - at, at % 7));
+    let [told_of] = &one[..] else { panic!("{one:?}") };
+    assert!(told_of.message.starts_with("the column `invoice_number` has another value in every"));
+    let none = told("price,id,x,reading", |at| {
+        format!("{},{},{},{}", at * 3, at % 90, 10 * at, at as f64 + 0.5)
+    });
+    assert_eq!(codes(&none), []);
+    let eight =
+        told("id0,id1,id2,id3,id4,id5,id6,id7", |at| vec![(500 - at).to_string(); 8].join(","));
+    assert!(eight[0].message.contains("`id5` and 2 more have"), "{}", eight[0].message);
+}
+
 #[test]
 fn codes_are_written_as_they_are_named() {
     let notice = Notice { code: NoticeCode::PublicNFarOff, message: "x".into() };

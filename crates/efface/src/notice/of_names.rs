@@ -1,0 +1,307 @@
+//! Columns that name records and are learnt from, since nobody said that they do.
+//!
+//! Neither a name nor values would do alone: a price may differ in every record, and what is called
+//! `id` may be one of three codes.
+
+use efface_formats::{Fitted, RawRows, TellingApart};
+
+use super::{Notice, NoticeCode};
+
+/// How many columns are listed.
+const LISTED: usize = 6;
+
+/// Columns that seem to name records and are learnt from.
+pub(crate) fn ids_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
+    let kinds = found.kinds();
+    let names = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
+    let names: Vec<(&str, TellingApart)> = names
+        .filter_map(|(at, column)| {
+            let named = Named::of(column.name)?;
+            let apart = rows.telling_apart(at)?;
+            (named == Named::Clearly || apart.dense).then_some((column.name, apart))
+        })
+        .collect();
+    let (first, _) = names.first()?;
+    let every = if names.iter().all(|(_, apart)| apart.in_every_row) {
+        "every record"
+    } else {
+        "every record, or nearly every one,"
+    };
+    let message = match &names[..] {
+        [_] => format!(
+            "the column `{first}` has another value in {every} and is learnt from: if it names \
+             records, train again with `§id {first}`, or leave it out with `§ignore {first}`"
+        ),
+        all => {
+            let mut listed: Vec<String> =
+                all.iter().take(LISTED).map(|(name, _)| format!("`{name}`")).collect();
+            match all.len() - listed.len() {
+                0 => {}
+                1 => listed.push("1 more".to_owned()),
+                more => listed.push(format!("{more} more")),
+            }
+            let last = listed.pop().unwrap_or_default();
+            let ignored: Vec<&str> = all.iter().take(LISTED).map(|(name, _)| *name).collect();
+            format!(
+                "the columns {} and {last} have another value in {every} and are learnt from: if \
+                 one of them names records, train again with it as `§id {first}`; leave out the \
+                 others, or all with `§ignore {}`",
+                listed.join(", "),
+                ignored.join(",")
+            )
+        }
+    };
+    Some(Notice::new(NoticeCode::IdLearnt, message))
+}
+
+/// How far the name of a column says that it names records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// `customer_id`, `InvoiceNo`, `Unnamed: 0`.
+    Clearly,
+    /// `no`, `row`, or no name at all: a counter of rows may be called so, and what is measured, too.
+    Perhaps,
+}
+
+/// What a number behind it identifies.
+const THINGS: [&str; 42] = [
+    "account",
+    "applicant",
+    "bill",
+    "booking",
+    "card",
+    "case",
+    "certificate",
+    "claim",
+    "client",
+    "contract",
+    "cust",
+    "customer",
+    "document",
+    "employee",
+    "file",
+    "household",
+    "invoice",
+    "item",
+    "loan",
+    "member",
+    "object",
+    "obs",
+    "observation",
+    "order",
+    "passenger",
+    "patient",
+    "person",
+    "policy",
+    "product",
+    "record",
+    "reference",
+    "registration",
+    "respondent",
+    "row",
+    "sample",
+    "session",
+    "student",
+    "subject",
+    "ticket",
+    "transaction",
+    "user",
+    "visit",
+];
+
+/// People and papers that a column of one's own name lists.
+const WHO: [&str; 11] = [
+    "client",
+    "customer",
+    "employee",
+    "invoice",
+    "member",
+    "passenger",
+    "patient",
+    "person",
+    "respondent",
+    "student",
+    "user",
+];
+
+/// Words that say it wherever a name ends in them.
+const MARKS: [&str; 29] = [
+    "barcode",
+    "ean",
+    "guid",
+    "iban",
+    "id",
+    "identifier",
+    "idx",
+    "imei",
+    "isbn",
+    "msisdn",
+    "nbr",
+    "nr",
+    "num",
+    "number",
+    "numero",
+    "nummer",
+    "phone",
+    "pk",
+    "rowid",
+    "rowname",
+    "rownames",
+    "rownum",
+    "rownumber",
+    "serial",
+    "sku",
+    "ssn",
+    "telephone",
+    "uid",
+    "uuid",
+];
+
+/// Words that say it behind a thing.
+const BEHIND: [&str; 6] = ["code", "index", "key", "no", "ref", "reference"];
+
+/// Whole names of counters.
+const COUNTERS: [&str; 17] = [
+    "", "case", "i", "idx", "index", "key", "line", "n", "no", "nr", "num", "number", "obs",
+    "record", "row", "seq", "x",
+];
+
+impl Named {
+    fn of(name: &str) -> Option<Self> {
+        let lower = name.trim().to_lowercase();
+        // What pandas and R call the column of a header without a name.
+        let numbered = |before: &str| {
+            let rest = lower.strip_prefix(before);
+            rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if numbered("unnamed: ") || numbered("level_") || lower == "rownames" {
+            return Some(Self::Clearly);
+        }
+        if COUNTERS.contains(&lower.as_str())
+            || ["...", "x", "v", "column_"].iter().any(|b| numbered(b))
+        {
+            return Some(Self::Perhaps);
+        }
+        let words = words(name);
+        let (last, before) = words.split_last()?;
+        let thing = before.last().is_some_and(|word| THINGS.contains(&word.as_str()));
+        let clear = match before {
+            [] => WHO.contains(&last.as_str()) || MARKS.contains(&last.as_str()) || glued(last),
+            [first, ..] => {
+                MARKS.contains(&last.as_str())
+                    || glued(last)
+                    || thing && BEHIND.contains(&last.as_str())
+                    // `id_client`, as in French and Spanish.
+                    || first == "id"
+            }
+        };
+        clear.then_some(Self::Clearly)
+    }
+}
+
+/// A thing and a mark in one word: `userid`, `kundennummer`.
+fn glued(word: &str) -> bool {
+    let marks = ["id", "no", "nr", "num", "key", "code", "index"];
+    let things = |rest: &str| THINGS.contains(&rest);
+    marks.iter().any(|mark| word.strip_suffix(mark).is_some_and(things))
+        || ["nummer", "number", "uuid"].iter().any(|mark| word.ends_with(mark))
+}
+
+/// The words of a name in lower case: `CustomerID2` has `customer` and `id`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let letters: Vec<char> = name.chars().collect();
+    for (at, &letter) in letters.iter().enumerate() {
+        let after = |upper: bool| letters.get(at + 1).is_some_and(|c| c.is_lowercase() == upper);
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|c| c.is_lowercase() || c.is_uppercase() && after(true));
+        if begins || !letter.is_alphabetic() {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_say_it_are_told_from_those_that_may() {
+        for name in [
+            "id",
+            "ID",
+            "Id",
+            "customer_id",
+            "CustomerId",
+            "CustomerID2",
+            "passengerid",
+            "row id",
+            "member_no",
+            "MemberNo",
+            "customer_nr",
+            "invoice_number",
+            "InvoiceNo",
+            "invoiceno",
+            "Unnamed: 0",
+            "Unnamed: 12",
+            "rowid",
+            "RowNumber",
+            "rownames",
+            "Kundennummer",
+            "kunden-nr",
+            "id_client",
+            "ID Cliente",
+            "uuid",
+            "order key",
+            "account_code",
+            "record index",
+            "user",
+            "phone_number",
+            "SSN",
+            "level_0",
+            "IDNumber",
+        ] {
+            assert_eq!(Named::of(name), Some(Named::Clearly), "{name}");
+        }
+        for name in ["", "no", "No", "row", "index", "X", "x1", "V1", "...1", "column_0", "#", "n"]
+        {
+            let counter = (name != "#").then_some(Named::Perhaps);
+            assert_eq!(Named::of(name), counter, "{name}");
+        }
+        for name in [
+            "price",
+            "paid",
+            "humid",
+            "bid",
+            "grid",
+            "age",
+            "year",
+            "time",
+            "timestamp",
+            "day",
+            "income",
+            "price_index",
+            "body mass index",
+            "zip_code",
+            "number_of_rooms",
+            "no2",
+            "NO2",
+            "platinum",
+            "weight",
+            "piano",
+            "casino",
+            "x_position",
+            "users",
+        ] {
+            assert_eq!(Named::of(name), None, "{name}");
+        }
+    }
+}
