@@ -9,7 +9,7 @@ mod sums;
 pub use ball::{Ball, noisy_gd_in_ball};
 pub use descent::{Descents, descent};
 pub use parts::averages;
-pub use stake::default_excess_risk;
+pub use stake::{Tolerance, default_excess_risk};
 pub use sums::rounded_sums;
 
 use crate::constants::Constants;

@@ -87,8 +87,8 @@ pub use outcome::{
     Residual, Served, Status, Work,
 };
 pub use plan::{
-    ClassWeight, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights, Schedule,
-    Target,
+    ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
+    Schedule, Target,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

@@ -225,6 +225,7 @@ impl First<'_> {
         };
         let fitting = Fitting {
             settings,
+            defaults: choices.defaults.clone(),
             frame: raw.rows.frame().clone(),
             rules,
             // The largest index of a LIBSVM file, where nobody said the width.

@@ -2,11 +2,19 @@
 
 use crate::loss::Task;
 
-/// The most, however few the records.
-const MOST: f64 = 1e-3;
+/// Excess risk that is tolerated for a number of records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// The most, however few the records.
+    pub most: f64,
+    /// Times one over the root of the number of records.
+    pub per_root: f64,
+}
 
-/// Per root of the number of records.
-const RATE: f64 = 0.01;
+impl Tolerance {
+    /// That of [`default_excess_risk`].
+    pub const USUAL: Self = Self { most: 1e-3, per_root: 0.01 };
+}
 
 /// Excess risk that hides in the uncertainty of a test: min(1e-3, 0.01/sqrt(n)), in the unit of the
 /// mean loss where y has variance 1 (regression; times the variance of y otherwise).
@@ -26,7 +34,8 @@ const RATE: f64 = 0.01;
 pub fn default_excess_risk(task: Task, records: u64) -> f64 {
     match task {
         Task::Binary | Task::Multiclass | Task::Regression => {
-            MOST.min(RATE / (records.max(1) as f64).sqrt())
+            let Tolerance { most, per_root } = Tolerance::USUAL;
+            most.min(per_root / (records.max(1) as f64).sqrt())
         }
     }
 }

@@ -6,13 +6,15 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant};
 
-use super::ClassWeight;
+use super::{ClassWeight, Defaults};
 use crate::settings::{MechanismName, Settings};
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
 pub struct Choices {
     pub(crate) settings: Settings,
+    /// What settings that were not given stand for.
+    pub(crate) defaults: Defaults,
     pub(crate) mechanism: MechanismName,
     pub(crate) loss: LossName,
     /// Whether preprocessing is fitted to the records, again with every request.
@@ -42,7 +44,8 @@ pub struct Choices {
 impl Choices {
     /// The solver wanted: its name was checked.
     pub(crate) fn solver(&self) -> Solver {
-        self.settings.solver.as_deref().and_then(Solver::named).unwrap_or_default()
+        let name = self.settings.solver.as_deref().unwrap_or(&self.defaults.solver);
+        Solver::named(name).unwrap_or_default()
     }
 
     /// Whether records are weighted so that all classes count the same.

@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Plan, Rows, Task};
+use super::{Defaults, Plan, Rows, Task};
 use crate::error::{Code, Error, Result};
 use crate::settings::Settings;
 
@@ -20,6 +20,8 @@ use crate::settings::Settings;
 pub struct Fitting {
     /// The settings as the user gave them.
     pub settings: Settings,
+    /// What those stand for that were not given.
+    pub defaults: Defaults,
     /// What raw rows are made of.
     pub frame: Frame,
     /// Public constants of the statistics.

@@ -3,6 +3,7 @@
 mod choices;
 mod class_weight;
 mod constants;
+mod defaults;
 mod facts;
 mod fitting;
 mod groups;
@@ -13,6 +14,7 @@ pub(crate) use choices::Choices;
 pub use class_weight::ClassWeight;
 pub(crate) use class_weight::{BALANCED_MEAN, heaviest_balanced};
 pub(crate) use constants::{Constants as List, origin};
+pub use defaults::Defaults;
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, private_notion};
 pub use fitting::{Fitting, Roles};

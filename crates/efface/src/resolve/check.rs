@@ -6,9 +6,10 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant, What};
 use efface_privacy::quantity::Decimal;
 
+use super::defaults::in_force;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::{Choices, ClassWeight};
+use crate::plan::{Choices, ClassWeight, Defaults, Fitting};
 use crate::settings::{
     MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
 };
@@ -26,9 +27,21 @@ impl Choices {
 
     /// Checks settings whose preprocessing is `fitted`, or declared.
     pub(crate) fn of(settings: Settings, fitted: bool) -> Result<Self> {
+        Self::by(settings, fitted, None)
+    }
+
+    /// Checks the settings of a model with fitted preprocessing again; what was not given is what it
+    /// was when the model was trained.
+    pub(crate) fn again(fitting: &Fitting, face: Option<String>) -> Result<Self> {
+        let settings = Settings { face, ..fitting.settings.clone() };
+        Self::by(settings, true, Some(&fitting.defaults))
+    }
+
+    fn by(settings: Settings, fitted: bool, kept: Option<&Defaults>) -> Result<Self> {
         let s = &settings;
         s.check()?;
-        let name = s.mechanism.as_deref().unwrap_or(default::MECHANISM);
+        let usual = kept.map_or(default::MECHANISM, |kept| kept.mechanism.name());
+        let name = s.mechanism.as_deref().unwrap_or(usual);
         let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
         if let Some(name) = s.preprocess.as_deref() {
             known(Code::Preprocess, name, &PREPROCESSING)?;
@@ -38,11 +51,10 @@ impl Choices {
             Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
         };
         let engine = of(mechanism);
-        let defaults = engine.defaults(s, variant);
-        let loss = match s.loss.as_deref() {
-            None => defaults.loss,
-            Some(name) => named(Code::Loss, name, LossName::ALL, LossName::name)?,
-        };
+        let of_now = || in_force(mechanism, &engine.defaults(s, variant), fitted);
+        let defaults = kept.cloned().unwrap_or_else(of_now);
+        let loss = s.loss.as_deref().unwrap_or(&defaults.loss);
+        let loss = named(Code::Loss, loss, LossName::ALL, LossName::name)?;
         let notion = match s.notion.as_deref() {
             None => defaults.notion,
             Some(name) => named(Code::Notion, name, Notion::ALL, Notion::name)?,
@@ -59,7 +71,7 @@ impl Choices {
             },
         };
         let mean = match s.normalizer.as_deref() {
-            None => defaults.mean || fitted,
+            None => defaults.mean,
             Some(name) => known(Code::Normalizer, name, &["fixed", "mean"])? == "mean",
         };
         let ball = engine.bounds_weights(s);
@@ -76,7 +88,7 @@ impl Choices {
             mechanism,
             loss,
             fitted,
-            min_frequency: s.min_frequency.map_or(default::MIN_FREQUENCY, |k| k as u32),
+            min_frequency: s.min_frequency.map_or(defaults.min_frequency, |k| k as u32),
             notion,
             accountant,
             variant,
@@ -86,17 +98,18 @@ impl Choices {
             row_norm: s.row_norm.unwrap_or(default::ROW_NORM),
             row_map: known(
                 Code::RowMap,
-                s.row_map.as_deref().unwrap_or(default::ROW_MAP),
+                s.row_map.as_deref().unwrap_or(&defaults.row_map),
                 &ROW_MAPS,
             )?,
             intercept: s.intercept.unwrap_or(default::INTERCEPT),
-            epsilon: s.epsilon.unwrap_or(default::EPSILON),
-            order: s.order.unwrap_or(default::ORDER),
-            releases: s.releases.unwrap_or(default::RELEASES),
-            max_group: s.max_group.unwrap_or(default::MAX_GROUP),
+            epsilon: s.epsilon.unwrap_or(defaults.epsilon.0),
+            order: s.order.unwrap_or(defaults.order.0),
+            releases: s.releases.unwrap_or(defaults.releases),
+            max_group: s.max_group.unwrap_or(defaults.max_group),
             class_weight: ClassWeight::of(&s.class_weight)?,
             given: given(s)?,
             settings,
+            defaults,
         };
         choices.numbers()?;
         choices.of_mechanism()?;

@@ -2,9 +2,12 @@
 
 mod assumptions;
 mod check;
+mod defaults;
 mod read;
 mod read_off;
 mod refit;
+#[cfg(test)]
+mod refit_tests;
 mod weights;
 
 pub(crate) use read_off::declaring;
@@ -56,7 +59,7 @@ impl Plan {
             None => Origin::Default,
         };
         let size_origin = origin(false, &[size_origin, weight_origin]);
-        let delta = s.delta.unwrap_or_else(|| default_delta(count.records));
+        let delta = s.delta.unwrap_or_else(|| choices.defaults.delta(count.records));
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
         let fit = fit(choices, &task, facts)?;
         let most = weighing.map(|weighing| weighing.most);
@@ -261,12 +264,6 @@ fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
     }
 }
 
-/// delta where none is given: far below one over the number of records, and never above 1e-6. It
-/// follows from that number also where it is 1e-6, so it has the number's origin.
-fn default_delta(records: u64) -> f64 {
-    (1.0 / (10.0 * records as f64)).min(1e-6)
-}
-
 /// The number of records that delta and other defaults follow.
 struct Count {
     records: u64,
@@ -389,12 +386,11 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
                 Parameter::Clip => s.clip,
                 Parameter::HingeWidth => s.hinge_width,
             };
-            // y scaled by its own deviation has outliers, which a clip would ignore.
             let usual = match parameter {
-                Parameter::Clip if choices.fitted => f64::INFINITY,
-                _ => 1.0,
+                Parameter::Clip => choices.defaults.clip,
+                Parameter::HingeWidth => choices.defaults.hinge_width,
             };
-            Some((Decimal(given.unwrap_or(usual)), origin(given.is_some(), &[])))
+            Some((given.map_or(usual, Decimal), origin(given.is_some(), &[])))
         }
     };
     let listed = width.map(|(width, _)| width);
@@ -489,18 +485,20 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
 }
 
 /// What settings leave open and fitted preprocessing decides: by the number of columns and of records,
-/// and by the number of classes.
+/// and by the number of classes. The rules are those that the model was trained by.
 fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
     let Some(fitting) = &facts.fitting else { return Ok(None) };
-    let s = &choices.settings;
+    let (s, defaults) = (&choices.settings, &fitting.defaults);
     let mut settled = choices.clone();
     let columns = fitting.frame.columns().max(1) as f64;
-    settled.row_norm = s.row_norm.unwrap_or(4.0 * columns.sqrt());
-    // The longer the constant, the less its weight is regularised.
-    settled.intercept = s.intercept.unwrap_or(f64::from(settled.row_norm as f32));
-    settled.lambda = s.lambda.unwrap_or(1.0 / facts.records.max(1) as f64);
-    if s.loss.is_none() && settled.loss == LossName::Logistic && facts.classes.len() > 2 {
-        settled.loss = LossName::Softmax;
+    settled.row_norm = s.row_norm.unwrap_or(defaults.row_norm.0 * columns.sqrt());
+    let intercept = defaults.intercept.0 * settled.row_norm;
+    settled.intercept = s.intercept.unwrap_or(f64::from(intercept as f32));
+    settled.lambda = s.lambda.unwrap_or(defaults.lambda.0 / facts.records.max(1) as f64);
+    let many = settled.loss == LossName::Logistic && facts.classes.len() > 2;
+    if s.loss.is_none() && many {
+        settled.loss = LossName::named(&defaults.loss_of_many)
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
     }
     if settled.lambda == 0.0 {
         return Err(Error::refused(Code::Lambda, "`§lambda` must be above 0")

@@ -1,5 +1,6 @@
 //! A plan as it is read from a vault: checked before anything is computed from it.
 
+use efface_learn::solver::Solver;
 use efface_privacy::event::{Normalizer, State};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
@@ -34,8 +35,15 @@ impl Plan {
         self.examine_numbers()?;
         let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
-            let choices = Choices::of(fitting.settings.clone(), true).map_err(text)?;
-            let fits = choices.fitted && choices.mechanism == self.mechanism;
+            fitting.defaults.check()?;
+            if Solver::named(&fitting.defaults.solver).is_none() {
+                return Err("its default `solver` is unknown".into());
+            }
+            let choices = Choices::again(fitting, None).map_err(text)?;
+            within("releases", choices.releases, 1, MOST_COUNT)?;
+            within("max-group", choices.max_group, 1, MOST_COUNT)?;
+            let merged = fitting.rules.min_records == choices.min_frequency;
+            let fits = choices.fitted && choices.mechanism == self.mechanism && merged;
             let kept = self.state == State::Perfect && !self.in_parts && self.given.is_none();
             let mean = matches!(self.setting.normalizer, Normalizer::Mean { .. });
             if !(fits && kept && mean) {

@@ -7,7 +7,6 @@ use efface_formats::Fitted;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Facts, Fitting, Plan, SampleWeights};
 use crate::rows::Unprepared;
-use crate::settings::Settings;
 
 impl Plan {
     /// The plan of the same settings for these records: their statistics are computed from nothing, and
@@ -33,8 +32,7 @@ impl Plan {
         sum: f64,
     ) -> Result<Self> {
         let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
-        let face = self.face.clone();
-        let choices = Choices::of(Settings { face, ..fitting.settings.clone() }, true)?;
+        let choices = Choices::again(fitting, self.face.clone())?;
         let weights = self.max_weight.map(|most| SampleWeights { largest: most.0, sum });
         let fitting = Fitting { records, found: None, ..fitting.clone() };
         let facts = Facts {

@@ -30,16 +30,19 @@ pub(crate) fn plan(constants: &Constants) -> Result<RidgePlan> {
     RidgePlan::new(constants.clone()).map_err(refused(NAME))
 }
 
-/// The same before any record is seen. Where preprocessing is `fitted`, the columns follow the records:
-/// lambda must be enough for the most that are taken, so that no deletion fails for their number unless
+/// The same before any record is seen. Where preprocessing is fitted, the columns follow the records:
+/// lambda must be enough for the `most` that are taken, so that no deletion fails for their number unless
 /// it makes more of them, as where a column of numbers becomes one of categories.
-fn public_plan(constants: &Constants, fitted: bool) -> Result<RidgePlan> {
-    if !fitted {
-        return plan(constants);
-    }
-    let cols = ridge::MOST_COLUMNS;
+fn public_plan(constants: &Constants, most: Option<u64>) -> Result<RidgePlan> {
+    let Some(most) = most else { return plan(constants) };
+    let cols = usize::try_from(most).unwrap_or(usize::MAX);
     let most = Declared { cols, ..constants.declared().clone() }.check();
     plan(&most.map_err(|error| refused(NAME)(error.into()))?)
+}
+
+/// The most columns that are taken, where preprocessing is fitted.
+fn most_columns(plan: &Plan) -> Option<u64> {
+    plan.fitting.as_ref().map(|fitting| fitting.defaults.ridge_columns)
 }
 
 impl Mechanism for Ridge {
@@ -73,7 +76,8 @@ impl Mechanism for Ridge {
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
-        let event = public_plan(public.constants, choices.fitted)?.event(1);
+        let most = choices.fitted.then_some(choices.defaults.ridge_columns);
+        let event = public_plan(public.constants, most)?.event(1);
         // y that is scaled by the records is as large as the root of their number.
         let y = choices.loss == LossName::Squared;
         let scaled = if choices.fitted && y { Origin::Data } else { Origin::Default };
@@ -90,7 +94,7 @@ impl Mechanism for Ridge {
 
     fn examine(&self, given: &Plan, constants: &Constants) -> Result<()> {
         match given.schedule {
-            Schedule::Sums => public_plan(constants, given.fitting.is_some()).map(drop),
+            Schedule::Sums => public_plan(constants, most_columns(given)).map(drop),
             _ => Err(foreign(given)),
         }
     }
@@ -126,7 +130,7 @@ impl Mechanism for Ridge {
     }
 
     fn first_event(&self, plan: &Plan, constants: &Constants, _: usize) -> Result<Event> {
-        Ok(Event::ExactRemoval(public_plan(constants, plan.fitting.is_some())?.event(1)))
+        Ok(Event::ExactRemoval(public_plan(constants, most_columns(plan))?.event(1)))
     }
 
     fn advance(

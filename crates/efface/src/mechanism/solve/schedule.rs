@@ -1,7 +1,6 @@
 //! Noise and distance of `solve` and `retrain` that meet the target.
 
 use efface_learn::mechanism::OutputNoisePlan;
-use efface_learn::risk::default_excess_risk;
 use efface_privacy::calibrate::{largest, least};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure, Refitted};
@@ -52,9 +51,7 @@ pub(super) fn schedule(
         }
         None => {
             let unit = farthest(1.0)?.ok_or_else(|| public.infeasible("with any distance"))?;
-            let usual = choices
-                .fitted
-                .then(|| default_excess_risk(public.constants.loss().task(), public.records));
+            let usual = choices.fitted.then(|| choices.defaults.excess_risk(public.records));
             public.affordable(s.excess_risk.or(usual), unit)
         }
     };
