@@ -161,10 +161,11 @@ const MARKS: [&str; 29] = [
 const BEHIND: [&str; 6] = ["code", "index", "key", "no", "ref", "reference"];
 
 /// Whole names of counters.
-const COUNTERS: [&str; 17] = [
-    "", "case", "i", "idx", "index", "key", "line", "n", "no", "nr", "num", "number", "obs",
-    "record", "row", "seq", "x",
-];
+const COUNTERS: [&str; 11] =
+    ["", "case", "idx", "index", "line", "no", "nr", "obs", "record", "row", "seq"];
+
+/// Whole names that measurements have as often.
+const ANYTHING: [&str; 3] = ["num", "number", "numero"];
 
 impl Named {
     fn of(name: &str) -> Option<Self> {
@@ -177,10 +178,11 @@ impl Named {
         if numbered("unnamed: ") || numbered("level_") || lower == "rownames" {
             return Some(Self::Clearly);
         }
-        if COUNTERS.contains(&lower.as_str())
-            || ["...", "x", "v", "column_"].iter().any(|b| numbered(b))
-        {
+        if COUNTERS.contains(&lower.as_str()) || numbered("...") {
             return Some(Self::Perhaps);
+        }
+        if ANYTHING.contains(&lower.as_str()) {
+            return None;
         }
         let words = words(name);
         let (last, before) = words.split_last()?;
@@ -271,10 +273,8 @@ mod tests {
         ] {
             assert_eq!(Named::of(name), Some(Named::Clearly), "{name}");
         }
-        for name in ["", "no", "No", "row", "index", "X", "x1", "V1", "...1", "column_0", "#", "n"]
-        {
-            let counter = (name != "#").then_some(Named::Perhaps);
-            assert_eq!(Named::of(name), counter, "{name}");
+        for name in ["", "no", "No", "row", "index", "...1"] {
+            assert_eq!(Named::of(name), Some(Named::Perhaps), "{name}");
         }
         for name in [
             "price",
@@ -299,6 +299,11 @@ mod tests {
             "piano",
             "casino",
             "x_position",
+            "x",
+            "X1",
+            "n",
+            "number",
+            "#",
             "users",
         ] {
             assert_eq!(Named::of(name), None, "{name}");
