@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use efface::planner::{About, Advice, Machine, Sizes, Workload};
-use efface::{Code, Error, Settings};
+use efface::{Code, Error, Settings, Source};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -54,6 +54,45 @@ pub(crate) fn plan(
         (None, Some(sizes)) => ask(&About::Sizes(parsed::<Sizes>("sizes", sizes)?)),
         _ => Err(raised(&Error::input(Code::Usage, "give either `table` or `sizes`"))),
     }
+}
+
+/// What to train on a table whose labels say what is to be learnt, as JSON: the written `plan`, the page
+/// of its first choice as `text` and `html`, its `fit_seconds` and `request_seconds` (null without a
+/// choice), and what was seen of the table: `preprocessing` and `notices`.
+#[pyfunction]
+#[pyo3(signature = (settings, workload, table, *, progress=None))]
+pub(crate) fn suggest(
+    py: Python<'_>,
+    settings: &str,
+    workload: &str,
+    table: &Table,
+    progress: Callback,
+) -> PyResult<String> {
+    let settings: Settings = parsed("settings", settings)?;
+    let workload: Workload = parsed("workload", workload)?;
+    table.lend(py, |source| {
+        let source = Source { infers_task: true, ..source.clone() };
+        let advice = watched(py, &progress, |watch| {
+            let start = Instant::now();
+            let seconds = &mut || start.elapsed().as_secs_f64();
+            let mut machine = Machine { seconds, watch };
+            let about = About::Table(&source);
+            efface::planner::plan(&about, workload, settings, &mut machine)
+        })?;
+        let advice = advice.in_words(&PARAMETERS);
+        let (page, times) = (advice.suggestion(), advice.times());
+        let plan = advice.to_json().map_err(|error| raised(&error))?;
+        Ok(json!({
+            "plan": plan,
+            "text": page.text(),
+            "html": page.fragment(),
+            "fit_seconds": times.map(|times| times.fit),
+            "request_seconds": times.map(|times| times.request),
+            "preprocessing": advice.seen.preprocessing,
+            "notices": advice.seen.notices,
+        })
+        .to_string())
+    })
 }
 
 /// Whether a model with these settings, as JSON, fits its preprocessing to the records, where these are

@@ -41,6 +41,7 @@ mod plan;
 pub mod planner;
 mod predict;
 mod random;
+mod raw;
 mod refresh;
 mod report;
 mod resolve;

@@ -1,10 +1,8 @@
 //! The first training: read, plan, learn, certify, store.
 
-use std::collections::HashSet;
 use std::path::Path;
 
-use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules, class_name};
-use efface_learn::loss::{LossName, Task};
+use efface_formats::Fitted;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
@@ -13,24 +11,22 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
-use crate::notice::{
-    Clipped, Notice, Sizes, as_regression, ids_learnt, left_out, of_clipped, of_columns, of_plan,
-};
+use crate::notice::{Clipped, Sizes, ids_learnt, left_out, of_clipped, of_columns, of_plan};
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Fitting, Ids, Plan, Roles, SampleWeights};
+use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
-use crate::resolve::looks_numeric;
+use crate::raw::{as_the_labels_ask, fit};
 use crate::rows::{
-    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, Unprepared, check_names,
-    failed, insert_places,
+    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, check_names, failed,
+    insert_places,
 };
 use crate::serve::{Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
 use crate::start;
-use crate::table::{Table, check_ids, facts_of, facts_of_parts, read_table};
+use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
@@ -79,7 +75,7 @@ fn trained(
     context: &mut Context<'_>,
 ) -> Result<Served> {
     let received_at = context.now();
-    // What a plan of the planner compared is declared preprocessing.
+    // A plan of the planner says what it compared.
     let raw = chosen.is_none() && source.is_raw();
     let fitted = settings.fits_preprocessing(raw);
     let choices = Choices::of(settings, fitted)?;
@@ -131,9 +127,18 @@ impl First<'_> {
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
         let mut table = table;
-        let chosen = self.choose_task(source, &mut table)?;
+        let asked = as_the_labels_ask(&self.choices, source, &mut table)?;
+        let chosen = asked.map(|(choices, notice)| {
+            self.choices = choices;
+            notice
+        });
         let (facts, plan) = match &table.raw {
-            Some(raw) => self.fitted(source, raw, ids, table.subjects.is_some())?,
+            Some(raw) => {
+                let (facts, found) =
+                    fit(&self.choices, source, raw, ids, table.subjects.is_some())?;
+                let plan = self.plan(&facts)?.attach(found)?;
+                (facts, plan)
+            }
             None => {
                 let facts = facts_of(source, &table, ids)?;
                 let plan = self.plan(&facts)?;
@@ -160,100 +165,6 @@ impl First<'_> {
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
         served.notices.extend([chosen, ids, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
-    }
-
-    /// Makes the model a regression where the source leaves that to the labels and these are numbers,
-    /// and says so.
-    fn choose_task(&mut self, source: &Source<'_>, table: &mut Table) -> Result<Option<Notice>> {
-        let given = self.choices.settings.loss.is_some() || source.classes.is_some();
-        let Some(raw) = table.raw.as_mut().filter(|_| source.infers_task && !given) else {
-            return Ok(None);
-        };
-        let class = |row| match RawTarget::of(row) {
-            Ok(RawTarget::Class(name)) => Some(name),
-            _ => None,
-        };
-        let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
-        let classes: Vec<&str> = classes.into_iter().collect();
-        if !looks_numeric(&classes) {
-            let most = Limits::default().classes as usize;
-            if classes.len() > most {
-                let message =
-                    format!("the labels have {} classes; at most {most} are learnt", classes.len());
-                return Err(Error::input(Code::Classes, message)
-                    .hint("name the column to predict with `§label`"));
-            }
-            return Ok(None);
-        }
-        let notice = as_regression(classes.len());
-        let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
-        raw.rows.clear();
-        raw.rows = rows;
-        let settings = Settings {
-            loss: Some(LossName::Squared.name().to_owned()),
-            loss_from_data: true,
-            ..self.choices.settings.clone()
-        };
-        self.choices = Choices::of(settings, true)?;
-        Ok(Some(notice))
-    }
-
-    /// Facts and plan of records whose preprocessing is fitted, which they are fitted to.
-    fn fitted(
-        &self,
-        source: &Source<'_>,
-        raw: &Unprepared,
-        ids: Ids,
-        subjects: bool,
-    ) -> Result<(Facts, Plan)> {
-        let choices = &self.choices;
-        let rules = Rules {
-            min_records: choices.min_frequency,
-            regression: choices.loss.task() == Task::Regression,
-            balanced: choices.balances(),
-            ..Rules::default()
-        };
-        let found = Fitted::fit(&raw.rows, &rules);
-        let found =
-            found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
-        let settings = Settings {
-            start: None,
-            face: None,
-            // That there was one, not which.
-            seed: choices.settings.seed.map(|_| 0),
-            ..choices.settings.clone()
-        };
-        let fitting = Fitting {
-            settings,
-            defaults: choices.defaults.clone(),
-            frame: raw.rows.frame().clone(),
-            rules,
-            // The largest index of a LIBSVM file, where nobody said the width.
-            width_from_data: matches!(raw.rows.frame(), Frame::Matrix { sparse: true, .. })
-                && source.memory.is_none()
-                && source.width.is_none(),
-            classes: source
-                .classes
-                .as_ref()
-                .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
-            roles: Roles {
-                label: source.label.clone(),
-                id: source.id.clone(),
-                subject: source.subject.clone(),
-                weight: source.weight.clone(),
-            },
-            records: raw.rows.len() as u64,
-            found: None,
-        };
-        let classes = found.classes().to_vec();
-        let facts = Facts {
-            ids,
-            subjects,
-            weights: raw.weights.as_deref().map(SampleWeights::of),
-            ..Facts::of_fitting(fitting, classes)
-        };
-        let plan = self.plan(&facts)?.attach(found)?;
-        Ok((facts, plan))
     }
 
     /// The plan goes to [`Partitioned::make`], which fails for parts that cannot be made.

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Ridge,
         Solve,
     )
+    from ._suggest import Suggestion, suggest
     from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
@@ -97,6 +98,7 @@ _HOMES = {
         "Ridge",
         "Solve",
     ),
+    "_suggest": ("Suggestion", "suggest"),
     "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
@@ -145,6 +147,8 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Retrain",
     "Ridge",
     "Solve",
+    "Suggestion",
+    "suggest",
     "Certificate",
     "Claim",
     "UnlearningClassifier",

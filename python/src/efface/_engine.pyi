@@ -44,6 +44,7 @@ __all__ = [
     "report",
     "show",
     "status",
+    "suggest",
     "train",
     "train_as_planned",
     "update",
@@ -200,6 +201,9 @@ def plan(
     table: Table | None = None,
     sizes: str | None = None,
     progress: _Progress | None = None,
+) -> str: ...
+def suggest(
+    settings: str, workload: str, table: Table, *, progress: _Progress | None = None
 ) -> str: ...
 def create_key(path: _Path) -> str: ...
 def public_key(path: _Path) -> str: ...

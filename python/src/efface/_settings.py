@@ -73,7 +73,10 @@ def to_json(given: Mapping[str, Any] | None) -> str:
 
 def parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as the parameters that estimators have for them."""
-    chosen = {settings()[name].parameter: value for name, value in given.items()}
+    rows = settings()
+    chosen = {
+        rows[name].parameter: value for name, value in given.items() if not rows[name].internal
+    }
     mechanism = chosen.pop("mechanism", settings()["mechanism"].default)
     own = {
         row.parameter: chosen.pop(row.parameter)

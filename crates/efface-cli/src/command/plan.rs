@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use efface::Source;
 use efface::planner::{About, Machine, plan};
 
 use crate::arguments::{
@@ -19,18 +20,23 @@ use crate::words::FLAGS;
 ///
 /// Each row is what training with these settings would choose, by the same search for noise,
 /// distance and steps; claims are those of its release. Only sizes are used: those of DATA, or
-/// `--n` and `--d`. Predicted excess risk is an upper bound on its expectation. Work is in passes
-/// over the data: exact for steps; for solvers and parts a typical value and an upper bound.
+/// `--n` and `--d`. Of a table whose preprocessing training would fit, what it becomes is shown, too,
+/// with what to know before training; that is read off the records and no part of the written plan.
+/// For mechanisms with declared preprocessing give `--preprocess declared`; sizes alone are of
+/// such rows, unless `--preprocess fitted` is given, with `--d` numeric columns. Predicted excess
+/// risk is an upper bound on its expectation. Work is in passes over the data: exact for steps; for
+/// solvers and parts a typical value and an upper bound.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  efface plan people.csv --label y --deletions-per-month 50
+  efface plan people.csv --label y    # what `efface train people.csv --label y` would do
+  efface plan people.csv --label y --preprocess declared --deletions-per-month 50
   efface plan --n 1000000 --d 200 --group 1,20 --epsilon 0.5 --delta 1e-7
   efface plan --n 60000 --d 784 --classes 10 --loss softmax --pass-ms 120
   efface plan people.csv --label y -o plan.json
   efface train people.csv --label y --plan plan.json -o model.efface")]
 pub(crate) struct Plan {
-    /// The table, of which only the sizes are used; or give `--n` and `--d`
+    /// The table; or give `--n` and `--d`
     #[arg(value_name = "DATA", required_unless_present = "n")]
     data: Option<PathBuf>,
 
@@ -62,7 +68,7 @@ impl Plan {
         let source = match &self.data {
             None => None,
             Some(data) => {
-                let mut source = self.roles.source(data);
+                let mut source = Source { infers_task: true, ..self.roles.source(data) };
                 self.columns.add_to(&mut source)?;
                 Some(source)
             }

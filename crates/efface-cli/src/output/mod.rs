@@ -80,9 +80,14 @@ impl Output {
         let mut value = to_value(advice)?;
         if let Some(object) = value.as_object_mut() {
             object.insert("plan_file".into(), json!(written));
+            object.insert("private".into(), to_value(&advice.seen)?);
         }
         let written = written.map(|path| format!("written to {}", path.display()));
-        self.show(&value, || advice.page().with(Section::new("").lines(written)))
+        self.show(&value, || {
+            let seen = &advice.seen;
+            let page = advice.page().with(columns(&seen.preprocessing));
+            page.with(noticed(Section::new("").lines(written), &seen.notices))
+        })
     }
 
     /// Shows a list: to programs an object on each line, to people one page.

@@ -54,7 +54,9 @@ fn every_choice_trains_and_forgets() {
     let squared = "--loss squared --target-range -10,10";
     for (data, more, least) in [("data", "", 9), ("numbers", squared, 10)] {
         let roles = format!("{data}.csv --label y --id id --subject user");
-        let line = format!("plan {roles} --lambda 0.02 {more} --pass-ms 1 --json -o {data}.json");
+        let line = format!(
+            "plan {roles} --preprocess declared --lambda 0.02 {more} --pass-ms 1 --json -o {data}.json"
+        );
         let advice = w.efface(&line).done().json();
         let choices = advice["choices"].as_array().unwrap();
         assert!(choices.len() >= least, "{advice}");
@@ -100,10 +102,11 @@ fn trainings_follow_plans_of_their_data() {
     let w = Workshop::new();
     w.write("data.csv", table(Label::Two, 0, 60));
     let roles = "data.csv --label y --id id --subject user";
-    let advice = w.efface(&format!("plan {roles} --pass-ms 1 -o plan.json --json")).done().json();
+    let plan = format!("plan {roles} --preprocess declared --pass-ms 1");
+    let advice = w.efface(&format!("{plan} -o plan.json --json")).done().json();
     assert_eq!(advice["sizes"]["from_data"], true);
     assert_eq!(advice["choices"][0]["name"], "retrain");
-    let shown = w.efface(&format!("plan {roles} --pass-ms 1")).done();
+    let shown = w.efface(&plan).done();
     assert!(shown.stdout.contains("read off the data") && shown.stdout.contains("retrain: "));
     w.efface(&format!("train {roles} --plan plan.json -o first.efface")).done();
     let ran =
@@ -146,4 +149,28 @@ fn wrong_plans_are_usage_or_input_errors() {
     w.efface("plan --n 200 --d 3 --pass-ms 0").fails(2, &["`--pass-ms`"]);
     let secret = "plan --n 200 --d 3 --pass-ms 1 --mechanism noisy-gd --state secret";
     w.efface(secret).fails(1, &["no mechanism", "hint: "]);
+}
+
+#[test]
+fn a_raw_table_is_planned_for_as_it_is_trained_on() {
+    let w = Workshop::new();
+    let mut text = String::from("member_no,city,size,y\n");
+    for row in 0..200_i32 {
+        let (city, y) =
+            (["Rome", "Oslo", ""][row as usize % 3], if row % 7 > 3 { "b" } else { "a" });
+        text += &format!("{},{city},{},{y}\n", 70 + row, row % 11);
+    }
+    w.write("people.csv", text);
+    w.efface("key create").done();
+    let shown = w.efface("plan people.csv --label y --pass-ms 1 -o plan.json").done();
+    assert!(shown.stdout.lines().all(|line| line.chars().count() <= 100), "{}", shown.stdout);
+    insta::assert_snapshot!("plan_raw", shown.stdout);
+    let file = String::from_utf8(w.read("plan.json")).unwrap();
+    assert!(!file.contains("member_no") && !file.contains("Oslo"), "{file}");
+    let json = w.efface("plan people.csv --label y --pass-ms 1 --json").done().json();
+    assert_eq!(json["private"]["notices"][0]["code"], "id-learnt");
+    w.efface("train people.csv --label y --plan plan.json --choice solve").done();
+    w.efface("delete people.efface --record row:3").done();
+    let key = w.public_key();
+    w.efface(&format!("ledger verify people.efface --key {key}")).done();
 }

@@ -92,6 +92,26 @@ impl RawRows {
         Some(TellingApart { in_every_row: missing + again == 0, dense })
     }
 
+    /// Whether a named column, counted from 0, has the same cell in all of two or more rows; false for
+    /// arrays.
+    pub fn is_constant(&self, column: usize) -> bool {
+        let Some(first) = self.key(0, column).filter(|_| self.len() > 1) else { return false };
+        (1..self.len()).all(|row| self.key(row, column) == Some(first))
+    }
+
+    /// The bytes of a cell of a named column.
+    fn key(&self, row: usize, column: usize) -> Option<&[u8]> {
+        if !matches!(self.frame, Frame::Columns(_)) {
+            return None;
+        }
+        let mut reader = raw::Reader::new(self.row(row));
+        reader.target().ok()?;
+        for _ in 0..column {
+            reader.cell().ok()?;
+        }
+        reader.keyed().ok().map(|(key, _)| key)
+    }
+
     /// Appends a row.
     ///
     /// # Errors

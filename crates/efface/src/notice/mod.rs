@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub(crate) use of_names::ids_learnt;
 pub(crate) use of_plan::{Sizes, of_plan};
-pub(crate) use of_rows::{Clipped, as_regression, left_out, of_clipped, of_columns};
+pub(crate) use of_rows::{Clipped, as_regression, constant, left_out, of_clipped, of_columns};
 
 /// A code and what it means here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,6 +50,8 @@ pub enum NoticeCode {
     IdLearnt,
     /// A column has values, but nothing is learnt from it.
     ColumnLeftOut,
+    /// Columns have one value in all records.
+    ColumnConstant,
     /// A column is taken for something else than before the request.
     ColumnChanged,
     /// Texts in a column of numbers or times that are none count as missing.
@@ -86,6 +88,7 @@ impl NoticeCode {
             Self::RegressionChosen => "regression-chosen",
             Self::IdLearnt => "id-learnt",
             Self::ColumnLeftOut => "column-left-out",
+            Self::ColumnConstant => "column-constant",
             Self::ColumnChanged => "column-changed",
             Self::TextsMissing => "texts-missing",
             Self::RowsLeftOut => "rows-left-out",
@@ -117,6 +120,7 @@ impl NoticeCode {
             | Self::ClockSetBack
             | Self::Moved => true,
             Self::RegressionChosen
+            | Self::ColumnConstant
             | Self::RowsLeftOut
             | Self::ServedBefore
             | Self::NotCompared

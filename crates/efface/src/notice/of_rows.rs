@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::Fitted;
+use efface_formats::{Fitted, RawRows};
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
@@ -106,6 +106,26 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
     }
     notices
 }
+
+/// Columns from which nothing can be learnt, since all records have the same in them.
+pub(crate) fn constant(rows: &RawRows) -> Option<Notice> {
+    let names = rows.frame().feature_columns();
+    let same = (0..names.len()).filter(|at| rows.is_constant(*at)).filter_map(|at| names.name(at));
+    let same: Vec<String> = same.map(|name| name.into_owned()).collect();
+    let listed = match &same[..] {
+        [] => return None,
+        [one] => format!("the column `{one}` has"),
+        [first, .., last] if same.len() > FEW => {
+            format!("{} columns, `{first}` to `{last}`, each have", same.len())
+        }
+        [rest @ .., last] => format!("the columns `{}` and `{last}` each have", rest.join("`, `")),
+    };
+    let message = format!("{listed} the same value in all records: nothing can be learnt from it");
+    Some(Notice::new(NoticeCode::ColumnConstant, message))
+}
+
+/// How many columns are listed.
+const FEW: usize = 6;
 
 /// Rows of classes that the model does not have.
 pub(crate) fn left_out(rows: u64) -> Option<Notice> {

@@ -99,3 +99,10 @@ impl SampleWeights {
 pub(crate) fn private_notion(notion: Notion) -> bool {
     matches!(notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy)
 }
+
+/// Whether these classes are rather the values of a number: many, or not whole.
+pub(crate) fn looks_numeric(classes: &[impl AsRef<str>]) -> bool {
+    const MANY: usize = 20;
+    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.as_ref().parse().ok()).collect();
+    numbers.is_some_and(|all| all.len() > MANY || all.iter().any(|number| number.fract() != 0.0))
+}

@@ -16,7 +16,7 @@ pub(crate) use class_weight::{BALANCED_MEAN, heaviest_balanced};
 pub(crate) use constants::{Constants as List, origin};
 pub use defaults::Defaults;
 pub use facts::SampleWeights;
-pub(crate) use facts::{Facts, private_notion};
+pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub use schedule::{Published, Schedule};
 

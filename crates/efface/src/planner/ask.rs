@@ -2,14 +2,18 @@
 
 use std::ops::ControlFlow;
 
+use efface_formats::{Frame, Rules};
+use efface_learn::loss::Task;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use super::candidate;
+use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
-use crate::plan::{Choices, ClassWeight, Facts, Ids, SampleWeights};
+use crate::plan::{Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights};
+use crate::raw::{as_the_labels_ask, fit};
 use crate::settings::{Settings, default};
 use crate::source::Source;
 use crate::table::{facts_of, read_table};
@@ -77,28 +81,45 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
 }
 
 impl About<'_> {
-    /// Sizes, and the facts a plan is resolved with.
-    pub(super) fn facts(
-        &self,
-        settings: &Settings,
-        machine: &mut Machine<'_>,
-    ) -> Result<(Sizes, Facts)> {
+    /// Sizes, the facts a plan is resolved with, and the settings that training takes.
+    pub(super) fn facts(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<Asked> {
+        let fitted = match self {
+            Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
+            Self::Sizes(_) => settings.fits_preprocessing(false),
+        };
+        // A training that follows the plan fits preprocessing where the plan did.
+        let preprocess =
+            if fitted { Some("fitted".to_owned()) } else { settings.preprocess.clone() };
+        let settings = Settings { preprocess, ..settings };
         match self {
-            Self::Table(source) => of_table(source, settings, machine),
+            Self::Table(source) => of_table(source, settings, fitted, machine),
             Self::Sizes(sizes) => {
-                let facts = sizes.facts(settings)?;
-                Ok((sizes.clone(), facts))
+                let facts = match fitted {
+                    true => sizes.raw_facts(&settings)?,
+                    false => sizes.facts(&settings)?,
+                };
+                Ok(Asked { sizes: sizes.clone(), facts, settings, seen: Seen::default() })
             }
         }
     }
 }
 
+/// What is asked, completed by what a table shows.
+pub(super) struct Asked {
+    pub(super) sizes: Sizes,
+    /// With `features` after encoding, also where preprocessing is fitted.
+    pub(super) facts: Facts,
+    pub(super) settings: Settings,
+    pub(super) seen: Seen,
+}
+
 fn of_table(
     source: &Source<'_>,
-    settings: &Settings,
+    mut settings: Settings,
+    fitted: bool,
     machine: &mut Machine<'_>,
-) -> Result<(Sizes, Facts)> {
-    let choices = Choices::new(candidate::objective(settings))?;
+) -> Result<Asked> {
+    let mut choices = Choices::of(candidate::objective(&settings), fitted)?;
     let options = source.training_options(&choices)?;
     let mut tell = |progress: Progress| match (machine.watch)(&progress) {
         ControlFlow::Continue(()) => Ok(()),
@@ -106,8 +127,27 @@ fn of_table(
     };
     let by_class = choices.class_weight.as_ref();
     let range = settings.target_range;
-    let table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
+    let mut table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
+    let mut task = None;
+    if let Some((asked, notice)) = as_the_labels_ask(&choices, source, &mut table)? {
+        settings.loss.clone_from(&asked.settings.loss);
+        settings.loss_from_data = true;
+        (choices, task) = (asked, Some(notice));
+    }
+    if let Some(raw) = &table.raw {
+        let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
+        let seen = Seen::of(&raw.rows, &found, task);
+        let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
+        let sizes = Sizes {
+            records: facts.records,
+            features: facts.features,
+            classes: facts.classes.len() as u64,
+            entries: None,
+            from_data: true,
+        };
+        return Ok(Asked { sizes, facts, settings, seen });
+    }
     let facts = facts_of(source, &table, ids)?;
     let entries = || {
         let stored: usize =
@@ -121,7 +161,7 @@ fn of_table(
         entries: facts.sparse.then(entries),
         from_data: true,
     };
-    Ok((sizes, facts))
+    Ok(Asked { sizes, facts, settings, seen: Seen::default() })
 }
 
 impl Sizes {
@@ -147,6 +187,32 @@ impl Sizes {
             .hint("give it with `§public-n`"));
         }
         Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
+    }
+
+    /// The facts of an array of numbers without missing ones, of these sizes, whose preprocessing is
+    /// fitted to it.
+    fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
+        let declared = self.facts(settings)?;
+        let choices = Choices::of(candidate::objective(settings), true)?;
+        let rules = Rules {
+            min_records: choices.min_frequency,
+            regression: choices.loss.task() == Task::Regression,
+            balanced: choices.balances(),
+            ..Rules::default()
+        };
+        let width = u32::try_from(self.features).unwrap_or(u32::MAX);
+        let fitting = Fitting {
+            settings: choices.settings.clone(),
+            defaults: choices.defaults.clone(),
+            frame: Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 },
+            rules,
+            width_from_data: false,
+            classes: None,
+            roles: Roles::default(),
+            records: self.records,
+            found: None,
+        };
+        Ok(Facts { classes_given: false, fitting: Some(fitting), ..declared })
     }
 
     /// The facts of a data set that has these sizes and whose classes and columns are declared.

@@ -55,7 +55,7 @@ pub struct Fixed {
     pub loss: String,
     /// Its clip or width.
     pub loss_width: Option<Decimal>,
-    /// Features after encoding.
+    /// Features after encoding; with fitted preprocessing the most that any records could give.
     pub features: u64,
     /// The constant appended to each row.
     pub intercept: Decimal,
@@ -81,7 +81,8 @@ impl From<&Plan> for Fixed {
             mechanism: plan.mechanism,
             loss: plan.loss.clone(),
             loss_width: plan.loss_width,
-            features: plan.rows.features,
+            // As many as any records could give, where preprocessing is fitted.
+            features: plan.detached().rows.features,
             intercept: plan.rows.intercept,
             row_norm: plan.rows.norm,
             row_map: plan.rows.map.clone(),

@@ -82,7 +82,8 @@ impl Chosen {
         let classes = facts.classes.len() as u64;
         let public = self.choice.settings.public_n.is_some();
         for (what, planned, got, binds) in [
-            ("features after encoding", sizes.features, facts.features, true),
+            // Where preprocessing is fitted they follow the records.
+            ("features after encoding", sizes.features, facts.features, facts.fitting.is_none()),
             ("classes", sizes.classes, classes, true),
             ("records", sizes.records, facts.records, !public),
         ] {

@@ -2,11 +2,15 @@
 
 use super::candidate::{self, Candidate, Inputs};
 use super::choice::{Choice, Fixed};
+use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::requests;
 use crate::mechanism::of;
-use crate::plan::{Choices, Facts, Plan};
+use crate::plan::Facts;
 use crate::settings::Settings;
+
+/// What fitting preprocessing to all rows and applying it takes, in gradient passes.
+pub(super) const REFIT: f64 = 1.0;
 
 /// Everything about one candidate, or the engine's refusal.
 pub(super) fn choice(
@@ -14,13 +18,15 @@ pub(super) fn choice(
     settings: Settings,
     inputs: &Inputs<'_>,
 ) -> Result<Choice> {
-    let plan = Plan::resolve(&Choices::new(settings.clone())?, inputs.facts)?;
+    let plan = planned(settings.clone(), inputs.facts)?;
     let cost = of(plan.mechanism).cost(&plan, &plan.constants()?, inputs)?;
     if !cost.excess_risk.is_finite() {
         return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
             .hint("give a smaller `§eta`, or a `§lambda` above 0"));
     }
-    let allowed = candidate::allowed(inputs.settings);
+    let allowed = candidate::allowed(inputs.settings, inputs.facts);
+    let refit = if inputs.facts.fitting.is_some() { REFIT } else { 0.0 };
+    let month = refit * inputs.workload.deletions_per_month;
     let says = match settings.radius {
         Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
         None => candidate.says.to_owned(),
@@ -31,11 +37,11 @@ pub(super) fn choice(
         says,
         settings,
         fixed: Fixed::from(&plan),
-        training: cost.training,
-        request: cost.request,
+        training: cost.training.and(refit),
+        request: cost.request.and(refit),
         steps: cost.steps,
         without_pass: cost.without_pass,
-        month_seconds: cost.month_passes * inputs.pass_seconds,
+        month_seconds: (cost.month_passes + month) * inputs.pass_seconds,
         excess_risk: cost.excess_risk,
         accurate: cost.excess_risk <= allowed * (1.0 + 1e-9),
         lasts: cost.lasts,
@@ -45,7 +51,7 @@ pub(super) fn choice(
 
 /// The predicted excess risk of a mechanism whose steps are counted, with these settings.
 pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
-    let plan = Plan::resolve(&Choices::new(settings)?, inputs.facts)?;
+    let plan = planned(settings, inputs.facts)?;
     let steps = requests(&plan, inputs, inputs.workload.groups.len())?.steps;
     let constants = plan.constants()?;
     of(plan.mechanism).risk(&plan, &constants, inputs, &steps)
@@ -53,6 +59,6 @@ pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
 
 /// sigma of the diffusion that the engine takes for these settings without noise.
 pub(super) fn least_noise(settings: &Settings, facts: &Facts) -> Result<f64> {
-    let plan = Plan::resolve(&Choices::new(settings.clone())?, facts)?;
+    let plan = planned(settings.clone(), facts)?;
     plan.schedule.noise().ok_or_else(|| Error::storage(Code::Plan, "the plan has no noise"))
 }

@@ -3,7 +3,9 @@
 //! Each candidate is a set of settings that goes through the same checks and the same search for
 //! noise, distance and steps as a training would ([`Plan`](crate::Plan)); what is printed is what training
 //! fixes, claims come from the event that the plan implies, and refusals are the engine's own.
-//! Nothing here reads a record: with a table, its sizes alone are used, and said to come from it.
+//! With a table and declared preprocessing its sizes alone are used, and said to come from it. Where
+//! training would fit preprocessing to the records, it is fitted here, too: what the choices rest on are
+//! sizes still, how many numbers a row becomes among them, and what was seen is told and kept nowhere.
 
 mod ask;
 mod candidate;
@@ -12,7 +14,10 @@ mod file;
 mod forecast;
 mod page;
 mod pass_time;
+mod planned;
 mod rank;
+mod seen;
+mod suggestion;
 
 #[cfg(test)]
 mod tests;
@@ -22,6 +27,8 @@ pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use pass_time::{PassTime, TimeOrigin};
 pub use rank::Baseline;
+pub use seen::Seen;
+pub use suggestion::Times;
 
 pub use crate::mechanism::cost::{Count, Lasts, Workload};
 
@@ -29,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Kind, Result};
 use crate::settings::{Settings, Words, in_words};
+use ask::Asked;
 use candidate::{Inputs, NEVER_CERTIFIED};
 
 /// The format of a written plan.
@@ -58,6 +66,9 @@ pub struct Advice {
     pub ranking: String,
     /// What to do, in words.
     pub advice: Vec<String>,
+    /// What fitting preprocessing to the table showed.
+    #[serde(skip)]
+    pub seen: Seen,
 }
 
 /// A mechanism that is not offered.
@@ -86,7 +97,7 @@ pub fn plan(
 ) -> Result<Advice> {
     let workload = workload.check()?;
     let settings = ask::complete(settings, &workload)?;
-    let (sizes, facts) = about.facts(&settings, machine)?;
+    let Asked { sizes, facts, settings, mut seen } = about.facts(settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
     let inputs = Inputs {
         settings: &settings,
@@ -122,17 +133,21 @@ pub fn plan(
     }));
     let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, workload.deletions_per_month);
+    if let Some(best) = choices.first().filter(|_| facts.fitting.is_some() && sizes.from_data) {
+        seen.of_plan(&planned::planned(best.settings.clone(), &facts)?, &facts)?;
+    }
     let advice = rank::advice(&choices, &inputs);
     Ok(Advice {
         schema: SCHEMA.to_owned(),
         sizes,
-        excess_risk_allowed: candidate::allowed(&settings),
+        excess_risk_allowed: candidate::allowed(&settings, &facts),
         pass,
         choices,
         baseline,
         refused,
         ranking: rank::RANKING.to_owned(),
         advice,
+        seen,
         workload,
     })
 }
@@ -154,6 +169,9 @@ impl Advice {
         for refusal in &mut self.refused {
             refusal.reason = in_words(&refusal.reason, words);
             refusal.hint = refusal.hint.as_ref().map(|hint| in_words(hint, words));
+        }
+        for notice in &mut self.seen.notices {
+            notice.message = in_words(&notice.message, words);
         }
         self
     }

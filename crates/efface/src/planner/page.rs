@@ -83,7 +83,7 @@ impl Advice {
     }
 
     /// What the plan is for.
-    fn about(&self) -> Section {
+    pub(super) fn about(&self) -> Section {
         let sizes = &self.sizes;
         let from = if sizes.from_data { "read off the data" } else { "as given" };
         let classes = match sizes.classes {
@@ -200,6 +200,9 @@ fn details(choice: &Choice) -> Section {
             format!(
                 "eta {eta}, {learning} steps of training, {from}{iterations} for every {each} deleted"
             )
+        }
+        Schedule::Sums if choice.settings.preprocess.as_deref() == Some("fitted") => {
+            "exact sums over all rows, again with every request".to_owned()
         }
         Schedule::Sums => "exact sums; requests read the changed rows alone".to_owned(),
         Schedule::Output(plan) => {

@@ -1,6 +1,6 @@
 //! The time of one gradient pass: given, or measured on synthetic rows of the same shape.
 
-use efface_learn::loss::Task as LossTask;
+use efface_learn::loss::{LossName, Task as LossTask};
 use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,8 @@ pub(super) fn of(
         capacity: Some(rows),
         ..candidate::objective(settings)
     };
-    let shape = Facts { records: rows, features: columns, ..facts.clone() };
+    let any = if facts.fitting.is_some() { declared(any, sizes) } else { any };
+    let shape = Facts { records: rows, features: columns, fitting: None, ..facts.clone() };
     let plan = Plan::resolve(&Choices::new(any)?, &shape)?;
     let constants = plan.constants()?;
     let data = synthetic(&plan, rows, entries, facts.sparse)?;
@@ -105,6 +106,19 @@ pub(super) fn of(
     // A clock that stands still would make everything free.
     let ms = (seconds * scale * 1000.0).max(1e-9);
     Ok(PassTime { ms, origin: TimeOrigin::Measured { rows } })
+}
+
+/// Settings of declared preprocessing whose passes take as long as those of fitted preprocessing.
+fn declared(settings: Settings, sizes: &Sizes) -> Settings {
+    let many = (sizes.classes > 2).then(|| LossName::Softmax.name().to_owned());
+    Settings {
+        preprocess: None,
+        min_frequency: None,
+        class_weight: Vec::new(),
+        loss: settings.loss.or(many),
+        target_range: (sizes.classes == 0).then_some((-1.0, 1.0)),
+        ..settings
+    }
 }
 
 /// Rows of the plan's shape and bound, with targets that its loss accepts.

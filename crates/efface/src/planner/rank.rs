@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::{self, Inputs};
 use super::choice::Choice;
+use super::forecast::REFIT;
+use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::Count;
-use crate::plan::{Choices, Plan};
+use crate::plan::Choices;
 
 /// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
@@ -38,9 +40,9 @@ pub struct Baseline {
 }
 
 pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
-    let plan = Plan::resolve(&Choices::new(candidate::objective(inputs.settings))?, inputs.facts)?;
+    let plan = planned(candidate::objective(inputs.settings), inputs.facts)?;
     let constants = plan.constants()?;
-    let excess_risk = candidate::allowed(inputs.settings);
+    let excess_risk = candidate::allowed(inputs.settings, inputs.facts);
     let (name, request) = if inputs.settings.lambda == Some(0.0) {
         let Some(radius) = inputs.settings.radius else {
             // The engine's own refusal of lambda 0.
@@ -63,6 +65,7 @@ pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
         let usual = usual_work(&constants, Solver::Automatic, stopping, away);
         ("retrain each time, warm start", Count::solved(most, usual, constants.parameters()))
     };
+    let request = request.and(if inputs.facts.fitting.is_some() { REFIT } else { 0.0 });
     let month = inputs.workload.deletions_per_month * request.work_usually;
     Ok(Baseline {
         name: name.to_owned(),

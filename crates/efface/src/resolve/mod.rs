@@ -25,7 +25,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
     BALANCED_MEAN, Choices, Facts, Fitting, List as Constants, MEAN_SQUARE, Plan, Rows, Target,
-    Task, heaviest_balanced, loss_with, origin, private_notion, scaled_bound,
+    Task, heaviest_balanced, looks_numeric, loss_with, origin, private_notion, scaled_bound,
 };
 use assumptions::assumptions;
 use weights::{Weighing, weighing};
@@ -214,13 +214,6 @@ fn counted(facts: &Facts) -> String {
     }
     let names: Vec<String> = facts.classes.iter().map(|name| format!("`{name}`")).collect();
     format!("{count} ({})", names.join(", "))
-}
-
-/// Whether these classes are rather the values of a number: many, or not whole.
-pub(crate) fn looks_numeric(classes: &[impl AsRef<str>]) -> bool {
-    const MANY: usize = 20;
-    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.as_ref().parse().ok()).collect();
-    numbers.is_some_and(|all| all.len() > MANY || all.iter().any(|number| number.fract() != 0.0))
 }
 
 /// What every request must meet, its constants listed.

@@ -50,6 +50,11 @@ impl Count {
         }
     }
 
+    /// The same with work that is worth so many passes beside them.
+    pub(crate) fn and(self, work: f64) -> Self {
+        Self { work_usually: self.work_usually + work, ..self }
+    }
+
     /// Schedules fixed in advance, each of so many steps.
     pub(crate) fn stepped(steps: &[u64]) -> Self {
         let most = steps.iter().copied().max().unwrap_or(0);

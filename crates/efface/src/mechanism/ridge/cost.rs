@@ -19,7 +19,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         |work_usually| Count { passes_at_most: 0, passes_usually: 0.0, work_usually, exact: true };
     // The first sums take what a Hessian does.
     let training = none(hessian_in_passes(constants.cols()) + solve);
-    let request = none(rows + 2.0 * solve);
+    let request = if plan.keeps_state() { none(rows + 2.0 * solve) } else { training };
     let lasts = Lasts::Always;
     let (row_places, target_places) = (quantiser.row_places(), quantiser.target_places());
     Ok(Cost {

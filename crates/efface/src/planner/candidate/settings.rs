@@ -8,8 +8,9 @@ use efface_privacy::event::{State, Variant};
 use super::Inputs;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{DEFAULT_EXCESS_RISK, least_steps};
-use crate::plan::{Choices, Plan};
+use crate::plan::Facts;
 use crate::planner::forecast;
+use crate::planner::planned::planned;
 use crate::settings::{MechanismName, Settings, default};
 
 /// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
@@ -25,8 +26,12 @@ pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
 }
 
 /// The excess risk that choices are held to.
-pub(in crate::planner) fn allowed(settings: &Settings) -> f64 {
-    settings.excess_risk.unwrap_or(DEFAULT_EXCESS_RISK)
+pub(in crate::planner) fn allowed(settings: &Settings, facts: &Facts) -> f64 {
+    let usual = || match &facts.fitting {
+        Some(fitting) => fitting.defaults.excess_risk(facts.records),
+        None => DEFAULT_EXCESS_RISK,
+    };
+    settings.excess_risk.unwrap_or_else(usual)
 }
 
 /// The settings that every mechanism has a use for, for one of them.
@@ -124,7 +129,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
     }
     // What is wrong with any number of iterations is the engine's to say.
     let plain = forecast::risk(settings.clone(), inputs)?;
-    let goal = allowed(asked);
+    let goal = allowed(asked, inputs.facts);
     let with = |iterations: u64| Settings { iterations: Some(iterations), ..settings.clone() };
     let accurate = |iterations: u64| {
         Ok(forecast::risk(with(iterations), inputs).is_ok_and(|risk| risk <= goal))
@@ -165,7 +170,7 @@ const MOST_FLAT: f64 = 1e7;
 /// of it for each (see the derivation of the risk in a ball). What requests add is told, not chosen.
 fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> {
     let Some(radius) = settings.radius else { return Ok(settings) };
-    let plan = Plan::resolve(&Choices::new(objective(&settings))?, inputs.facts)?;
+    let plan = planned(objective(&settings), inputs.facts)?;
     let constants = plan.constants()?;
     let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
@@ -190,7 +195,7 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
     if noise_is_determined(&settings) {
         return Ok(Some(settings));
     }
-    let goal = share * allowed(inputs.settings);
+    let goal = share * allowed(inputs.settings, inputs.facts);
     if settings.lambda == Some(0.0) {
         return flat(inputs, settings, goal).map(Some);
     }

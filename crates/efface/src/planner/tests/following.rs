@@ -2,9 +2,10 @@
 
 use super::bench::{Bench, planned};
 use crate::error::Kind;
-use crate::planner::{About, Advice, chosen};
+use crate::planner::{About, Advice, Fixed, Sizes, chosen};
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::store::{Current, open_for_reading};
 
 /// `rows` records of two classes and two features.
 fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source<'static> {
@@ -19,7 +20,8 @@ fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source<'static> 
 }
 
 fn plan_of(source: &Source<'_>) -> Advice {
-    let settings = Settings { lambda: Some(0.0123456789), ..Settings::default() };
+    let preprocess = Some("declared".to_owned());
+    let settings = Settings { preprocess, lambda: Some(0.0123456789), ..Settings::default() };
     planned(&About::Table(source), settings, 10.0, &[1, 3]).unwrap()
 }
 
@@ -124,4 +126,84 @@ fn texts_that_are_no_plan_are_refused() {
     let mut value = serde_json::to_value(&advice).unwrap();
     value["choices"] = serde_json::json!([]);
     fails(&value.to_string(), None, "its choices are none");
+}
+
+/// Words, numbers, a date and missing cells: what training takes as it comes.
+fn raw(bench: &Bench, rows: usize) -> Source<'static> {
+    let mut text = String::from("member_no,city,since,size,same,y\n");
+    for row in 0..rows {
+        let (s, t) = ((row as f64 * 0.7).sin(), (row as f64 * 1.3).cos());
+        let y = if s + 0.4 * t > 0.0 { "yes" } else { "no" };
+        let city = ["Rome", "Oslo", "Bern", ""][row % 4];
+        let day = 1 + row % 28;
+        text += &format!("{},{city},2024-03-{day:02},{s:.4},7,{y}\n", 900 + row);
+    }
+    let path = Some(bench.file("raw.csv", &text));
+    Source { path, label: Some("y".into()), infers_task: true, ..Source::default() }
+}
+
+#[test]
+fn a_plan_for_raw_rows_is_that_of_a_training() {
+    let bench = Bench::new();
+    let source = raw(&bench, 120);
+    let advice = planned(&About::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+    let names: Vec<&str> = advice.choices.iter().map(|choice| choice.name.as_str()).collect();
+    assert_eq!(names, ["retrain", "solve"]);
+    let refused = |name: &str| advice.refused.iter().find(|refused| refused.name == name).unwrap();
+    assert!(refused("noisy-gd").reason.contains("`§preprocess fitted` with `§mechanism noisy-gd`"));
+
+    // What a training with nothing but defaults fixes, it fixes.
+    let vault = bench.path("plain.efface");
+    bench.run(1, |s| crate::train(&source, Settings::default(), &vault, s)).unwrap();
+    let vault = open_for_reading(&vault).unwrap();
+    let trained = Current::of(&vault).unwrap().plan;
+    let solve = &advice.choices[1];
+    assert_eq!(solve.fixed, Fixed::from(&trained));
+    assert!(solve.accurate && solve.excess_risk <= advice.excess_risk_allowed);
+
+    // Sizes are those of encoded rows; what was seen is told, and is no part of the file.
+    assert_eq!(advice.sizes.features, trained.rows.features);
+    assert!(advice.seen.preprocessing.iter().any(|line| line.starts_with("city: ")));
+    let codes: Vec<&str> = advice.seen.notices.iter().map(|notice| notice.code.name()).collect();
+    assert_eq!(codes, ["id-learnt", "column-constant"]);
+    let text = advice.to_json().unwrap();
+    assert!(!text.contains("Oslo") && !text.contains("member_no"));
+    for name in names {
+        let (vault, _) = bench.train(&text, name, &source).unwrap();
+        let served = bench.delete(&vault, &[7]).unwrap();
+        let predicted = &advice.choices.iter().find(|choice| choice.name == name).unwrap().claims;
+        assert_eq!(served.claims.len(), predicted.len(), "{name}");
+        assert_eq!(served.claims[0].notion, predicted[0].notion, "{name}");
+    }
+}
+
+#[test]
+fn numbers_as_labels_and_sizes_alone_are_planned_for_as_trainings_take_them() {
+    let bench = Bench::new();
+    let mut text = String::from("a,b,y\n");
+    (0..90).for_each(|row| text += &format!("{},{},{}.5\n", row % 13, row % 7, row % 31));
+    let path = Some(bench.file("numbers.csv", &text));
+    let source = Source { path, label: Some("y".into()), infers_task: true, ..Source::default() };
+    let advice = planned(&About::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+    assert_eq!((advice.sizes.classes, advice.sizes.features), (0, 2));
+    assert_eq!(advice.seen.notices[0].code.name(), "regression-chosen");
+    let names: Vec<&str> = advice.choices.iter().map(|choice| choice.name.as_str()).collect();
+    assert!(names.contains(&"ridge") && names.contains(&"solve"), "{names:?}");
+    let text = advice.to_json().unwrap();
+    for name in names {
+        let (vault, _) = bench.train(&text, name, &source).unwrap();
+        bench.delete(&vault, &[7]).unwrap();
+    }
+
+    let sizes = Sizes { records: 5000, features: 12, classes: 3, entries: None, from_data: false };
+    let fitted = Settings { preprocess: Some("fitted".to_owned()), ..Settings::default() };
+    let advice = planned(&About::Sizes(sizes.clone()), fitted, 10.0, &[1]).unwrap();
+    let solve = advice.choices.iter().find(|choice| choice.name == "solve").unwrap();
+    assert_eq!((solve.fixed.loss.as_str(), solve.fixed.features), ("softmax", 24));
+    assert_eq!(solve.fixed.setting.strong_convexity.0, 1.0 / 5000.0);
+    assert_eq!(advice.seen, Default::default());
+    // Without that word sizes alone are of rows that are declared.
+    let declared =
+        planned(&About::Sizes(Sizes { classes: 2, ..sizes }), Settings::default(), 10.0, &[1]);
+    assert!(declared.unwrap().choices.iter().any(|choice| choice.name == "noisy-gd"));
 }

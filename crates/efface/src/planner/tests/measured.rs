@@ -28,7 +28,8 @@ const GROUPS: [u64; 2] = [1, 3];
 const USUAL: f64 = 5.0;
 
 fn settings(lambda: f64) -> Settings {
-    Settings { lambda: Some(lambda), ..Settings::default() }
+    let preprocess = Some("declared".to_owned());
+    Settings { preprocess, lambda: Some(lambda), ..Settings::default() }
 }
 
 /// Settings that between them have every notion, and lambda from 3e-3 to 5e-2.

@@ -1,0 +1,35 @@
+//! What a table shows to whoever plans for it.
+
+use efface_formats::{Fitted, RawRows};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::notice::{Notice, Sizes, constant, ids_learnt, of_columns, of_plan};
+use crate::plan::{Facts, Plan};
+
+/// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
+/// and no part of the written plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// One line for each column and one for the target.
+    pub preprocessing: Vec<String>,
+    /// What to know before training: those that training would tell, and columns of one value.
+    pub notices: Vec<Notice>,
+}
+
+impl Seen {
+    pub(super) fn of(rows: &RawRows, found: &Fitted, task: Option<Notice>) -> Self {
+        let mut notices: Vec<Notice> = task.into_iter().collect();
+        notices.extend(ids_learnt(rows, found));
+        notices.extend(of_columns(None, found));
+        notices.extend(constant(rows));
+        Self { preprocessing: found.describe(), notices }
+    }
+
+    /// Adds what the constants of the first choice warn of.
+    pub(super) fn of_plan(&mut self, plan: &Plan, facts: &Facts) -> Result<()> {
+        let weight = facts.weights.map(|weights| weights.sum);
+        self.notices.extend(of_plan(plan, Sizes { records: facts.records, weight })?);
+        Ok(())
+    }
+}

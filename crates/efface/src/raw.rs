@@ -1,0 +1,108 @@
+//! Raw records before there is a plan: what their labels ask to be learnt, and what is fitted to them.
+
+use std::collections::HashSet;
+
+use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules, class_name};
+use efface_learn::loss::{LossName, Task};
+
+use crate::error::{Code, Error, Result};
+use crate::notice::{Notice, as_regression};
+use crate::plan::{Choices, Facts, Fitting, Ids, Roles, SampleWeights, looks_numeric};
+use crate::rows::Unprepared;
+use crate::settings::Settings;
+use crate::source::Source;
+use crate::table::Table;
+
+/// Makes the model a regression where the source leaves that to the labels and these are numbers, and
+/// says so: then the choices are others, and the labels of the table numbers.
+pub(crate) fn as_the_labels_ask(
+    choices: &Choices,
+    source: &Source<'_>,
+    table: &mut Table,
+) -> Result<Option<(Choices, Notice)>> {
+    let given = choices.settings.loss.is_some() || source.classes.is_some();
+    let Some(raw) = table.raw.as_mut().filter(|_| source.infers_task && !given) else {
+        return Ok(None);
+    };
+    let class = |row| match RawTarget::of(row) {
+        Ok(RawTarget::Class(name)) => Some(name),
+        _ => None,
+    };
+    let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
+    let classes: Vec<&str> = classes.into_iter().collect();
+    if !looks_numeric(&classes) {
+        let most = Limits::default().classes as usize;
+        if classes.len() > most {
+            let message =
+                format!("the labels have {} classes; at most {most} are learnt", classes.len());
+            return Err(Error::input(Code::Classes, message)
+                .hint("name the column to predict with `§label`"));
+        }
+        return Ok(None);
+    }
+    let notice = as_regression(classes.len());
+    let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
+    raw.rows.clear();
+    raw.rows = rows;
+    let settings = Settings {
+        loss: Some(LossName::Squared.name().to_owned()),
+        loss_from_data: true,
+        ..choices.settings.clone()
+    };
+    Ok(Some((Choices::of(settings, true)?, notice)))
+}
+
+/// Preprocessing that is fitted to records, and the facts of a plan for them.
+pub(crate) fn fit(
+    choices: &Choices,
+    source: &Source<'_>,
+    raw: &Unprepared,
+    ids: Ids,
+    subjects: bool,
+) -> Result<(Facts, Fitted)> {
+    let rules = Rules {
+        min_records: choices.min_frequency,
+        regression: choices.loss.task() == Task::Regression,
+        balanced: choices.balances(),
+        ..Rules::default()
+    };
+    let found = Fitted::fit(&raw.rows, &rules);
+    let found = found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
+    let settings = Settings {
+        start: None,
+        face: None,
+        // That there was one, not which.
+        seed: choices.settings.seed.map(|_| 0),
+        ..choices.settings.clone()
+    };
+    let fitting = Fitting {
+        settings,
+        defaults: choices.defaults.clone(),
+        frame: raw.rows.frame().clone(),
+        rules,
+        // The largest index of a LIBSVM file, where nobody said the width.
+        width_from_data: matches!(raw.rows.frame(), Frame::Matrix { sparse: true, .. })
+            && source.memory.is_none()
+            && source.width.is_none(),
+        classes: source
+            .classes
+            .as_ref()
+            .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
+        roles: Roles {
+            label: source.label.clone(),
+            id: source.id.clone(),
+            subject: source.subject.clone(),
+            weight: source.weight.clone(),
+        },
+        records: raw.rows.len() as u64,
+        found: None,
+    };
+    let classes = found.classes().to_vec();
+    let facts = Facts {
+        ids,
+        subjects,
+        weights: raw.weights.as_deref().map(SampleWeights::of),
+        ..Facts::of_fitting(fitting, classes)
+    };
+    Ok((facts, found))
+}
