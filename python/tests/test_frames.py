@@ -8,6 +8,7 @@ import decimal
 import pickle
 import re
 import uuid
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -468,3 +469,20 @@ def test_an_index_of_names_is_not_a_column() -> None:
     model = classifier().fit(frame, y)
     assert not any("p7" in name for name in model.get_feature_names_out())
     assert model.forget(ids="p7").records == 1
+
+
+def test_texts_among_numbers_to_predict_are_counted_by_column_and_told_once() -> None:
+    count = np.arange(60)
+    frame = pd.DataFrame({"size": count % 7, "day": ["2024-01-02"] * 30 + ["2024-02-03"] * 30})
+    model = UnlearningClassifier().fit(frame, count % 2)
+    rows = pd.DataFrame({"size": ["3", "3 kg", "tall", None, "unknown"], "day": ["soon"] * 5})
+    with pytest.warns(efface.SettingsWarning) as told:
+        assert model.predict(rows).shape == (5,)
+    texts = [str(warning.message).split(" that is no ")[0] for warning in told]
+    assert texts == [
+        "2 rows have a text in the column `size`",
+        "5 rows have a text in the column `day`",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)

@@ -35,7 +35,7 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
 
 /// The outputs (rows x outputs) of a linear map for the rows of a table, which go through the
 /// checks, the encoder (or the fitted preprocessing, as JSON) and the row map of training: `coef` times
-/// the row, plus `intercept`.
+/// the row, plus `intercept`; and what to know of the rows, a JSON list of notices.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
 #[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, progress=None))]
@@ -48,15 +48,16 @@ pub(crate) fn margins<'py>(
     row_norm: f64,
     preprocessing: Option<&str>,
     progress: Callback,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
     let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
     let linear = Linear { coef, intercept, row_map, row_norm, preprocessing };
-    let all = table.lend(py, |source| {
+    let (all, notices) = table.lend(py, |source| {
         watched(py, &progress, |watch| efface::margins(source, &linear, watch))
     })?;
     let outputs = intercept.len();
     let shape = [all.len() / outputs.max(1), outputs];
-    PyArray1::from_vec(py, all).reshape(shape)
+    let notices = in_words(&json(&notices)?, &PARAMETERS);
+    Ok((PyArray1::from_vec(py, all).reshape(shape)?, notices))
 }
 
 /// Everything that was fixed when the model was first trained, as JSON.

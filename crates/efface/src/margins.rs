@@ -8,6 +8,7 @@ use efface_formats::{
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
+use crate::notice::{Notice, strays_in_rows};
 use crate::source::{Source, row_map};
 
 /// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
@@ -33,13 +34,15 @@ pub struct Linear<'a> {
 /// looked at. `watch` is told of rows and may stop the work. Each output is a plain sum in double
 /// precision, in the order of the columns.
 ///
+/// Beside them: what to know of the rows, such as texts in columns of numbers that count as missing.
+///
 /// # Errors
 /// A table that cannot be read, rows of another length than `coef` has, an interruption.
 pub fn margins(
     source: &Source<'_>,
     linear: &Linear<'_>,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Vec<f64>> {
+) -> Result<(Vec<f64>, Vec<Notice>)> {
     let outputs = linear.intercept.len();
     let width = linear.coef.len().checked_div(outputs).unwrap_or(0);
     if outputs == 0 || width * outputs != linear.coef.len() {
@@ -62,9 +65,12 @@ pub fn margins(
     let options = ReadOptions { label_required: false, row_map, frame, ..source.options()? };
     let row = fitted.as_ref().map(Fitted::buffer);
     let fitted = fitted.as_ref().zip(row);
-    let mut sink = Margins { linear, row_map, fitted, width, rows: 0, all: Vec::new(), watch };
+    let (all, strays) = (Vec::new(), Vec::new());
+    let mut sink = Margins { linear, row_map, fitted, width, rows: 0, all, strays, watch };
     source.read(&options, &mut sink)?;
-    Ok(sink.all)
+    let found = sink.fitted.as_ref().map(|(found, _)| *found);
+    let notices = found.map(|found| strays_in_rows(found, &sink.strays));
+    Ok((sink.all, notices.unwrap_or_default()))
 }
 
 /// How many rows between two reports.
@@ -78,6 +84,8 @@ struct Margins<'a> {
     width: usize,
     rows: u64,
     all: Vec<f64>,
+    /// Texts that count as missing, by column.
+    strays: Vec<u64>,
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
 }
 
@@ -101,6 +109,7 @@ impl Sink for Margins<'_> {
         let features = match (&mut self.fitted, record.raw) {
             (Some((fitted, row)), Some(raw)) => {
                 fitted.encode(raw, row).map_err(SinkError::new)?;
+                fitted.count_strays(raw, &mut self.strays).map_err(SinkError::new)?;
                 self.row_map.apply(row.values_mut()).map_err(SinkError::new)?;
                 row.features()
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use efface_learn::{Model, Scores, Task as LearnTask};
 
 use crate::error::{Code, Error, Result};
+use crate::notice::{Notice, strays_in_rows};
 use crate::outcome::{Evaluation, Prediction};
 use crate::plan::{Plan, Task};
 use crate::rows::Labels;
@@ -14,7 +15,8 @@ use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
 use crate::table::{Table, read_table};
 
-/// Predicts every row of a table, in order. Labels in the table are not looked at.
+/// Predicts every row of a table, in order. Labels in the table are not looked at. Returns what to know of
+/// the rows: texts in columns of numbers and dates that count as missing.
 ///
 /// # Errors
 /// A table that cannot be read as the model's schema says, or what `each` returns.
@@ -22,9 +24,10 @@ pub fn predict(
     path: &Path,
     source: &Source<'_>,
     each: &mut dyn FnMut(Prediction) -> Result<()>,
-) -> Result<()> {
+) -> Result<Vec<Notice>> {
     let (plan, model) = open(path)?;
     let table = read(source, &plan, false)?;
+    let notices = strays(&plan, &table)?;
     let x = table.data.x();
     let chosen = model.predict(x).map_err(failed)?;
     let probable = model.loss().kind().has_probabilities();
@@ -52,7 +55,17 @@ pub fn predict(
             probabilities,
         })?;
     }
-    Ok(())
+    Ok(notices)
+}
+
+/// Texts that count as missing in the rows of a table.
+fn strays(plan: &Plan, table: &Table) -> Result<Vec<Notice>> {
+    let (Some(found), Some(raw)) = (plan.statistics()?, &table.raw) else { return Ok(Vec::new()) };
+    let mut counts = Vec::new();
+    for row in raw.rows.iter() {
+        found.count_strays(row, &mut counts).map_err(failed)?;
+    }
+    Ok(strays_in_rows(found, &counts))
 }
 
 /// Measures the model on a table with labels. Rows of classes that the model does not know are

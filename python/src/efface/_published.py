@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _engine
 from ._errors import InputError
 from ._frames import columns_of
+from ._notices import Notice, warn_of
 from ._table import table
 
 # Numbers worked on at a time, so that predicting needs little memory beside the rows.
@@ -69,7 +70,7 @@ class Published:
         """
         if (fitted := self.facts["preprocessing"]) is not None:
             names = self.facts["columns"]
-            return _engine.margins(
+            margins, told = _engine.margins(
                 table(x, columns=None if names is None else columns_of(x, names)),
                 self.coef,
                 self.intercept,
@@ -77,15 +78,18 @@ class Published:
                 row_norm=self.facts["row_norm"],
                 preprocessing=fitted,
             )
+            warn_of(Notice._of(notice) for notice in json.loads(told))
+            return margins
         if not self.facts["plain"]:
             # A model of the command line, whose schema encodes the numbers of the table.
-            return _engine.margins(
+            margins, _ = _engine.margins(
                 table(x, schema=self.facts["schema"]),
                 self.coef,
                 self.intercept,
                 row_map=self.facts["row_map"],
                 row_norm=self.facts["row_norm"],
             )
+            return margins
         if hasattr(x, "tocsr"):
             return self._sparse(x)
         rows = max(1, _BLOCK // max(1, x.shape[1]))

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::{Code, Error};
+use efface::{Code, Error, in_words};
 
 use crate::arguments::TableArguments;
 use crate::failure::{Failure, Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
+use crate::words::FLAGS;
 
 /// Predict the label of each row
 ///
 /// Writes CSV with a header: position (counted from 0), id, prediction, and for classes the
-/// probability of each, in a column `p(CLASS)`. With `--json`, an object a line.
+/// probability of each, in a column `p(CLASS)`. With `--json`, an object a line. Texts in columns of
+/// numbers or dates count as missing, and a note on standard error tells how many there were.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -52,7 +54,12 @@ impl Predict {
         });
         match (unwritten, done) {
             (Some(failure), _) => Err(failure),
-            (None, done) => Ok(done.map(|()| Outcome::Done)?),
+            (None, done) => {
+                for notice in done? {
+                    output.notice(&in_words(&notice.message, &FLAGS));
+                }
+                Ok(Outcome::Done)
+            }
         }
     }
 }

@@ -56,3 +56,19 @@ fn errors_are_set_beside_those_of_the_mean() {
     let told = w.efface("evaluate m.efface data.csv").done().stdout;
     assert!(told.contains("always the mean: "), "{told}");
 }
+
+#[test]
+fn texts_among_numbers_to_predict_are_counted_on_standard_error() {
+    let w = Workshop::new();
+    let mut text = String::from("size,y\n");
+    (0..60).for_each(|row| text += &format!("{},{}\n", row % 7, row % 2));
+    w.write("data.csv", text);
+    w.efface("train data.csv --label y -o m.efface").done();
+    w.write("rows.csv", "size\n3\n3 kg\ntall\nunknown\n");
+    let ran = w.efface("predict m.efface rows.csv").done();
+    assert_eq!(ran.stdout.lines().count(), 5);
+    let note = "note: 2 rows have a text in the column `size` that is no number";
+    assert!(ran.stderr.starts_with(note), "{ran:?}");
+    w.write("plain.csv", "size\n3\n4\n");
+    assert_eq!(w.efface("predict m.efface plain.csv").done().stderr, "");
+}

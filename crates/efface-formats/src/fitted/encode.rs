@@ -6,7 +6,7 @@ use super::code::{Code, CodeForm, Plan};
 use super::learned::Target;
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
-use super::tally::{days, moment, numeric};
+use super::tally::{days, is_stray, moment, numeric};
 use super::{Fitted, FittedTarget, number, words};
 use crate::error::RawFault;
 use crate::schema::{Row, Storage, hashing};
@@ -87,6 +87,33 @@ impl Fitted {
         }
         let pairs = rows.zip(out.chunks_exact_mut(width));
         pairs.into_iter().try_for_each(|(row, out)| self.encode_dense_into(raw.row(row), out))
+    }
+
+    /// Adds a raw row to the numbers of rows, by named column, with a text that is no number or no time in
+    /// a column of these and so counts as missing; none for arrays. Words that say that there is no value
+    /// are no such texts.
+    ///
+    /// # Errors
+    /// A damaged row.
+    pub fn count_strays(&self, raw: &[u8], counts: &mut Vec<u64>) -> Result<(), RawFault> {
+        let Plan::Named(codes) = &*self.plan else { return Ok(()) };
+        counts.resize(codes.len(), 0);
+        let mut reader = Reader::new(raw);
+        reader.target()?;
+        for (code, count) in codes.iter().zip(counts) {
+            if reader.single().is_some() {
+                continue;
+            }
+            let cell = reader.cell()?;
+            let read = match code.form {
+                _ if cell == RawCell::Missing => true,
+                CodeForm::Number { notation, .. } => numeric(cell, notation).is_some(),
+                CodeForm::Time { order, .. } => moment(cell, order).is_some(),
+                _ => true,
+            };
+            *count += u64::from(!read && is_stray(cell));
+        }
+        Ok(())
     }
 
     /// The target of a raw row.

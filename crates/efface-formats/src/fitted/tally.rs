@@ -342,7 +342,7 @@ pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
 }
 
 /// Whether a cell that is no number and no time holds a text that does not say that there is no value.
-fn is_stray(cell: RawCell<'_>) -> bool {
+pub(super) fn is_stray(cell: RawCell<'_>) -> bool {
     !matches!(cell, RawCell::Text(text) if amount::says_none(text))
 }
 

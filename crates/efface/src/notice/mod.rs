@@ -11,7 +11,9 @@ use serde::Serialize;
 
 pub(crate) use of_names::ids_learnt;
 pub(crate) use of_plan::{Sizes, of_plan};
-pub(crate) use of_rows::{Clipped, as_regression, constant, left_out, of_clipped, of_columns};
+pub(crate) use of_rows::{
+    Clipped, as_regression, constant, left_out, of_clipped, of_columns, strays_in_rows,
+};
 
 /// A code and what it means here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::{Fitted, RawRows};
+use efface_formats::{ColumnKind, Fitted, RawRows};
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
@@ -83,16 +83,7 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             notices.push(Notice::new(NoticeCode::ColumnChanged, message));
         }
         if column.strays > earlier.map_or(0, |earlier| earlier.strays) {
-            let (records, texts) = match column.strays {
-                1 => ("1 record has".to_owned(), "it counts"),
-                count => (format!("{count} records have"), "they count"),
-            };
-            let kind = if column.kind == Some("times") { "date" } else { "number" };
-            let message = format!(
-                "{records} a text in the column `{name}` that is no {kind}, as the other values are, \
-                 and {texts} as missing there; correct such texts where they hold a {kind}"
-            );
-            notices.push(Notice::new(NoticeCode::TextsMissing, message));
+            notices.push(texts_missing(column.strays, "record", &column));
         }
         if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
             let least = now.rules().min_records;
@@ -105,6 +96,26 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
         }
     }
     notices
+}
+
+/// Texts that count as missing in rows to predict, whose number is `counts` by column.
+pub(crate) fn strays_in_rows(found: &Fitted, counts: &[u64]) -> Vec<Notice> {
+    let counted = found.kinds().into_iter().zip(counts).filter(|(_, count)| **count > 0);
+    counted.map(|(column, count)| texts_missing(*count, "row", &column)).collect()
+}
+
+fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
+    let (rows, texts) = match count {
+        1 => (format!("1 {thing} has"), "it counts"),
+        count => (format!("{count} {thing}s have"), "they count"),
+    };
+    let kind = if column.kind == Some("times") { "date" } else { "number" };
+    let message = format!(
+        "{rows} a text in the column `{}` that is no {kind}, as the other values are, and {texts} as \
+         missing there; correct such texts where they hold a {kind}",
+        column.name
+    );
+    Notice::new(NoticeCode::TextsMissing, message)
 }
 
 /// Columns from which nothing can be learnt, since all records have the same in them.

@@ -189,16 +189,20 @@ fn rows_are_predicted_as_they_come() {
     assert!(scores.accuracy.unwrap() > 0.9, "{scores:?}");
 
     let path = world.path("new.csv");
-    std::fs::write(&path, "income,work,age,joined\n,volcano,,\n41000,office,31,2021-03-04\n")
-        .unwrap();
+    let lines =
+        "income,work,age,joined\n,volcano,,\n41000,office,31,2021-03-04\nca 5,office,NA,soon\n";
+    std::fs::write(&path, lines).unwrap();
     let mut labels = Vec::new();
     let rows = Source { path: Some(path), ..Source::default() };
-    predict(&vault, &rows, &mut |p| {
+    let notices = predict(&vault, &rows, &mut |p| {
         labels.push(p.prediction);
         Ok(())
-    })
-    .unwrap();
-    assert_eq!(labels.len(), 2);
+    });
+    assert_eq!(labels.len(), 3);
+    let told: Vec<String> = notices.unwrap().into_iter().map(|notice| notice.message).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().any(|told| told.starts_with("1 row has a text in the column `income`")));
+    assert!(told.iter().any(|told| told.contains("`joined` that is no date")), "{told:?}");
     let text = world.run(|s| export(&vault, ExportFormat::Json, s)).unwrap();
     assert!(String::from_utf8(text).unwrap().contains("preprocessing"));
     assert!(status(&vault).unwrap().preprocessing.iter().any(|line| line.starts_with("age")));
