@@ -56,7 +56,7 @@ pub(crate) fn margins<'py>(
     })?;
     let outputs = intercept.len();
     let shape = [all.len() / outputs.max(1), outputs];
-    let notices = in_words(&json(&notices)?, &PARAMETERS);
+    let notices = json(&notices)?;
     Ok((PyArray1::from_vec(py, all).reshape(shape)?, notices))
 }
 
