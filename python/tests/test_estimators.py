@@ -175,7 +175,8 @@ def engines_margins(model: Any, X: Any) -> NDArray[np.float64]:
 
     coef, intercept, _ = model.vault_.weights()
     parameters = {"row_map": model.row_map, "row_norm": model.row_norm or 1.0}
-    return _engine.margins(table(X), coef, intercept, **parameters)
+    margins, _ = _engine.margins(table(X), coef, intercept, **parameters)
+    return margins
 
 
 def test_regression_is_in_units_of_y(people: People) -> None:

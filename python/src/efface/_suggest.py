@@ -118,10 +118,10 @@ def suggest(
 ) -> Suggestion:
     """Look at a table and suggest what to train on it.
 
-    The planner is asked (:func:`plan`) for the choice that meets the target at the least cost; labels
-    that are numbers, more than 20 of them or not whole, make a regression. Nothing is trained or kept.
-    What the suggestion shows of the table is as private as the table; the settings follow from its
-    sizes and the task.
+    The planner is asked (:func:`plan`) for the choice that meets the target at the least cost;
+    labels that are numbers, more than 20 of them or not whole, make a regression. Nothing is
+    trained or kept. What the suggestion shows of the table is as private as the table; the settings
+    follow from its sizes and the task.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def suggest(
     Raises
     ------
     Refused
-        If there is nothing to learn, as where all labels are one class, or if no mechanism meets the
-        target.
+        If there is nothing to learn, as where all labels are one class, or if no mechanism meets
+        the target.
     InputError
         If table or settings break a rule.
 

@@ -380,8 +380,8 @@ def plan(
 
     Each choice is what a training with its settings would fix, by the same search for noise,
     distance and steps; its claims are computed from what it would release. Nothing but sizes is
-    used: ``n`` and ``d``, or those of ``X``. For a table it is what training would do with it: fitted
-    preprocessing unless a setting asks for declared; sizes alone are of declared rows unless
+    used: ``n`` and ``d``, or those of ``X``. For a table it is what training would do with it:
+    fitted preprocessing unless a setting asks for declared; sizes alone are of declared rows unless
     ``settings={"preprocess": "fitted"}``. :func:`suggest` also takes data frames.
 
     Parameters
