@@ -3,8 +3,8 @@
 #![allow(dead_code)]
 
 use efface_formats::{
-    Features, Fitted, Format, FrameRequest, Layout, Limits, RawRows, ReadOptions, Record, RowMap,
-    RowMapMode, Rules, Schema, Sink, SinkError, Summary, draft_from, read_from, row_norm,
+    Features, Fitted, Format, Frame, FrameRequest, Layout, Limits, RawRows, ReadOptions, Record,
+    RowMap, RowMapMode, Rules, Schema, Sink, SinkError, Summary, draft_from, read_from, row_norm,
 };
 
 /// Checks every row.
@@ -106,10 +106,87 @@ fn raw(format: Format, bytes: &[u8]) {
         assert!(rows.is_empty() || !options.label_required);
         return;
     };
+    encodes(&fitted, &rows);
+}
+
+/// What is fitted turns every row of its frame into finite numbers, as many as it says.
+fn encodes(fitted: &Fitted, rows: &RawRows) {
     let mut row = fitted.buffer();
     for raw in rows.iter() {
         assert!(fitted.encode(raw, &mut row).is_ok(), "{raw:?}");
         assert!(row.features().values().iter().all(|value| value.is_finite()));
+        match row.features() {
+            Features::Dense(values) => assert_eq!(values.len(), fitted.width() as usize),
+            Features::Sparse { indices, .. } => {
+                assert!(indices.windows(2).all(|pair| pair[0] < pair[1]));
+                assert!(indices.iter().all(|&at| at < fitted.width()));
+            }
+        }
+        assert!(fitted.target(raw).is_ok());
+    }
+}
+
+/// Rows of a vault, each behind its length in one byte; those that are none of the frame are refused.
+fn stored(frame: Frame, mut bytes: &[u8]) -> RawRows {
+    let mut rows = RawRows::new(frame);
+    while let [length, rest @ ..] = bytes {
+        let (row, rest) = rest.split_at(usize::from(*length).min(rest.len()));
+        let before = rows.len();
+        let accepted = rows.push(row).is_ok();
+        assert_eq!(rows.len(), before + usize::from(accepted));
+        bytes = rest;
+    }
+    rows
+}
+
+/// The first line and what follows it.
+fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
+}
+
+/// Fits to stored rows: a line with the JSON of their frame, then the rows. What is fitted reads back,
+/// and forgets rows that are removed. Returns how many rows were accepted.
+pub(crate) fn rows(bytes: &[u8]) -> usize {
+    let (line, rest) = first_line(bytes);
+    let Ok(frame) = serde_json::from_slice(line) else { return 0 };
+    let rows = stored(frame, rest);
+    for regression in [false, true] {
+        let small = Rules { min_records: 1, max_categories: 3, text_width: 8, ..Rules::default() };
+        let rules = Rules { regression, ..small };
+        let Ok(fitted) = Fitted::fit(&rows, &rules) else { continue };
+        encodes(&fitted, &rows);
+        fitted_reads_back(&fitted);
+        let mut fewer = rows.clone();
+        fewer.remove(&[0]);
+        let mut never = RawRows::new(rows.frame().clone());
+        assert!(rows.iter().skip(1).all(|row| never.push(row).is_ok()));
+        let [forgot, never] = [fewer, never].map(|rows| Fitted::fit(&rows, &rules));
+        assert_eq!(forgot, never);
+    }
+    rows.len()
+}
+
+/// Reads fitted preprocessing as a vault keeps it: a line of JSON, then rows to encode. Returns whether
+/// it was accepted.
+pub(crate) fn fitted(bytes: &[u8]) -> bool {
+    let (line, rest) = first_line(bytes);
+    let Ok(fitted) = serde_json::from_slice::<Fitted>(line) else { return false };
+    fitted_reads_back(&fitted);
+    assert!(!fitted.describe().is_empty());
+    // Names of more would take more memory than the target may.
+    if fitted.width() <= 1 << 12 {
+        assert_eq!(fitted.feature_names().len(), fitted.width() as usize);
+    }
+    encodes(&fitted, &stored(fitted.frame().clone(), rest));
+    true
+}
+
+fn fitted_reads_back(fitted: &Fitted) {
+    let again = serde_json::to_string(fitted).map(|text| serde_json::from_str::<Fitted>(&text));
+    match again {
+        Ok(Ok(again)) => assert_eq!(&again, fitted),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -59,3 +59,17 @@ fn schema() {
         promises::schema(&bytes);
     }
 }
+
+/// Stored rows, of which some are well-formed and some are not.
+#[test]
+fn rows() {
+    let accepted: Vec<bool> = inputs("rows").iter().map(|b| promises::rows(b) > 0).collect();
+    assert!(accepted.contains(&true) && accepted.contains(&false), "{accepted:?}");
+}
+
+/// Stored preprocessing, of which some is well-formed and some is not.
+#[test]
+fn fitted() {
+    let accepted: Vec<bool> = inputs("fitted").iter().map(|b| promises::fitted(b)).collect();
+    assert!(accepted.contains(&true) && accepted.contains(&false), "{accepted:?}");
+}

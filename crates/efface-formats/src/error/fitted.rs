@@ -23,7 +23,7 @@ pub enum RawFault {
 }
 
 /// Why preprocessing cannot be fitted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitFault {
     /// No rows at all.
@@ -62,6 +62,12 @@ pub enum FitFault {
         got: u64,
         /// Most allowed.
         most: u64,
+    },
+    /// A divisor of an array by which no number can be divided.
+    #[error("the divisor of an array must be above 0 and at most 1e300, got {got}")]
+    Divisor {
+        /// The divisor of the frame.
+        got: f64,
     },
     /// A row that is damaged.
     #[error("record {row}: {fault}")]

@@ -40,6 +40,7 @@ impl Fitted {
         threads: NonZero<usize>,
     ) -> Result<Self, FitFault> {
         rules.check()?;
+        rows.frame().check()?;
         let records = rows.len() as u64;
         match records {
             0 => return Err(FitFault::NoRecords),

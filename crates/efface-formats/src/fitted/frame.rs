@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::learned::YEARS;
+use super::number::LARGEST;
 use super::{Rules, exact};
+use crate::error::FitFault;
 use crate::record::FeatureNames;
 
 /// What the rows of a model are made of, fixed for its life. It depends on names, types and options,
@@ -88,6 +90,21 @@ impl Frame {
             Self::Matrix { width, first, .. } => {
                 FeatureNames::Numbered { first: *first, count: *width }
             }
+        }
+    }
+
+    /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its
+    /// divisor is one.
+    pub(super) fn check(&self) -> Result<(), FitFault> {
+        match *self {
+            Self::Columns(_) => Ok(()),
+            Self::Matrix { width, .. } if u64::from(width) > WIDEST => {
+                Err(FitFault::Wide { got: u64::from(width), most: WIDEST })
+            }
+            Self::Matrix { divide, .. } if !(f64::MIN_POSITIVE..=LARGEST).contains(&divide) => {
+                Err(FitFault::Divisor { got: divide })
+            }
+            Self::Matrix { .. } => Ok(()),
         }
     }
 

@@ -244,19 +244,19 @@ impl Learned {
     /// Checks what was read back: nobody may hand in sums that cannot be.
     pub(super) fn check(&self) -> Result<(), FittedError> {
         let records = self.records;
-        self.rules.check().map_err(|fault| FittedError(fault.to_string()))?;
+        let checked = self.rules.check().and_then(|()| self.frame.check());
+        checked.map_err(|fault| FittedError(fault.to_string()))?;
         ensure((1..=sums::MOST).contains(&records), "the number of records is out of range")?;
         match (&self.frame, &self.columns) {
             (Frame::Columns(frame), Columns::Named(columns)) => {
                 ensure(frame.len() == columns.len(), "columns are missing")?;
                 columns.iter().try_for_each(|column| column.check(&self.rules, records))?;
             }
-            (Frame::Matrix { width, sparse, divide, .. }, Columns::Matrix(matrix)) => {
+            (Frame::Matrix { width, sparse, .. }, Columns::Matrix(matrix)) => {
                 let width = *width as usize;
                 let lengths = [matrix.means.len(), matrix.scales.len()];
                 let means = if *sparse { 0 } else { width };
                 ensure(lengths == [means, width], "columns are missing")?;
-                ensure(divide.is_finite() && *divide > 0.0, "the divisor is out of range")?;
                 let means = matrix.means.iter().copied();
                 let means = means.chain(std::iter::repeat(Exact(0.0)));
                 let mut pairs = means.zip(&matrix.scales);

@@ -1,6 +1,9 @@
 //! Damaged files: every parser ends with rows or an error, never with a panic, and never hands
 //! over a row that breaks the promises of the layout.
 
+use std::fs;
+use std::path::Path;
+
 use efface_formats::{Format, read_from};
 use proptest::prelude::*;
 use zip::CompressionMethod;
@@ -27,6 +30,14 @@ fn seeds() -> Vec<(Format, Vec<u8>)> {
     #[cfg(feature = "parquet")]
     let seeds = [seeds, super::columnar::seeds()].concat();
     seeds
+}
+
+/// The fuzz corpus of a target.
+fn stored(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
 /// One change to a file.
@@ -92,6 +103,24 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..300),
     ) {
         promises::table(format, &bytes);
+    }
+
+    #[test]
+    fn damaged_rows_and_preprocessing_do_no_harm(
+        seed in any::<prop::sample::Index>(),
+        changes in prop::collection::vec(change(), 1..6),
+    ) {
+        for (name, read) in [
+            ("rows", (|bytes| { promises::rows(bytes); }) as fn(&[u8])),
+            ("fitted", |bytes| { promises::fitted(bytes); }),
+        ] {
+            let seeds = stored(name);
+            let mut bytes = seeds[seed.index(seeds.len())].clone();
+            for change in &changes {
+                apply(&mut bytes, change);
+            }
+            read(&bytes);
+        }
     }
 
     #[test]

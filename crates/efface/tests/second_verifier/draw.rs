@@ -17,8 +17,10 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
-/// How far a dishonest number is from the honest one, relatively: well beyond the margin of 1e-9
-/// by which each stage of the accounting rounds up.
+/// How far a dishonest number is from the honest one: well beyond the margin of 1e-9 by which each
+/// stage of the accounting rounds up. An epsilon is so far off, relatively, and once more in itself:
+/// margins are those of mu, of distances and of ln delta, and of a small epsilon they may be more
+/// than 1e-9 of it.
 const LIE: f64 = 1e-7;
 
 /// Random numbers, and what is made of them.
@@ -333,12 +335,15 @@ impl Draw {
     pub(super) fn lie(&mut self, claims: &mut [Claim]) {
         let position = self.0.next_u64() as usize % claims.len();
         let claim = &mut claims[position];
-        let number = match self.0.next_u64() % 3 {
-            0 => &mut claim.epsilon,
-            1 if claim.mu.is_some() => claim.mu.as_mut().unwrap(),
-            _ => &mut claim.advantage,
+        let (number, off) = match self.0.next_u64() % 3 {
+            0 => (&mut claim.epsilon, LIE),
+            1 if claim.mu.is_some() => (claim.mu.as_mut().unwrap(), 0.0),
+            _ => (&mut claim.advantage, 0.0),
         };
-        number.0 *= 1.0 - LIE;
+        let worse = number.0 * (1.0 - LIE) - off;
+        if worse > 0.0 {
+            number.0 = worse;
+        }
         claim.words = in_words(claim);
     }
 }
