@@ -102,6 +102,7 @@ def test_requests_on_one_vault_from_threads_are_served_or_told_to_wait(
             vault.delete(ids=[f"row:{number}"])
         except efface.VaultBusy as busy:
             assert busy.code == "in-use"
+            assert "try again later" in str(busy) and "wait" not in str(busy)
             return False
         return True
 

@@ -14,7 +14,11 @@ pub(crate) fn exit(outcome: Result<Outcome>, output: &mut Output) -> ExitCode {
         Ok(Outcome::DoesNotHold) => ExitCode::from(1),
         Ok(Outcome::Undecided) => ExitCode::from(2),
         Err(Failure::Error(error)) => {
-            output.error(error.code(), error.message(), error.what_to_do(), error.names());
+            let hint = match error.kind() {
+                Kind::Busy => Some("try again later, or wait for it with `--wait SECONDS`"),
+                _ => error.what_to_do(),
+            };
+            output.error(error.code(), error.message(), hint, error.names());
             match error.kind() {
                 Kind::Refused => ExitCode::from(1),
                 Kind::Input | Kind::Storage | Kind::Interrupted => ExitCode::from(2),

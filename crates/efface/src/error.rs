@@ -54,8 +54,7 @@ impl Error {
     /// Another program has the vault.
     #[must_use]
     pub fn busy(message: impl Into<String>) -> Self {
-        Self::of(Kind::Busy, Code::InUse, message.into())
-            .hint("try again later, or wait for it with `§wait SECONDS`")
+        Self::of(Kind::Busy, Code::InUse, message.into()).hint("try again later")
     }
 
     /// The user interrupted.

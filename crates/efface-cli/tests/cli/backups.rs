@@ -3,7 +3,10 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::table::{Label, table};
+use serde_json::Value;
+
+use crate::table::{Draws, Label, table};
+use crate::traces::{Form, Planted, found, train};
 use crate::workshop::Workshop;
 
 fn trained() -> Workshop {
@@ -76,4 +79,47 @@ fn a_request_waits_for_the_one_before() {
     drop(held);
     assert!(patient.wait().unwrap().success());
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 59);
+}
+
+/// Four deletions at once, with a model of raw rows: each is served after the one before, and who
+/// reads meanwhile sees the model and the rows of one version.
+#[test]
+fn requests_that_meet_are_served_one_after_the_other() {
+    let mut draws = Draws::new(31);
+    let records: Vec<_> = (0..800)
+        .map(|row| Planted::of(Form::Raw, &format!("person-{}", row / 4), &mut draws))
+        .collect();
+    let w = Workshop::new();
+    train(&w, &records, "");
+    let table = w.outside("data.csv");
+    let children: Vec<_> = (0..4)
+        .map(|person| {
+            let subject = format!("person-{person}");
+            let words = ["delete", "m.efface", "--subject", &subject, "--wait", "600", "--json"];
+            w.command(&words).spawn().unwrap()
+        })
+        .collect();
+    for _ in 0..3 {
+        let status = w.efface("status m.efface --json").done().json();
+        let [records, version] = ["records", "version"].map(|name| status[name].as_u64().unwrap());
+        assert_eq!(records, 800 - 4 * (version - 1), "{status}");
+        let predicted = w.run(&["predict", "m.efface", table.to_str().unwrap()]).done();
+        assert_eq!(predicted.stdout.lines().count(), 801);
+    }
+    let mut versions: Vec<u64> = children
+        .into_iter()
+        .map(|child| {
+            let output = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{stderr}");
+            let served: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(served["records"], 4, "{served}");
+            served["version"].as_u64().unwrap()
+        })
+        .collect();
+    versions.sort_unstable();
+    assert_eq!(versions, [2, 3, 4, 5]);
+    let gone: Vec<_> = records[..16].iter().flat_map(Planted::record).collect();
+    assert_eq!(found(&w, &gone), 0);
+    w.run(&["ledger", "verify", "m.efface", "--key", &w.public_key()]).done();
 }

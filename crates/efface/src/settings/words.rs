@@ -18,7 +18,7 @@ pub const MARK: char = '§';
 const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
-const INPUTS: [&str; 26] = [
+const INPUTS: [&str; 25] = [
     "classes",
     "d",
     "deletions-per-month",
@@ -40,7 +40,6 @@ const INPUTS: [&str; 26] = [
     "schema",
     "subject",
     "vault",
-    "wait",
     "weight",
     "column",
     "width",
