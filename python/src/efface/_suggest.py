@@ -46,7 +46,7 @@ class Suggestion:
         Why this mechanism, a sentence each.
     notices : tuple of Notice
         What to know before training: columns that name records, texts among numbers, columns of one
-        value, noise that outweighs the data.
+        value, few records, noise that outweighs the data.
     preprocessing : tuple of str
         What each column becomes, a line each; private, as they are statistics of the records.
     plan : Plan

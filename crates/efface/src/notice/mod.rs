@@ -12,7 +12,7 @@ use serde::Serialize;
 pub(crate) use of_names::ids_learnt;
 pub(crate) use of_plan::{Sizes, of_plan};
 pub(crate) use of_rows::{
-    Clipped, as_regression, constant, left_out, of_clipped, of_columns, strays_in_rows,
+    Clipped, as_regression, constant, few_records, left_out, of_clipped, of_columns, strays_in_rows,
 };
 
 /// A code and what it means here.
@@ -54,6 +54,8 @@ pub enum NoticeCode {
     ColumnLeftOut,
     /// Columns have one value in all records.
     ColumnConstant,
+    /// There are no more records than numbers in a row.
+    FewRecords,
     /// A column is taken for something else than before the request.
     ColumnChanged,
     /// Texts in a column of numbers or times that are none count as missing.
@@ -91,6 +93,7 @@ impl NoticeCode {
             Self::IdLearnt => "id-learnt",
             Self::ColumnLeftOut => "column-left-out",
             Self::ColumnConstant => "column-constant",
+            Self::FewRecords => "few-records",
             Self::ColumnChanged => "column-changed",
             Self::TextsMissing => "texts-missing",
             Self::RowsLeftOut => "rows-left-out",
@@ -123,6 +126,7 @@ impl NoticeCode {
             | Self::Moved => true,
             Self::RegressionChosen
             | Self::ColumnConstant
+            | Self::FewRecords
             | Self::RowsLeftOut
             | Self::ServedBefore
             | Self::NotCompared

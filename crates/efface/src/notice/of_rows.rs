@@ -118,6 +118,16 @@ fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
     Notice::new(NoticeCode::TextsMissing, message)
 }
 
+/// As many numbers in a row as there are records, or more.
+pub(crate) fn few_records(found: &Fitted) -> Option<Notice> {
+    let (records, width) = (found.records(), u64::from(found.width()));
+    let message = format!(
+        "{records} records of {width} features: weights can be found that fit any labels of so few, so \
+         judge the model on other rows; more records help, or fewer columns (`§ignore COLUMN`)"
+    );
+    (records <= width).then(|| Notice::new(NoticeCode::FewRecords, message))
+}
+
 /// Columns from which nothing can be learnt, since all records have the same in them.
 pub(crate) fn constant(rows: &RawRows) -> Option<Notice> {
     let names = rows.frame().feature_columns();

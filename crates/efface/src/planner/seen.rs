@@ -4,7 +4,7 @@ use efface_formats::{Fitted, RawRows};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::notice::{Notice, Sizes, constant, ids_learnt, of_columns, of_plan};
+use crate::notice::{Notice, Sizes, constant, few_records, ids_learnt, of_columns, of_plan};
 use crate::plan::{Facts, Plan};
 
 /// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
@@ -13,7 +13,8 @@ use crate::plan::{Facts, Plan};
 pub struct Seen {
     /// One line for each column and one for the target.
     pub preprocessing: Vec<String>,
-    /// What to know before training: those that training would tell, and columns of one value.
+    /// What to know before training: those that training would tell, columns of one value,
+    /// and few records.
     pub notices: Vec<Notice>,
 }
 
@@ -23,6 +24,7 @@ impl Seen {
         notices.extend(ids_learnt(rows, found));
         notices.extend(of_columns(None, found));
         notices.extend(constant(rows));
+        notices.extend(few_records(found));
         Self { preprocessing: found.describe(), notices }
     }
 

@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, planned};
 use crate::error::Kind;
+use crate::notice::NoticeCode;
 use crate::planner::{About, Advice, Fixed, Sizes, chosen};
 use crate::settings::Settings;
 use crate::source::Source;
@@ -206,4 +207,25 @@ fn numbers_as_labels_and_sizes_alone_are_planned_for_as_trainings_take_them() {
     let declared =
         planned(&About::Sizes(Sizes { classes: 2, ..sizes }), Settings::default(), 10.0, &[1]);
     assert!(declared.unwrap().choices.iter().any(|choice| choice.name == "noisy-gd"));
+}
+
+#[test]
+fn no_more_records_than_features_are_told_of() {
+    let bench = Bench::new();
+    let header: Vec<String> = (0..12).map(|column| format!("a{column}")).collect();
+    for (rows, expected) in [(8, true), (12, true), (13, false)] {
+        let mut text = format!("{},y\n", header.join(","));
+        for row in 0..rows {
+            let cells = (0..12).map(|column| format!("{}", (row * 7 + column * 5) % 11));
+            text += &format!("{},{}\n", cells.collect::<Vec<_>>().join(","), row % 2);
+        }
+        let path = Some(bench.file("wide.csv", &text));
+        let source = Source { path, label: Some("y".into()), ..Source::default() };
+        let advice = planned(&About::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+        let told = advice.seen.notices.iter().find(|told| told.code == NoticeCode::FewRecords);
+        assert_eq!(told.is_some(), expected, "{rows}");
+        if let Some(told) = told {
+            assert!(told.message.starts_with(&format!("{rows} records of 12 features")));
+        }
+    }
 }
