@@ -47,11 +47,11 @@ def test_rows_are_checked_with_the_key_where_it_is_at_hand(
     assert examined, str(examined)
     assert vault.verify(key=key)
     with sqlite3.connect(vault.path) as connection:
-        connection.execute("UPDATE record SET target = 1 - target WHERE id = 'id-60'")
+        connection.execute("UPDATE block SET features = zeroblob(length(features))")
     for verdict in (vault.doctor(), vault.verify(key=key), vault.verify(key=key, whole=True)):
         assert verdict.outcome == "fails"
         failed = {check.name: check.reason for check in verdict.checks if check.outcome == "fails"}
-        assert "row 61 of the vault was changed" in failed["rows"]
+        assert "rows 1 to 8 of the vault" in failed["rows"]
     # Without the key the rows are counted, and an examination says that it is not complete.
     own_key.rename(tmp_path / "elsewhere.toml")
     without = efface.Vault(vault.path)
@@ -65,14 +65,15 @@ def test_rows_are_checked_with_the_key_where_it_is_at_hand(
 def test_a_damaged_vault_still_erases(people: People, tmp_path: Path) -> None:
     vault = trained(people, tmp_path / "m.efface")
     with sqlite3.connect(vault.path) as connection:
-        connection.execute("UPDATE record SET subject = 'who-1', id = 'x' WHERE id = 'id-9'")
+        (head,) = connection.execute("SELECT head FROM block").fetchone()
+        connection.execute("UPDATE block SET head = ?", (head.replace(b"id-9", b"id-x", 1),))
     with pytest.raises(efface.StorageError, match="`release=False` still erases") as raised:
         vault.delete(subjects=["who-3"])
     assert raised.value.code == "damaged"
     assert "`doctor()` says what" in str(raised.value)
-    with pytest.warns(efface.DamagedVaultWarning, match="the vault was damaged: 1 row"):
+    with pytest.warns(efface.DamagedVaultWarning, match="the vault was damaged: 8 rows"):
         erasure = vault.erase(subjects=["who-3"])
-    assert (erasure.records, erasure.damaged, erasure.missing) == (2, 1, 0)
+    assert (erasure.records, erasure.damaged, erasure.missing) == (0, 8, 0)
     assert "was damaged" in str(erasure)
     key = vault.public_key
     assert erasure.verify(key=key, vault=vault.path)
@@ -81,12 +82,16 @@ def test_a_damaged_vault_still_erases(people: People, tmp_path: Path) -> None:
     # A model in memory goes the same way.
     model = efface.UnlearningClassifier().fit(people.X, people.y, ids=people.ids)
     with sqlite3.connect(model.status()["path"]) as connection:
-        connection.execute("DELETE FROM record WHERE id = 'id-9'")
+        (head,) = connection.execute("SELECT head FROM block").fetchone()
+        head = bytearray(head)
+        # The tenth row is no longer present; with it, the eight rows that share its checksum go.
+        head[(12 if head[4] & 1 else 8) + 1] ^= 1 << 1
+        connection.execute("UPDATE block SET head = ?, rows = rows - 1", (bytes(head),))
     with pytest.warns(efface.DamagedVaultWarning, match="1 row was missing"):
         erased = efface.forget(model, ids="id-3", release=False)
     (entry,) = erased.certificates.values()
     assert isinstance(entry, efface.Erasure)
-    assert (entry.records, entry.damaged, entry.missing) == (1, 0, 1)
+    assert (entry.records, entry.damaged, entry.missing) == (1, 7, 1)
 
 
 def test_a_head_is_taken_as_it_is_shown(people: People, tmp_path: Path) -> None:

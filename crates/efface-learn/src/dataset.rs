@@ -142,6 +142,24 @@ impl Dataset {
         }
     }
 
+    /// Appends all records of a data set of the same shape.
+    ///
+    /// # Errors
+    /// Rows of another kind or with another number of columns, or no memory: use nothing of the data
+    /// set then.
+    pub fn append(&mut self, from: &Self) -> Result<(), DatasetError> {
+        self.x.append(&from.x)?;
+        for (own, new) in [
+            (&mut self.y, &from.y),
+            (&mut self.norms, &from.norms),
+            (&mut self.sample_weights, &from.sample_weights),
+        ] {
+            make_room(own, new.len());
+            own.extend_from_slice(new);
+        }
+        Ok(())
+    }
+
     /// Removes records by position (ascending, without repetition), keeping the order of the rest.
     ///
     /// # Errors
@@ -206,15 +224,21 @@ fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
 
-/// Appends a value; memory that the values outgrow is wiped before it is given back.
+/// Appends a value.
 fn append(values: &mut Vec<f64>, value: f64) {
-    if values.len() == values.capacity() {
-        let mut larger = Vec::with_capacity((2 * values.capacity()).max(64));
+    make_room(values, 1);
+    values.push(value);
+}
+
+/// Makes room for more values; memory that they outgrow is wiped before it is given back.
+fn make_room(values: &mut Vec<f64>, more: usize) {
+    let needed = values.len().saturating_add(more);
+    if needed > values.capacity() {
+        let mut larger = Vec::with_capacity((2 * values.capacity()).max(needed).max(64));
         larger.extend_from_slice(values);
         values.zeroize();
         *values = larger;
     }
-    values.push(value);
 }
 
 /// The norm of a row, not below the exact one and the least such float but for errors of about

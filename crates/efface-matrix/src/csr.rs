@@ -93,6 +93,20 @@ impl Csr {
         self.append(indices, values)
     }
 
+    /// Appends all rows of a matrix of as many columns.
+    ///
+    /// # Errors
+    /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
+    pub fn append_rows(&mut self, rows: &Self) -> Result<(), PushError> {
+        if rows.cols != self.cols {
+            return Err(PushError::Length { columns: self.cols, got: rows.cols });
+        }
+        (0..rows.rows()).try_for_each(|row| {
+            let (indices, values) = rows.row(row);
+            self.append(indices, values)
+        })
+    }
+
     /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order.
     /// Segments that held a removed row are closed up in place, what lay behind is overwritten
     /// with zeros, and neighbours that then fit into one segment are merged.

@@ -91,6 +91,21 @@ impl Dense {
             return Err(PushError::Length { columns: self.cols, got: row.len() });
         }
         check_finite(row.iter().map(|value| f64::from(*value)), |column| column)?;
+        self.append_row(row)
+    }
+
+    /// Appends all rows of a matrix of as many columns.
+    ///
+    /// # Errors
+    /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
+    pub fn append(&mut self, rows: &Self) -> Result<(), PushError> {
+        if rows.cols != self.cols {
+            return Err(PushError::Length { columns: self.cols, got: rows.cols });
+        }
+        (0..rows.rows).try_for_each(|row| self.append_row(rows.row(row)))
+    }
+
+    fn append_row(&mut self, row: &[f32]) -> Result<(), PushError> {
         if self.rows == self.blocks.len() * self.block_rows {
             let block = Block::allocate(self.stride, self.block_rows)?;
             self.blocks.push(block);

@@ -111,6 +111,23 @@ impl Matrix {
         }
     }
 
+    /// Appends all rows of a matrix of the same kind and as many columns.
+    ///
+    /// # Errors
+    /// As [`Dense::append`] and [`Csr::append_rows`]; and when dense meets sparse.
+    pub fn append(&mut self, rows: &Self) -> Result<(), PushError> {
+        match (self, rows) {
+            (Self::Dense(own), Self::Dense(rows)) => own.append(rows),
+            (Self::Sparse(own), Self::Sparse(rows)) => own.append_rows(rows),
+            (Self::Dense(_), Self::Sparse(_)) => {
+                Err(PushError::Kind { expected: "dense", got: "sparse" })
+            }
+            (Self::Sparse(_), Self::Dense(_)) => {
+                Err(PushError::Kind { expected: "sparse", got: "dense" })
+            }
+        }
+    }
+
     /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order,
     /// and what lay behind is overwritten with zeros.
     ///

@@ -41,15 +41,17 @@ fn costs(place: &Path, records: u64, size: usize) {
         created_at: String::new(),
         config_json: "{}".into(),
         public_key: keyring.public_key(),
+        block_rows: efface_vault::rows_per_block(size as u64),
     };
     let rows: Vec<_> = (0..records).map(|seed| row(seed, size)).collect();
     let clock = Instant::now();
     let mut creation = Vault::create(&path, &genesis, &keyring).unwrap();
-    for (id, features) in &rows {
-        let record =
-            StoredRecord { id, subject: Some(&id[..3]), target: 1.0, features, added_version: 1 };
-        creation.insert_record(&record).unwrap();
-    }
+    let record = |row: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
+        let (id, features) = &rows[row];
+        let subject = Some(&id[..3]);
+        show(&StoredRecord { id, subject, target: 1.0, features, added_version: 1 });
+    };
+    creation.insert_records(rows.len(), &record).unwrap();
     drop(creation.commit().unwrap());
     let create = clock.elapsed().as_secs_f64();
 

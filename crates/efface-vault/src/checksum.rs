@@ -3,33 +3,31 @@
 //!
 //! The key follows from the secret of the key file and from the vault's id, so a checksum is worth
 //! nothing in another vault, and whoever has the vault alone can make none. Each item has 32 bytes:
-//! the first half is stored beside a row, the second enters a sum over all items of its kind and is
-//! stored nowhere. Sums of values that nobody without the key knows cannot be aimed at, however
+//! the first half is stored beside a block of rows, the second enters a sum over all items of its kind
+//! and is stored nowhere. Sums of values that nobody without the key knows cannot be aimed at, however
 //! many earlier copies of the vault somebody has.
 
 use crate::keyring::Keyring;
-use crate::stored::{Request, StoredRecord};
-use std::cell::RefCell;
+use crate::stored::Request;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of a checksum that are stored beside its row.
+/// Bytes of a checksum that are stored.
 pub(crate) const STORED: usize = 16;
 
 /// The checksum of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checksum {
-    /// Stored beside a row.
+    /// Stored beside a block.
     pub(crate) stored: [u8; STORED],
     /// Enters the sum.
     pub(crate) share: u128,
 }
 
 /// Makes the checksums of one vault.
+#[derive(Clone)]
 pub(crate) struct Checksums {
     key: Zeroizing<[u8; 32]>,
-    /// The input of the last checksum; kept to spare an allocation for each row.
-    input: RefCell<Vec<u8>>,
 }
 
 impl fmt::Debug for Checksums {
@@ -41,19 +39,27 @@ impl fmt::Debug for Checksums {
 impl Checksums {
     pub(crate) fn new(keyring: &Keyring, vault_id: &str) -> Self {
         let key = Zeroizing::new(keyring.hmac(vault_id, "checksums", b""));
-        Self { key, input: RefCell::default() }
+        Self { key }
     }
 
-    /// The checksum of a row under its number. A weight is part of the features.
-    pub(crate) fn row(&self, number: i64, record: &StoredRecord<'_>) -> Checksum {
-        self.halves(b"row", |input| {
-            input.extend(number.to_le_bytes());
-            input.extend(record.added_version.to_le_bytes());
-            // The store does not keep the sign of zero.
-            input.extend((record.target + 0.0).to_le_bytes());
-            put(input, Some(record.id.as_bytes()));
-            put(input, record.subject.map(str::as_bytes));
-            put(input, Some(record.features));
+    /// The checksum of some rows of a block: their features, and everything else of them.
+    pub(crate) fn group(&self, features: &[u8], rest: &[u8]) -> [u8; STORED] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        // Features come first, where whole chunks of them are hashed side by side; the end says how
+        // many bytes they are and what this is.
+        hasher.update(features).update(rest);
+        hasher.update(&(features.len() as u64).to_le_bytes()).update(b"group");
+        let mut stored = [0; STORED];
+        stored.copy_from_slice(&hasher.finalize().as_bytes()[..STORED]);
+        stored
+    }
+
+    /// The checksum of a block that begins with this number: of its head, which has the checksums of
+    /// its rows.
+    pub(crate) fn block(&self, first: i64, head: &[u8]) -> Checksum {
+        self.halves(b"block", |input| {
+            input.extend(first.to_le_bytes());
+            put(input, Some(head));
         })
     }
 
@@ -78,8 +84,7 @@ impl Checksums {
 
     /// A keyed hash of what `fill` puts in, for one purpose.
     pub(crate) fn hash(&self, purpose: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> [u8; 32] {
-        let mut input = self.input.borrow_mut();
-        input.clear();
+        let mut input = Vec::with_capacity(256);
         put(&mut input, Some(purpose));
         fill(&mut input);
         blake3::keyed_hash(&self.key, &input).into()
@@ -94,6 +99,14 @@ impl Checksums {
     }
 }
 
+/// Checksums for tests.
+#[cfg(test)]
+pub(crate) fn for_tests(secret: u8, vault_id: &str) -> Checksums {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key.toml");
+    Checksums::new(&Keyring::create(&path, &[1; 32], &[secret; 32]).unwrap(), vault_id)
+}
+
 /// Appends bytes with their length in front, so that no two lists of parts give the same input;
 /// nothing at all has a length of its own.
 pub(crate) fn put(input: &mut Vec<u8>, part: Option<&[u8]>) {
@@ -106,50 +119,9 @@ pub(crate) fn put(input: &mut Vec<u8>, part: Option<&[u8]>) {
 mod tests {
     use super::*;
 
-    fn keyring(secret: u8) -> Keyring {
-        let folder = tempfile::tempdir().unwrap();
-        Keyring::create(&folder.path().join("key.toml"), &[1; 32], &[secret; 32]).unwrap()
-    }
-
-    const ROW: StoredRecord<'_> = StoredRecord {
-        id: "ab",
-        subject: Some("c"),
-        target: 1.0,
-        features: &[7, 8, 9],
-        added_version: 2,
-    };
-
-    /// Every part of a row, its number, the vault and the secret enter its checksum; parts cannot
-    /// be shifted into one another.
-    #[test]
-    fn a_checksum_covers_every_part_of_a_row() {
-        let checksums = Checksums::new(&keyring(2), "v");
-        let expected = checksums.row(5, &ROW);
-        assert_eq!(checksums.row(5, &StoredRecord { target: 1.0, ..ROW }), expected);
-        for (number, other) in [
-            (6, ROW),
-            (5, StoredRecord { id: "abc", subject: Some(""), ..ROW }),
-            (5, StoredRecord { subject: None, ..ROW }),
-            (5, StoredRecord { target: 1.5, ..ROW }),
-            (5, StoredRecord { features: &[7, 8], ..ROW }),
-            (5, StoredRecord { features: &[7, 8, 9, 0], ..ROW }),
-            (5, StoredRecord { added_version: 3, ..ROW }),
-        ] {
-            let got = checksums.row(number, &other);
-            assert!(got.stored != expected.stored && got.share != expected.share, "{other:?}");
-        }
-        assert_ne!(Checksums::new(&keyring(2), "w").row(5, &ROW), expected);
-        assert_ne!(Checksums::new(&keyring(3), "v").row(5, &ROW), expected);
-        let zero = StoredRecord { target: 0.0, ..ROW };
-        assert_eq!(
-            checksums.row(5, &StoredRecord { target: -0.0, ..ROW }),
-            checksums.row(5, &zero)
-        );
-    }
-
     #[test]
     fn a_checksum_covers_every_part_of_a_request() {
-        let checksums = Checksums::new(&keyring(2), "v");
+        let checksums = for_tests(2, "v");
         let request = Request {
             request_id: "r".into(),
             kind: "add".into(),

@@ -131,14 +131,16 @@ impl Vault {
         let mut transaction = Transaction::of_new(vault)?;
         schema::install(&transaction.connection).map_err(WriteError::from)?;
         let inserted = transaction.execute(
-            "INSERT INTO genesis (one, vault_id, created_at, config, public_key, secret_check) \
-             VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO genesis \
+             (one, vault_id, created_at, config, public_key, secret_check, block_rows) \
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)",
             (
                 &genesis.vault_id,
                 &genesis.created_at,
                 &genesis.config_json,
                 &genesis.public_key,
                 keyring.secret_check(&genesis.vault_id),
+                genesis.block_rows.max(1),
             ),
         );
         inserted.map_err(WriteError::from)?;

@@ -1,23 +1,26 @@
 //! Vaults whose rows are not those that the last request left: what can still be told of them, and
 //! the one change that they serve, an erasure.
 //!
-//! A row whose checksum fails belongs to nobody any more: its id, its subject or its contents are
-//! not those that were stored. An erasure takes it out with the rows that it names, so that no row
-//! of the people named is left under another name, and the tally starts anew from what remains.
+//! Rows whose checksum fails belong to nobody any more: the id, the subject or the contents of one of
+//! them are not those that were stored. An erasure takes them out with the rows that it names, so that
+//! no row of the people named is left under another name, and the tally starts anew from what remains.
 
-use crate::record::{COLUMNS, Row};
+use crate::block::{Builder, Flaw, GROUP, RowBlock};
+use crate::record::Stored;
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
 use crate::{
     ReadError, RecordId, RowFault, StoreFault, StoredRecord, Transaction, Vault, WriteError,
 };
+use std::collections::BTreeSet;
 
 /// What the rows themselves say, whatever indexes and tally say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Rows in the file.
     pub present: u64,
-    /// Rows that cannot be read or whose checksum fails, ascending.
+    /// Rows that cannot be read, or that share a checksum that fails, ascending. Of a block that
+    /// cannot be read at all, these are as many numbers as it had rows.
     pub damaged: Vec<RecordId>,
     /// Rows that the last request left, where the tally holds.
     pub certified: Option<u64>,
@@ -37,18 +40,25 @@ impl Vault {
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<Survey, E> {
         let mut damaged = Vec::new();
-        let found = self.walk(|number, row| match row {
-            Some(row) => visit(number, row.record),
-            None => {
-                damaged.push(number);
-                Ok(())
+        let mut id = String::new();
+        let mut sound = true;
+        let found = self.walk(|walked| -> Result<(), E> {
+            damaged.extend(walked.damaged());
+            sound &= walked.checked.is_ok();
+            let Some(block) = &walked.block else { return Ok(()) };
+            for slot in block.present().filter(|&slot| !walked.is_damaged(slot)) {
+                if let Some(entry) = block.entry(slot) {
+                    let number = RecordId::new(block.first() + slot as i64);
+                    visit(number, entry.record(&mut id))?;
+                }
             }
+            Ok(())
         })?;
         let tally = self.tally_that_holds()?;
         Ok(Survey {
             present: found.records,
             certified: tally.map(|tally| tally.records),
-            as_left: damaged.is_empty() && tally.is_some_and(|tally| tally.compare(&found).is_ok()),
+            as_left: sound && tally.is_some_and(|tally| tally.compare(&found).is_ok()),
             damaged,
         })
     }
@@ -59,7 +69,7 @@ impl Vault {
     /// among them.
     ///
     /// # Errors
-    /// [`RowFault::Row`] if a damaged row remains; [`StoreFault::Damaged`] if more than rows and
+    /// [`RowFault::Rows`] if a damaged row remains; [`StoreFault::Damaged`] if more than rows and
     /// their indexes is damaged; [`WriteError::UnknownRecord`] for a row that is not there.
     pub fn begin_without(&mut self, records: &[RecordId]) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
@@ -84,45 +94,116 @@ impl Vault {
         }
     }
 
-    /// Visits all rows in the order of their numbers, `None` for those that cannot be read or whose
-    /// checksum fails.
+    /// Visits all blocks in the order of their numbers, with what is wrong with each.
     fn walk<E: From<ReadError>>(
         &self,
-        mut visit: impl FnMut(RecordId, Option<Row<'_>>) -> Result<(), E>,
+        mut visit: impl FnMut(&Walked) -> Result<(), E>,
     ) -> Result<Found, E> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
-        let sql = format!("SELECT {COLUMNS} FROM record NOT INDEXED ORDER BY sequence");
-        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let (mut records, mut sum) = (0, 0u128);
-        while let Some(row) = rows.next().map_err(ReadError::from)? {
-            let number = RecordId::new(row.get(0).map_err(ReadError::from)?);
-            let sound = Row::read(row)
-                .ok()
-                .and_then(|row| row.share(checksums).ok().map(|share| (row, share)));
-            records += 1;
-            sum = sum.wrapping_add(sound.as_ref().map_or(0, |(_, share)| *share));
-            visit(number, sound.map(|(row, _)| row))?;
-        }
+        let (mut records, mut sum) = (0u64, 0u128);
+        let work = |stored: Stored| {
+            let (first, rows) = (stored.first, stored.rows);
+            let (block, checked) = stored.checked(checksums);
+            Walked { first, rows, block, checked }
+        };
+        self.each_block(work, |walked| {
+            records += walked.rows();
+            sum = sum.wrapping_add(*walked.checked.as_ref().unwrap_or(&0));
+            visit(&walked)
+        })?;
         Ok(Found { records, sum: Some(sum) })
+    }
+}
+
+/// A block, and what is wrong with it.
+struct Walked {
+    first: i64,
+    /// How many rows the file says it has.
+    rows: u64,
+    block: Option<RowBlock>,
+    checked: Result<u128, Flaw>,
+}
+
+impl Walked {
+    /// How many rows it has.
+    fn rows(&self) -> u64 {
+        self.block.as_ref().map_or(self.stand_ins().count() as u64, |block| block.len() as u64)
+    }
+
+    /// The numbers that stand for the rows of a block that cannot be read.
+    fn stand_ins(&self) -> impl Iterator<Item = RecordId> {
+        // The file's own number may be false, too.
+        let count = i64::try_from(self.rows).unwrap_or(i64::MAX).clamp(1, 1 << 16);
+        (0..count).map(|row| RecordId::new(self.first.saturating_add(row)))
+    }
+
+    /// The numbers of its rows.
+    fn numbers(&self) -> Vec<RecordId> {
+        match &self.block {
+            Some(block) => block.numbers().collect(),
+            None => self.stand_ins().collect(),
+        }
+    }
+
+    /// Whether the row of a slot shares a checksum with one that is not as it was stored.
+    fn is_damaged(&self, slot: usize) -> bool {
+        match &self.checked {
+            Err(Flaw::Changed { groups }) => groups.binary_search(&(slot / GROUP)).is_ok(),
+            Err(Flaw::Unreadable) => true,
+            Ok(_) => false,
+        }
+    }
+
+    /// The numbers of its damaged rows.
+    fn damaged(&self) -> Vec<RecordId> {
+        match &self.block {
+            None => self.stand_ins().collect(),
+            Some(block) => {
+                let slots = block.present().filter(|&slot| self.is_damaged(slot));
+                slots.map(|slot| RecordId::new(self.first + slot as i64)).collect()
+            }
+        }
     }
 }
 
 impl Transaction<'_> {
     fn purge(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
-        for &record in records {
-            if self.execute("DELETE FROM record WHERE sequence = ?1", [record.get()])? != 1 {
-                return self.give_up(WriteError::UnknownRecord { record });
+        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let mut going: BTreeSet<RecordId> = records.iter().copied().collect();
+        let mut changed = Vec::new();
+        let walked = self.walk(|walked| -> Result<(), ReadError> {
+            let named = walked.numbers().into_iter().filter(|number| going.contains(number));
+            let named: BTreeSet<RecordId> = named.collect();
+            let damaged = walked.damaged();
+            if let Some(&left) = damaged.iter().find(|number| !named.contains(number)) {
+                return Err(StoreFault::from(RowFault::Rows { first: left, last: left }).into());
+            }
+            if named.is_empty() && walked.checked.is_ok() {
+                return Ok(());
+            }
+            let kept = walked.block.as_ref().and_then(|block| {
+                let leaves = |slot| named.contains(&RecordId::new(block.first() + slot as i64));
+                Builder::of(block, leaves).finish(&checksums)
+            });
+            changed.push((walked.first, kept));
+            going.retain(|number| !named.contains(number));
+            Ok(())
+        });
+        if let Err(error) = walked {
+            return self.give_up(error);
+        }
+        if let Some(&record) = going.first() {
+            return self.give_up(WriteError::UnknownRecord { record });
+        }
+        for (first, kept) in changed {
+            match kept {
+                Some(built) => self.write_block(&built)?,
+                None => {
+                    self.execute("DELETE FROM block WHERE first = ?1", [first])?;
+                }
             }
         }
-        self.connection.execute_batch("REINDEX record").map_err(|error| {
-            let code = error.sqlite_error_code();
-            if code == Some(rusqlite::ErrorCode::ConstraintViolation) {
-                StoreFault::Damaged("two rows have the same id".into())
-            } else {
-                error.into()
-            }
-        })?;
+        self.list_anew()?;
         match integrity(&self.connection)?.into_iter().next() {
             Some(complaint) => Err(StoreFault::Damaged(complaint).into()),
             None => Ok(()),
@@ -137,17 +218,24 @@ impl Transaction<'_> {
             Some(tally) => tally.notes,
             None => self.sum_of_notes()?,
         };
-        let found = self.walk(|record, row| match row {
-            Some(_) => Ok(()),
-            None => Err(ReadError::from(StoreFault::from(RowFault::Row { record }))),
+        let mut last = self.last_number()?;
+        let found = self.walk(|walked| -> Result<(), ReadError> {
+            if let Some(number) = walked.numbers().last() {
+                last = last.max(number.get().unsigned_abs());
+            }
+            match walked.damaged().first() {
+                Some(&row) => {
+                    Err(StoreFault::from(RowFault::Rows { first: row, last: row }).into())
+                }
+                None => Ok(()),
+            }
         })?;
         let rows = found.sum.unwrap_or(0);
         self.vault_mut().pending = Some(Tally { records: found.records, rows, notes });
         self.touch()?;
         // The highest number ever given may have been changed, too.
-        let sql = "UPDATE sqlite_sequence SET seq = \
-                   MAX(seq, (SELECT COALESCE(MAX(sequence), 0) FROM record)) WHERE name = 'record'";
-        self.execute(sql, [])?;
+        let last = self.number("record", last)?;
+        self.set_last_number(last)?;
         // Of a damaged row it is not known which request brought it.
         self.erase_bodies(None)
     }

@@ -89,11 +89,16 @@ pub enum RowFault {
         /// Rows in the file.
         present: u64,
     },
-    /// One row.
-    #[error("row {record} of the vault was changed after it was stored: its checksum is another")]
-    Row {
-        /// Its number.
-        record: RecordId,
+    /// Rows that share a checksum.
+    #[error(
+        "rows {first} to {last} of the vault, or one of them, were changed after they were stored: \
+         their checksum is another"
+    )]
+    Rows {
+        /// The number of the first.
+        first: RecordId,
+        /// The number of the last.
+        last: RecordId,
     },
     /// As many rows, but not the same.
     #[error(

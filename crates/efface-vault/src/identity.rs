@@ -1,6 +1,7 @@
 //! Who a record is: its public id, its subject and when it came, without its features.
 
-use crate::column::unsigned;
+use crate::block::RowBlock;
+use crate::record::first_of;
 use crate::{ReadError, RecordId, Vault};
 
 /// A record without its features.
@@ -21,31 +22,30 @@ impl Vault {
     /// [`Vault::scan`].
     ///
     /// # Errors
-    /// See [`ReadError`]; [`RowFault::Row`](crate::RowFault::Row).
+    /// See [`ReadError`]; [`RowFault::Rows`](crate::RowFault::Rows).
     pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
-        let mut found = Vec::with_capacity(records.len());
-        for &record in records {
-            let identity = self.with_row(record, |row| -> Result<_, ReadError> {
-                Ok(Identity {
-                    record,
-                    id: row.record.id.into(),
-                    subject: row.record.subject.map(Into::into),
-                    added_version: row.record.added_version,
-                })
-            })?;
-            found.extend(identity);
+        let size = self.block_rows()?;
+        // By blocks, each of which is read once.
+        let mut order: Vec<usize> = (0..records.len()).collect();
+        order.sort_unstable_by_key(|&at| records[at]);
+        let mut found: Vec<Option<Identity>> = vec![None; records.len()];
+        let mut last: Option<RowBlock> = None;
+        for at in order {
+            let record = records[at];
+            let first = first_of(record.get(), size);
+            if last.as_ref().is_none_or(|block| block.first() != first) {
+                last = self.block(first)?;
+            }
+            let Some(block) = &last else { continue };
+            let Some(slot) = block.slot_of(record) else { continue };
+            self.check_slot(block, slot)?;
+            found[at] = block.entry(slot).map(|entry| Identity {
+                record,
+                id: entry.id.text(&mut String::new()).to_owned(),
+                subject: entry.subject.map(Into::into),
+                added_version: entry.version,
+            });
         }
-        Ok(found)
-    }
-
-    /// The largest number of records any one subject has; 0 without subjects. Time is linear in
-    /// the number of records.
-    ///
-    /// # Errors
-    /// See [`ReadError`].
-    pub fn largest_subject(&self) -> Result<u64, ReadError> {
-        let sql = "SELECT COALESCE(MAX(rows), 0) FROM \
-                   (SELECT COUNT(*) AS rows FROM record WHERE subject IS NOT NULL GROUP BY subject)";
-        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
+        Ok(found.into_iter().flatten().collect())
     }
 }

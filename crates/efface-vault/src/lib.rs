@@ -28,6 +28,7 @@
 //!     created_at: "2026-01-01T00:00:00Z".into(),
 //!     config_json: "{}".into(),
 //!     public_key: keyring.public_key(),
+//!     block_rows: efface_vault::rows_per_block(100),
 //! };
 //! let mut creation = Vault::create(&folder.path().join("model.efface"), &genesis, &keyring)?;
 //! for id in ["a", "b"] {
@@ -52,6 +53,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod block;
 mod checksum;
 mod column;
 mod connection;
@@ -62,10 +64,13 @@ mod difference;
 mod error;
 mod hot_journal;
 mod identity;
+mod index;
+mod insert;
 mod keyring;
 mod ledger;
 mod lock;
 mod model;
+mod name;
 mod place;
 mod position;
 mod range_lock;
@@ -82,17 +87,20 @@ mod unlock;
 mod vault;
 mod wipe;
 
+pub use block::{RowBlock, rows_per_block};
 pub use copy::{Copied, Existing};
 pub use creation::{CreateError, Creation};
 pub use damage::Survey;
 pub use error::{OpenError, ReadError, RowFault, StoreFault, WriteError};
 pub use identity::Identity;
+pub use index::{Counts, IdLookup};
+pub use insert::Records;
 pub use keyring::{Keyring, KeyringError};
 pub use ledger::{LedgerEntry, LedgerHead};
 pub use lock::LockError;
 pub use model::StoredModel;
+pub use name::{row_id, row_position};
 pub use place::Placed;
-pub use record::{Counts, IdLookup};
 pub use stored::{RecordId, Request, StoredRecord};
 pub use sweep::Examination;
 pub use transaction::Transaction;

@@ -9,7 +9,13 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn next_position(&self) -> Result<u64, ReadError> {
-        let sql = "SELECT next FROM position";
+        let sql = "SELECT position FROM counter";
+        Ok(at_most_one(&self.connection, sql, [], |row| unsigned(row, 0))?.unwrap_or(0))
+    }
+
+    /// The highest record number ever given; 0 before the first.
+    pub(crate) fn last_number(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT record FROM counter";
         Ok(at_most_one(&self.connection, sql, [], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 }
@@ -27,9 +33,17 @@ impl Transaction<'_> {
             Err(error) => return self.give_up(error),
         };
         let next = self.number("position", first.saturating_add(count))?;
-        let sql = "INSERT INTO position (one, next) VALUES (1, ?1) \
-                   ON CONFLICT (one) DO UPDATE SET next = excluded.next";
+        let sql = "INSERT INTO counter (one, record, position) VALUES (1, 0, ?1) \
+                   ON CONFLICT (one) DO UPDATE SET position = excluded.position";
         self.execute(sql, [next])?;
         Ok(first)
+    }
+
+    /// Notes the highest record number ever given.
+    pub(crate) fn set_last_number(&mut self, last: i64) -> Result<(), WriteError> {
+        let sql = "INSERT INTO counter (one, record, position) VALUES (1, ?1, 0) \
+                   ON CONFLICT (one) DO UPDATE SET record = excluded.record";
+        self.execute(sql, [last])?;
+        Ok(())
     }
 }

@@ -1,128 +1,270 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::checksum::{Checksums, STORED};
-use crate::column::{at_most_one, blob, maybe_text, text, unsigned};
-use crate::error::is_duplicate;
+use crate::block::{Builder, Built, Flaw, GROUP, RowBlock};
+use crate::checksum::Checksums;
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
-use std::collections::{BTreeSet, HashSet};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What a look-up of public ids found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IdLookup {
-    /// Records found, in the order asked, each once.
-    pub found: Vec<RecordId>,
-    /// Ids no record has, in the order asked.
-    pub missing: Vec<String>,
+/// Blocks that are read before the next are checked.
+const WINDOW: usize = 32;
+
+/// The columns of a block, in the order that [`Stored::read`] expects.
+const COLUMNS: &str = "first, rows, checksum, head, features";
+
+/// A block as it is in the file.
+pub(crate) struct Stored {
+    pub(crate) first: i64,
+    pub(crate) rows: u64,
+    block: Option<RowBlock>,
 }
 
-/// How much a vault holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
-    /// Records present.
-    pub records: u64,
-    /// Different subjects among them.
-    pub subjects: u64,
+/// The columns of a block.
+struct Columns {
+    first: i64,
+    rows: u64,
+    checksum: Vec<u8>,
+    head: Vec<u8>,
+    features: Vec<u8>,
 }
 
-/// What rows are read by, in the order that [`Row::read`] expects.
-pub(crate) const COLUMNS: &str = "sequence, id, subject, target, added_version, checksum, features";
-
-/// A row as it is stored.
-pub(crate) struct Row<'r> {
-    pub(crate) id: RecordId,
-    pub(crate) record: StoredRecord<'r>,
-    stored: [u8; STORED],
-}
-
-impl<'r> Row<'r> {
-    pub(crate) fn read(row: &'r rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+impl Columns {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            id: RecordId::new(row.get(0)?),
-            record: StoredRecord {
-                id: text(row, 1)?,
-                subject: maybe_text(row, 2)?,
-                target: row.get(3)?,
-                added_version: unsigned(row, 4)?,
-                features: blob(row, 6)?,
-            },
-            stored: row.get(5)?,
+            first: row.get(0)?,
+            rows: row.get::<_, i64>(1)?.unsigned_abs(),
+            checksum: row.get(2)?,
+            head: row.get(3)?,
+            features: row.get(4)?,
         })
     }
 
-    /// Its share of the sum, once its own checksum has been found right.
-    pub(crate) fn share(&self, checksums: &Checksums) -> Result<u128, StoreFault> {
-        let checksum = checksums.row(self.id.get(), &self.record);
-        match checksum.stored == self.stored {
-            true => Ok(checksum.share),
-            false => Err(RowFault::Row { record: self.id }.into()),
-        }
+    fn parse(self) -> Stored {
+        let Self { first, rows, checksum, head, features } = self;
+        let block = checksum
+            .try_into()
+            .ok()
+            .and_then(|stored| RowBlock::parse(first, head, features, stored));
+        Stored { first, rows, block }
     }
 }
 
+impl Stored {
+    /// The block and its share of the sum, or what is wrong with it.
+    pub(crate) fn checked(self, checksums: &Checksums) -> (Option<RowBlock>, Result<u128, Flaw>) {
+        let Some(block) = self.block else { return (None, Err(Flaw::Unreadable)) };
+        let mut checked = block.check(checksums);
+        if checked.is_ok() && block.len() as u64 != self.rows {
+            checked = Err(Flaw::Changed { groups: Vec::new() });
+        }
+        (Some(block), checked)
+    }
+}
+
+/// The rows that a flaw makes unusable: the first of them that share a checksum.
+fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
+    let group = match flaw {
+        Flaw::Changed { groups } => groups.first().copied(),
+        Flaw::Unreadable => None,
+    };
+    let last = first.saturating_add_unsigned(slots.max(1) - 1);
+    let (first, last) = match group {
+        None => (first, last),
+        Some(group) => {
+            let first = first + (group * GROUP) as i64;
+            (first, last.min(first + GROUP as i64 - 1))
+        }
+    };
+    RowFault::Rows { first: RecordId::new(first), last: RecordId::new(last) }
+}
+
 impl Vault {
-    /// Visits every record in the order of insertion, holding one at a time. An error of the
-    /// visitor stops the scan and is returned.
+    /// Numbers of records that share a block.
+    pub(crate) fn block_rows(&self) -> Result<i64, ReadError> {
+        let sql = "SELECT block_rows FROM genesis";
+        let rows: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        match rows {
+            1.. => Ok(rows),
+            _ => Err(StoreFault::Damaged(format!("blocks have {rows} rows")).into()),
+        }
+    }
+
+    /// A block by the number of its first row.
+    pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
+        let sql = format!("SELECT {COLUMNS} FROM block WHERE first = ?1");
+        let read = crate::column::at_most_one(&self.connection, &sql, [first], Columns::read)?;
+        Ok(read.map(Columns::parse))
+    }
+
+    /// A block whose parts are within their bounds, by the number of its first row.
+    pub(crate) fn block(&self, first: i64) -> Result<Option<RowBlock>, ReadError> {
+        let Some(stored) = self.stored_block(first)? else { return Ok(None) };
+        let unreadable = || StoreFault::from(fault(first, stored.rows, &Flaw::Unreadable));
+        Ok(Some(stored.block.ok_or_else(unreadable)?))
+    }
+
+    /// A block all of whose rows are as they were stored, and its share of the sum.
+    pub(crate) fn sound_block(&self, first: i64) -> Result<Option<(RowBlock, u128)>, ReadError> {
+        let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
+        let Some(block) = self.block(first)? else { return Ok(None) };
+        match block.check(checksums) {
+            Ok(share) => Ok(Some((block, share))),
+            Err(flaw) => Err(StoreFault::from(fault(first, block.slots() as u64, &flaw)).into()),
+        }
+    }
+
+    /// Reads every block in the order of numbers, `WINDOW` at a time, and has `work` done on each by
+    /// all cores while the next are read and what came out of the last is taken, in order.
+    pub(crate) fn each_block<T: Send, E: From<ReadError>>(
+        &self,
+        work: impl Fn(Stored) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
+        let mut rows = statement.query([]).map_err(ReadError::from)?;
+        let mut window = |size: usize| -> Result<Vec<Columns>, ReadError> {
+            let mut window = Vec::with_capacity(size);
+            while window.len() < size
+                && let Some(row) = rows.next()?
+            {
+                window.push(Columns::read(row)?);
+            }
+            Ok(window)
+        };
+        let mut ready = window(WINDOW).map_err(E::from)?;
+        let mut done = Vec::new();
+        while !ready.is_empty() || !done.is_empty() {
+            let (earlier, now) = (std::mem::take(&mut done), std::mem::take(&mut ready));
+            let (taken, next) = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| {
+                    let checked = now.into_par_iter().map(|columns| work(columns.parse()));
+                    checked.collect_into_vec(&mut done);
+                });
+                let next = window(WINDOW);
+                (earlier.into_iter().try_for_each(&mut take), next)
+            });
+            taken?;
+            ready = next.map_err(E::from)?;
+        }
+        Ok(())
+    }
+
+    /// Reads every block in the order of numbers. `read` makes something of each, on any core and in
+    /// any order; `take` is given these in order. An error of either stops the scan and is returned.
     ///
-    /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each row
-    /// before it is shown and the sum of all at the end: use nothing of what was shown before this
+    /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
+    /// before it is shown and the sum of all at the end: use nothing of what was taken before this
     /// returns.
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it; a [`RowFault`] for rows that are not those
-    /// that the last request left.
+    /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`] for rows that are not those that the
+    /// last request left.
+    pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
+        &self,
+        read: impl Fn(RowBlock) -> Result<T, E> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let checksums = self.checksums.as_ref();
+        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
+        let work = |stored: Stored| -> Result<(u64, u128, T), E> {
+            let (first, slots) = (stored.first, stored.rows);
+            let refused = |slots, flaw: &Flaw| {
+                let fault = StoreFault::from(fault(first, slots, flaw));
+                E::from(ReadError::from(fault))
+            };
+            let block = stored.block.ok_or_else(|| refused(slots, &Flaw::Unreadable))?;
+            if block.len() as u64 != stored.rows {
+                return Err(refused(block.slots() as u64, &Flaw::Unreadable));
+            }
+            let share = checksums.map_or(Ok(0), |checksums| block.check(checksums));
+            let share = share.map_err(|flaw| refused(block.slots() as u64, &flaw))?;
+            let rows = block.len() as u64;
+            Ok((rows, share, read(block)?))
+        };
+        self.each_block(work, |done| {
+            let (rows, share, made) = done?;
+            found.records += rows;
+            found.sum = found.sum.map(|sum| sum.wrapping_add(share));
+            take(made)
+        })?;
+        let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
+        Ok(faults.map_err(ReadError::from)?)
+    }
+
+    /// Visits every record in the order of insertion, checked as in
+    /// [`scan_blocks`](Vault::scan_blocks). An error of the visitor stops the scan and is returned.
+    ///
+    /// # Errors
+    /// The visitor's, and as there.
     pub fn scan<E: From<ReadError>>(
         &self,
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sql = format!("SELECT {COLUMNS} FROM record ORDER BY sequence");
-        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let checksums = self.checksums.as_ref();
-        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
-        while let Some(row) = rows.next().map_err(ReadError::from)? {
-            let row = Row::read(row).map_err(ReadError::from)?;
-            found.records += 1;
-            if let (Some(checksums), Some(sum)) = (checksums, &mut found.sum) {
-                *sum = sum.wrapping_add(row.share(checksums).map_err(ReadError::from)?);
-            }
-            visit(row.id, row.record)?;
+        let mut stopped = None;
+        let scanned = self.scan_blocks(Ok, |block| {
+            block.for_each(&mut visit).map_err(|error| {
+                stopped = Some(error);
+                Interrupted::Stopped
+            })
+        });
+        match (stopped, scanned) {
+            (Some(error), _) => Err(error),
+            (None, Err(Interrupted::Read(error))) => Err(error.into()),
+            (None, _) => Ok(()),
         }
-        let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
-        Ok(faults.map_err(ReadError::from)?)
     }
 
     /// Visits these records, in the order named, each checked as in [`scan`](Vault::scan).
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it; [`RowFault::Row`].
+    /// The visitor's, or a [`ReadError`] turned into it; [`RowFault::Rows`].
     pub fn read_records<E: From<ReadError>>(
         &self,
         records: &[RecordId],
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let size = self.block_rows()?;
+        let mut last: Option<RowBlock> = None;
+        let mut id = String::new();
         for &record in records {
-            let there = self.with_row(record, |row| visit(row.id, row.record))?;
-            there.ok_or(ReadError::from(rusqlite::Error::QueryReturnedNoRows))?;
+            let first = first_of(record.get(), size);
+            if last.as_ref().is_none_or(|block| block.first() != first) {
+                last = self.block(first)?;
+            }
+            let missing = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
+            let block = last.as_ref().ok_or_else(missing)?;
+            let slot = block.slot_of(record).ok_or_else(missing)?;
+            self.check_slot(block, slot)?;
+            let entry = block.entry(slot).ok_or_else(missing)?;
+            visit(record, entry.record(&mut id))?;
         }
         Ok(())
     }
 
-    /// Shows one row, checked, to `read`; `None` if there is none of this number.
-    pub(crate) fn with_row<T, E: From<ReadError>>(
-        &self,
-        record: RecordId,
-        read: impl FnOnce(&Row<'_>) -> Result<T, E>,
-    ) -> Result<Option<T>, E> {
-        let sql = format!("SELECT {COLUMNS} FROM record WHERE sequence = ?1");
-        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([record.get()]).map_err(ReadError::from)?;
-        let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
-        let row = Row::read(row).map_err(ReadError::from)?;
-        if let Some(checksums) = &self.checksums {
-            row.share(checksums).map_err(ReadError::from)?;
+    /// That a row is as it was stored, once the vault is unlocked.
+    pub(crate) fn check_slot(&self, block: &RowBlock, slot: usize) -> Result<(), ReadError> {
+        match &self.checksums {
+            Some(checksums) if !block.check_slot(slot, checksums) => {
+                let flaw = Flaw::Changed { groups: vec![slot / GROUP] };
+                let fault = fault(block.first(), block.slots() as u64, &flaw);
+                Err(StoreFault::from(fault).into())
+            }
+            _ => Ok(()),
         }
-        read(&row).map(Some)
+    }
+
+    /// Shows every block that can be read, unchecked, in the order of numbers.
+    pub(crate) fn scan_unchecked(&self, mut visit: impl FnMut(&RowBlock)) -> Result<(), ReadError> {
+        self.each_block(
+            |stored| stored.block,
+            |block| {
+                let damaged = || StoreFault::Damaged("a block of rows cannot be read".into());
+                visit(&block.ok_or_else(damaged)?);
+                Ok(())
+            },
+        )
     }
 
     /// The numbers of all records, ascending.
@@ -130,94 +272,41 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn record_numbers(&self) -> Result<Vec<RecordId>, ReadError> {
-        let sql = "SELECT sequence FROM record ORDER BY sequence";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| row.get(0).map(RecordId::new))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Finds the records with these public ids. An id asked twice is answered once.
-    ///
-    /// # Errors
-    /// See [`ReadError`].
-    pub fn find_ids(&self, ids: &[&str]) -> Result<IdLookup, ReadError> {
-        let sql = "SELECT sequence FROM record WHERE id = ?1";
-        let (mut lookup, mut asked) = (IdLookup::default(), HashSet::new());
-        for &id in ids {
-            if !asked.insert(id) {
-                continue;
-            }
-            match at_most_one(&self.connection, sql, [id], |row| row.get(0))? {
-                Some(number) => lookup.found.push(RecordId::new(number)),
-                None => lookup.missing.push(id.into()),
-            }
-        }
-        Ok(lookup)
-    }
-
-    /// All records of a subject, in the order of insertion; none if the subject is unknown.
-    ///
-    /// # Errors
-    /// See [`ReadError`].
-    pub fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>, ReadError> {
-        let sql = "SELECT sequence FROM record WHERE subject = ?1 ORDER BY sequence";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([subject], |row| row.get(0).map(RecordId::new))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// How much the vault holds. Time is linear in the number of records.
-    ///
-    /// # Errors
-    /// See [`ReadError`].
-    pub fn counts(&self) -> Result<Counts, ReadError> {
-        let count = |sql| self.connection.query_row(sql, [], |row| unsigned(row, 0));
-        Ok(Counts {
-            records: count("SELECT COUNT(*) FROM record")?,
-            // Without the condition SQLite reads every row instead of the index.
-            subjects: count(
-                "SELECT COUNT(DISTINCT subject) FROM record WHERE subject IS NOT NULL",
-            )?,
-        })
+        let mut numbers = Vec::new();
+        self.scan_unchecked(|block| numbers.extend(block.numbers()))?;
+        Ok(numbers)
     }
 }
 
+/// Why a scan ended early: the reason of its visitor is kept apart, since it need not be sent between
+/// threads.
+enum Interrupted {
+    Stopped,
+    Read(ReadError),
+}
+
+impl From<ReadError> for Interrupted {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// The number of the first row of a record's block; numbers begin with 1.
+pub(crate) fn first_of(record: i64, size: i64) -> i64 {
+    (record - 1).div_euclid(size) * size + 1
+}
+
 impl Transaction<'_> {
-    /// Adds a record and returns its number.
-    ///
-    /// # Errors
-    /// [`WriteError::DuplicateId`], [`WriteError::TargetNotFinite`] and failures of the store.
-    pub fn insert_record(&mut self, record: &StoredRecord<'_>) -> Result<RecordId, WriteError> {
-        self.touch()?;
-        if !record.target.is_finite() {
-            return self.give_up(WriteError::TargetNotFinite { target: record.target });
-        }
-        let version = self.number("added_version", record.added_version)?;
-        // The checksum covers the number, so it is fixed before the row is there.
-        let last = match self.last_number {
-            Some(last) => last,
-            None => self.last_number()?,
-        };
-        let number = self.number("record", last + 1)?;
-        let Some(checksum) = self.checksums.as_ref().map(|sums| sums.row(number, record)) else {
-            return self.give_up(WriteError::Locked);
-        };
-        let sql = "INSERT INTO record \
-                   (sequence, id, subject, target, added_version, checksum, features) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let (id, subject, features) = (record.id, record.subject, record.features);
-        let values = (number, id, subject, record.target, version, checksum.stored, features);
-        match self.execute(sql, values) {
-            Ok(_) => {
-                self.last_number = Some(last + 1);
-                self.count_in(checksum.share);
-                Ok(RecordId::new(number))
-            }
-            Err(error) if is_duplicate(&error) => {
-                Err(WriteError::DuplicateId { id: record.id.into() })
-            }
-            Err(error) => Err(error.into()),
-        }
+    /// Writes a block in the place of the one it was made from.
+    pub(crate) fn write_block(&mut self, built: &Built) -> Result<(), WriteError> {
+        let block = &built.block;
+        let (head, features, checksum) = block.columns();
+        let sql = "INSERT INTO block (first, rows, checksum, head, features) \
+                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (first) DO UPDATE SET \
+                   rows = excluded.rows, checksum = excluded.checksum, \
+                   head = excluded.head, features = excluded.features";
+        self.execute(sql, (block.first(), block.len() as i64, checksum, head, features))?;
+        Ok(())
     }
 
     /// Deletes records, and with them the digest of the request that brought them: it is a function
@@ -226,28 +315,55 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice;
-    /// [`RowFault::Row`] if one is not as it was stored.
+    /// [`RowFault::Rows`] if one, or one that shares a block with it, is not as it was stored;
+    /// [`RowFault::Index`] if it is not listed under its names.
     pub fn delete_records(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
         self.touch()?;
-        let mut versions = BTreeSet::new();
+        let size = self.block_rows()?;
+        let mut going: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         for &record in records {
-            let share = |row: &Row<'_>| -> Result<_, ReadError> {
-                let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
-                Ok((row.share(checksums)?, row.record.added_version))
-            };
-            let share = match self.with_row(record, share) {
-                Ok(share) => share,
-                Err(error) => return self.give_up(error),
-            };
-            let Some((share, version)) = share else {
-                return self.give_up(WriteError::UnknownRecord { record });
-            };
-            if self.execute("DELETE FROM record WHERE sequence = ?1", [record.get()])? != 1 {
+            if !going.entry(first_of(record.get(), size)).or_default().insert(record.get()) {
                 return self.give_up(WriteError::UnknownRecord { record });
             }
-            self.count_out(record, share)?;
-            versions.insert(version);
+        }
+        let mut versions = BTreeSet::new();
+        for (first, numbers) in going {
+            match self.delete_from(first, &numbers, &mut versions) {
+                Ok(()) => {}
+                Err(error) => return self.give_up(error),
+            }
         }
         self.erase_bodies(Some(&versions))
+    }
+
+    fn delete_from(
+        &mut self,
+        first: i64,
+        numbers: &BTreeSet<i64>,
+        versions: &mut BTreeSet<u64>,
+    ) -> Result<(), WriteError> {
+        let unknown = |number: &i64| WriteError::UnknownRecord { record: RecordId::new(*number) };
+        let found = self.sound_block(first)?;
+        let (block, share) = found.ok_or_else(|| unknown(numbers.first().unwrap_or(&first)))?;
+        let mut slots = BTreeSet::new();
+        for number in numbers {
+            let slot = block.slot_of(RecordId::new(*number)).ok_or_else(|| unknown(number))?;
+            slots.insert(slot);
+            let Some(entry) = block.entry(slot) else { return Err(unknown(number)) };
+            versions.insert(entry.version);
+            self.unlist(*number, &entry)?;
+        }
+        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let old = (block.len() as u64, share);
+        if slots.len() == block.len() {
+            self.execute("DELETE FROM block WHERE first = ?1", [first])?;
+            self.exchange_block(old, (0, 0));
+            return Ok(());
+        }
+        let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(&checksums);
+        let built = built.ok_or_else(|| StoreFault::Damaged("a block is too large".into()))?;
+        self.write_block(&built)?;
+        self.exchange_block(old, (built.block.len() as u64, built.share));
+        Ok(())
     }
 }

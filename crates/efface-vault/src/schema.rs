@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 4;
+pub(crate) const FORMAT: i32 = 5;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 4096;
@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 16] = [
+const STATEMENTS: [(&str, &str); 17] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -28,27 +28,45 @@ const STATEMENTS: [(&str, &str); 16] = [
          created_at TEXT NOT NULL, \
          config TEXT NOT NULL, \
          public_key BLOB NOT NULL, \
-         secret_check BLOB NOT NULL) STRICT",
+         secret_check BLOB NOT NULL, \
+         block_rows INTEGER NOT NULL) STRICT",
     ),
     (
-        "record",
-        "CREATE TABLE record (\
-         sequence INTEGER PRIMARY KEY AUTOINCREMENT, \
-         id TEXT NOT NULL, \
-         subject TEXT, \
-         target REAL NOT NULL, \
-         added_version INTEGER NOT NULL, \
+        "block",
+        "CREATE TABLE block (\
+         first INTEGER PRIMARY KEY, \
+         rows INTEGER NOT NULL, \
          checksum BLOB NOT NULL, \
+         head BLOB NOT NULL, \
          features BLOB NOT NULL) STRICT",
     ),
     (
-        "position",
-        "CREATE TABLE position (\
-         one INTEGER PRIMARY KEY CHECK (one = 1), \
-         next INTEGER NOT NULL) STRICT",
+        "named",
+        "CREATE TABLE named (\
+         id TEXT NOT NULL PRIMARY KEY, \
+         number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     ),
-    ("record_id", "CREATE UNIQUE INDEX record_id ON record (id)"),
-    ("record_subject", "CREATE INDEX record_subject ON record (subject) WHERE subject IS NOT NULL"),
+    (
+        "run",
+        "CREATE TABLE run (\
+         first INTEGER PRIMARY KEY, \
+         count INTEGER NOT NULL, \
+         number INTEGER NOT NULL) STRICT",
+    ),
+    (
+        "owned",
+        "CREATE TABLE owned (\
+         subject TEXT NOT NULL, \
+         number INTEGER NOT NULL, \
+         PRIMARY KEY (subject, number)) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "counter",
+        "CREATE TABLE counter (\
+         one INTEGER PRIMARY KEY CHECK (one = 1), \
+         record INTEGER NOT NULL, \
+         position INTEGER NOT NULL) STRICT",
+    ),
     (
         "tally",
         "CREATE TABLE tally (\
@@ -123,8 +141,7 @@ const STATEMENTS: [(&str, &str); 16] = [
 ];
 
 /// What SQLite adds by itself.
-const AUTOMATIC: [&str; 3] =
-    ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1", "sqlite_sequence"];
+const AUTOMATIC: [&str; 2] = ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1"];
 
 /// Makes the tables in an empty database.
 pub(crate) fn install(connection: &Connection) -> rusqlite::Result<()> {

@@ -10,7 +10,7 @@
 
 use crate::checksum::{Checksums, put};
 use crate::column::{at_most_one, maybe_unsigned, unsigned};
-use crate::stored::{Found, RecordId, Request, Tally};
+use crate::stored::{Found, Request, Tally};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
 impl Tally {
@@ -41,7 +41,8 @@ impl Vault {
     /// [`RowFault::Count`] if they are not as many.
     pub fn checked_count(&self) -> Result<u64, ReadError> {
         // One statement, so that no commit falls between the two.
-        let sql = "SELECT (SELECT COUNT(*) FROM record), (SELECT MAX(records) FROM tally)";
+        let sql =
+            "SELECT (SELECT COALESCE(SUM(rows), 0) FROM block), (SELECT MAX(records) FROM tally)";
         let (present, certified) = self
             .connection
             .query_row(sql, [], |row| Ok((unsigned(row, 0)?, maybe_unsigned(row, 1)?)))?;
@@ -192,24 +193,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Counts a row in.
-    pub(crate) fn count_in(&mut self, share: u128) {
+    /// Puts a block's rows and its share of the sum in the place of those it had.
+    pub(crate) fn exchange_block(&mut self, old: (u64, u128), new: (u64, u128)) {
         if let Some(tally) = &mut self.vault_mut().pending {
-            tally.records = tally.records.wrapping_add(1);
-            tally.rows = tally.rows.wrapping_add(share);
+            tally.records = tally.records.wrapping_sub(old.0).wrapping_add(new.0);
+            tally.rows = tally.rows.wrapping_sub(old.1).wrapping_add(new.1);
         }
-    }
-
-    /// Counts a row out; one more than there are gives the change up.
-    pub(crate) fn count_out(&mut self, record: RecordId, share: u128) -> Result<(), WriteError> {
-        if let Some(tally) = &mut self.vault_mut().pending {
-            match tally.records.checked_sub(1) {
-                Some(records) => tally.records = records,
-                None => return self.give_up(WriteError::UnknownRecord { record }),
-            }
-            tally.rows = tally.rows.wrapping_sub(share);
-        }
-        Ok(())
     }
 
     /// Puts the checksum of one note in the place of that of another.

@@ -37,8 +37,6 @@ pub struct Transaction<'v> {
     open: bool,
     /// Whether anything was written that the tally covers.
     pub(crate) touched: bool,
-    /// The highest record number ever given, once it is needed.
-    pub(crate) last_number: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -111,7 +109,6 @@ impl<'v> Transaction<'v> {
             failed: false,
             open: true,
             touched,
-            last_number: None,
         }
     }
 }

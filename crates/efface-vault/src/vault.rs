@@ -1,7 +1,6 @@
 //! Opening, closing and examining a vault.
 
 use crate::checksum::Checksums;
-use crate::column::unsigned;
 use crate::connection::{PATIENCE, connect};
 use crate::error::OpenError;
 use crate::hot_journal::{check, recover};
@@ -32,6 +31,8 @@ pub struct Genesis {
     pub config_json: String,
     /// The Ed25519 key that certificates of this vault are signed with.
     pub public_key: [u8; 32],
+    /// Numbers of records that share a block, at least 1: see [`rows_per_block`](crate::rows_per_block).
+    pub block_rows: u32,
 }
 
 /// An open vault.
@@ -148,12 +149,6 @@ impl Vault {
         }
     }
 
-    /// The highest record number ever given; 0 before the first.
-    pub(crate) fn last_number(&self) -> Result<u64, ReadError> {
-        let sql = "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'record'";
-        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
-    }
-
     /// What a training, a copy or a move left beside a name when it was interrupted, or has there
     /// while it runs: a file that may hold records. The next one of that name overwrites it.
     pub fn unfinished(path: &Path) -> Option<PathBuf> {
@@ -171,13 +166,14 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn genesis(&self) -> Result<Genesis, ReadError> {
-        let query = "SELECT vault_id, created_at, config, public_key FROM genesis";
+        let query = "SELECT vault_id, created_at, config, public_key, block_rows FROM genesis";
         Ok(self.connection.query_row(query, [], |row| {
             Ok(Genesis {
                 vault_id: row.get(0)?,
                 created_at: row.get(1)?,
                 config_json: row.get(2)?,
                 public_key: row.get(3)?,
+                block_rows: row.get(4)?,
             })
         })?)
     }

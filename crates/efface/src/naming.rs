@@ -8,20 +8,7 @@
 use crate::error::{Code, Error, Result};
 use crate::plan::{Ids, Plan};
 
-const PREFIX: &str = "row:";
-
-/// The id of a record that is named by its position, counted from 0.
-#[must_use]
-pub fn row_id(position: u64) -> String {
-    format!("{PREFIX}{position}")
-}
-
-/// The position in an id that [`row_id`] wrote; none for any other text.
-#[must_use]
-pub fn row_position(id: &str) -> Option<u64> {
-    let position = id.strip_prefix(PREFIX)?.parse().ok()?;
-    (row_id(position) == id).then_some(position)
-}
+pub use efface_vault::{row_id, row_position};
 
 /// Refuses ids that no record of the model can have, because its records are named by position.
 pub(crate) fn check_convention<'a>(

@@ -18,8 +18,8 @@ use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::raw::{as_the_labels_ask, fit};
 use crate::rows::{
-    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, check_names, failed,
-    insert_places,
+    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names,
+    failed, insert_places,
 };
 use crate::serve::{Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
@@ -247,6 +247,7 @@ impl First<'_> {
             created_at: received_at.clone(),
             config_json: plan.written()?,
             public_key: context.keyring.public_key(),
+            block_rows: block_rows(plan),
         };
         let mut creation = Vault::create(output, &genesis, context.keyring)?;
         insert(&mut creation)?;

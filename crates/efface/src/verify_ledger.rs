@@ -560,6 +560,7 @@ mod tests {
             created_at: String::new(),
             config_json: String::new(),
             public_key: key.verifying_key().to_bytes(),
+            block_rows: 1,
         };
         let walk = |texts: [&(String, String); 2]| {
             let mut walk = Walk::new(&genesis, None);

@@ -26,9 +26,9 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-vault",
-        "difference range_lock stored wipe lock error keyring checksum column connection \
-         raw_file schema hot_journal sweep vault identity transaction unlock ledger model \
-         place position record request tally tombstone creation damage copy",
+        "difference name range_lock stored wipe lock error keyring checksum column connection \
+         raw_file schema block hot_journal sweep vault transaction unlock ledger model place \
+         position record request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate figure"),
     (

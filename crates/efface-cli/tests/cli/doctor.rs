@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use crate::foreign::{Alteration, alter};
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
 
@@ -35,10 +36,7 @@ fn a_sound_vault_passes_and_is_left_alone() {
 fn a_row_removed_by_another_program_is_named_by_every_command() {
     let w = vault();
     w.write("more.csv", table(Label::Two, 200, 3));
-    Connection::open(w.path("m.efface"))
-        .unwrap()
-        .execute("DELETE FROM record WHERE id = 'r99'", [])
-        .unwrap();
+    alter(&w.path("m.efface"), 100, Alteration::Remove);
     let words = ["115 rows certified, 114 present", "-journal", "backup"];
     for line in ["status m.efface", "delete m.efface --subject u2", "add m.efface more.csv"] {
         w.efface(line).fails(2, &words);
@@ -70,8 +68,8 @@ fn what_was_interrupted_is_mentioned() {
 #[test]
 fn a_damaged_vault_is_named() {
     for sql in [
-        "UPDATE record SET target = 1 - target WHERE id = 'r99'",
-        "DELETE FROM record WHERE id = 'r99'",
+        "UPDATE block SET features = zeroblob(length(features))",
+        "UPDATE block SET rows = rows - 1",
         "UPDATE tally SET mac = zeroblob(32)",
         "UPDATE model SET weights = zeroblob(8)",
         "DELETE FROM model",
@@ -82,7 +80,7 @@ fn a_damaged_vault_is_named() {
         Connection::open(w.path("m.efface")).unwrap().execute_batch(sql).unwrap();
         let words = ["m.efface", "efface restore"];
         w.efface("delete m.efface --subject u2").fails(2, &words);
-        if !sql.contains("target") && !sql.contains("tally") {
+        if !sql.contains("features") && !sql.contains("tally") {
             w.efface("status m.efface").fails(2, &words);
         }
     }

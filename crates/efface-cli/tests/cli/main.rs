@@ -24,6 +24,9 @@ mod evaluation;
 #[cfg(test)]
 mod exports;
 #[cfg(test)]
+#[path = "../../../efface/tests/engine/foreign.rs"]
+mod foreign;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod full_disk;

@@ -1,7 +1,10 @@
 //! `ridge`: removals are exact, damage is noticed, and what it cannot promise is refused.
 
+use std::path::Path;
+
 use rusqlite::Connection;
 
+use crate::foreign::{Alteration, alter};
 use crate::table::{COLUMNS, Label, table};
 use crate::workshop::Workshop;
 
@@ -81,29 +84,32 @@ fn sums_of_before_leave_no_trace() {
 
 #[test]
 fn altered_sums_and_rows_are_noticed() {
-    let alter = |what: &str| {
+    let altered = |what: &dyn Fn(&Path)| {
         let w = Workshop::new();
         w.write("data.csv", table(Label::Number, 0, 60));
         w.efface(TRAIN).done();
         let key = w.public_key();
         w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();
-        let database = Connection::open(w.path("m.efface")).unwrap();
-        database.execute_batch(what).unwrap();
-        drop(database);
+        what(&w.path("m.efface"));
         let ran = w.run(&["ledger", "verify", "m.efface", "--key", &key]).exits(1);
         assert!(ran.stdout.contains("sums"), "{ran:#?}");
         w
     };
     let byte = "substr(state, 1, 47) || x'05' || substr(state, 49)";
-    let w = alter(&format!("UPDATE caches SET state = CAST({byte} AS BLOB)"));
+    let sql = |statement: &str| {
+        let statement = statement.to_owned();
+        move |vault: &Path| Connection::open(vault).unwrap().execute_batch(&statement).unwrap()
+    };
+    let w = altered(&sql(&format!("UPDATE caches SET state = CAST({byte} AS BLOB)")));
     let before = w.read("m.efface");
     w.efface("delete m.efface --record r7").fails(2, &["kept state was changed"]);
     assert!(w.read("m.efface") == before, "the vault was changed");
-    let w = alter("DELETE FROM caches");
+    let w = altered(&sql("DELETE FROM caches"));
     w.efface("delete m.efface --record r7")
         .fails(2, &["does not fit its model, its ledger and its kept state"]);
-    alter("UPDATE record SET target = -target WHERE sequence = 9");
-    alter("DELETE FROM record WHERE sequence = 9");
+    altered(&|vault| alter(vault, 9, Alteration::Target));
+    altered(&|vault| alter(vault, 9, Alteration::Remove));
+    altered(&|vault| alter(vault, 9, Alteration::Features));
 }
 
 #[test]

@@ -12,6 +12,9 @@ pub enum RawFault {
         /// Bytes of the row before it.
         at: usize,
     },
+    /// Rows of another frame.
+    #[error("the rows are made of other columns")]
+    Frame,
     /// A buffer of another length than the encoded row.
     #[error("the buffer has room for {got} numbers, but an encoded row has {expected}")]
     Room {

@@ -123,6 +123,20 @@ impl RawRows {
         Ok(())
     }
 
+    /// Appends all rows of the same frame.
+    ///
+    /// # Errors
+    /// Rows of another frame. Nothing is appended then.
+    pub fn append(&mut self, rows: &Self) -> Result<(), RawFault> {
+        if rows.frame != self.frame {
+            return Err(RawFault::Frame);
+        }
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(&rows.bytes);
+        self.ends.extend(rows.ends.iter().map(|end| before + end));
+        Ok(())
+    }
+
     /// The row at a position counted from 0; empty beyond the last.
     pub fn row(&self, index: usize) -> &[u8] {
         let start = match index.checked_sub(1) {

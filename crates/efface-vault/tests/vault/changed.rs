@@ -55,40 +55,58 @@ fn fault(error: ReadError) -> RowFault {
     }
 }
 
+fn range(first: i64, last: i64) -> RowFault {
+    let [first, last] = [first, last].map(efface_vault::RecordId::new);
+    RowFault::Rows { first, last }
+}
+
 /// One statement of another program each, and what it is found by.
 fn changes() -> Vec<(&'static str, RowFault)> {
-    let count = RowFault::Count { certified: ROWS, present: ROWS - 1 };
-    let row = |number| RowFault::Row { record: efface_vault::RecordId::new(number) };
+    let count = |present| RowFault::Count { certified: ROWS, present };
+    let [whole, group] = [16, 8].map(|rows| move |first| range(first, first + rows - 1));
     vec![
-        ("DELETE FROM record WHERE sequence = 7", count.clone()),
-        ("DELETE FROM record WHERE sequence = 40", count.clone()),
-        ("UPDATE record SET target = target + 1 WHERE sequence = 7", row(7)),
-        ("UPDATE record SET id = 'another' WHERE sequence = 7", row(7)),
-        ("UPDATE record SET subject = NULL WHERE sequence = 7", row(7)),
-        ("UPDATE record SET added_version = 2 WHERE sequence = 7", row(7)),
-        ("UPDATE record SET features = zeroblob(100) WHERE sequence = 7", row(7)),
-        ("UPDATE record SET checksum = zeroblob(16) WHERE sequence = 7", row(7)),
-        ("UPDATE record SET sequence = 41 WHERE sequence = 7", row(41)),
+        ("DELETE FROM block WHERE first = 1", count(24)),
+        ("DELETE FROM block WHERE first = 33", count(32)),
+        ("UPDATE block SET rows = rows - 1 WHERE first = 1", count(39)),
+        // The target of row 7, in the first of the groups.
         (
-            "INSERT INTO record (id, target, added_version, checksum, features) \
-             SELECT 'new', target, 1, checksum, features FROM record WHERE sequence = 7",
-            RowFault::Tally,
+            "UPDATE block SET head = CAST(substr(head, 1, 62) || zeroblob(8) || substr(head, 71) \
+             AS BLOB) WHERE first = 1",
+            group(1),
+        ),
+        ("UPDATE block SET head = zeroblob(length(head)) WHERE first = 17", whole(17)),
+        ("UPDATE block SET head = substr(head, 1, 90) WHERE first = 17", whole(17)),
+        ("UPDATE block SET head = CAST(head || x'00' AS BLOB) WHERE first = 17", whole(17)),
+        ("UPDATE block SET features = zeroblob(length(features)) WHERE first = 17", group(17)),
+        (
+            "UPDATE block SET features = CAST(substr(features, 1, 1500) || x'3f' || \
+             substr(features, 1502) AS BLOB) WHERE first = 17",
+            group(25),
+        ),
+        ("UPDATE block SET features = x'' WHERE first = 17", whole(17)),
+        ("UPDATE block SET checksum = zeroblob(16) WHERE first = 17", whole(17)),
+        ("UPDATE block SET checksum = zeroblob(15) WHERE first = 17", whole(17)),
+        ("UPDATE block SET first = 65 WHERE first = 33", group(65)),
+        (
+            "INSERT INTO block (first, rows, checksum, head, features) \
+             SELECT 65, rows, checksum, head, features FROM block WHERE first = 33",
+            count(48),
         ),
         (
-            "INSERT INTO record (sequence, id, target, added_version, checksum, features) \
-             SELECT 0, 'new', target, 1, checksum, features FROM record WHERE sequence = 7",
-            RowFault::Count { certified: ROWS, present: ROWS + 1 },
+            "UPDATE block SET (checksum, head, features) = \
+             (SELECT checksum, head, features FROM block WHERE first = 1) WHERE first = 17",
+            group(17),
         ),
         ("UPDATE tally SET records = 41", RowFault::Tally),
         ("UPDATE tally SET rows = zeroblob(16)", RowFault::Tally),
         ("UPDATE tally SET notes = zeroblob(16)", RowFault::Tally),
         ("UPDATE tally SET mac = zeroblob(32)", RowFault::Tally),
         ("DELETE FROM tally", RowFault::Tally),
-        ("DELETE FROM record WHERE sequence = 7; UPDATE tally SET records = 39", RowFault::Tally),
+        ("DELETE FROM block WHERE first = 33; UPDATE tally SET records = 32", RowFault::Tally),
         ("UPDATE model SET version = 2", RowFault::Tally),
         ("DELETE FROM ledger", RowFault::Tally),
-        ("UPDATE sqlite_sequence SET seq = 39", RowFault::Tally),
-        ("INSERT INTO position VALUES (1, 5)", RowFault::Tally),
+        ("UPDATE counter SET record = 39", RowFault::Tally),
+        ("UPDATE counter SET position = 5", RowFault::Tally),
         ("DELETE FROM caches", RowFault::Tally),
         ("UPDATE caches SET state = zeroblob(900)", RowFault::Kept),
         ("DELETE FROM request WHERE request_id = 'r1'", RowFault::Notes),
@@ -131,7 +149,8 @@ fn without_its_damaged_rows_a_vault_is_sound_again() {
         assert_eq!(survey.as_left, !rows, "{sql}");
         if !survey.damaged.is_empty() {
             let refused = writer.begin_without(&[]).unwrap_err();
-            let fault = RowFault::Row { record: survey.damaged[0] };
+            let first = survey.damaged[0].get();
+            let fault = range(first, first);
             assert_eq!(refused.to_string(), fault.to_string(), "{sql}");
         }
         writer.begin_without(&survey.damaged).unwrap().commit().unwrap();
@@ -168,7 +187,8 @@ fn a_damaged_row_goes_also_where_an_index_names_it_otherwise() {
         let mut writer = Vault::open(&path).unwrap();
         writer.unlock_damaged(&keyring()).unwrap();
         let survey = writer.survey(|_, _| Ok::<_, ReadError>(())).unwrap();
-        let going = [efface_vault::RecordId::new(8)];
+        // Its checksum is that of eight rows.
+        let going: Vec<_> = (1..=8).map(efface_vault::RecordId::new).collect();
         assert!(survey.damaged.is_empty() || survey.damaged == going);
         writer.begin_without(&going).unwrap().commit().unwrap();
         assert_clean(&mut writer, "a damaged row");
@@ -201,22 +221,25 @@ fn changed_since(
 fn a_deleted_row_cannot_be_put_back() {
     let folder = tempfile::tempdir().unwrap();
     let (path, old) = changed_since(folder.path(), |change| {
-        change.delete_records(&[7, 8].map(efface_vault::RecordId::new))
+        change.delete_records(&[7, 8].map(efface_vault::RecordId::new))?;
+        Planted::new(100, 100, None).insert(change);
+        Planted::new(101, 100, None).insert(change);
+        Ok(())
     });
     examined(&path).unwrap();
-    let put_back = |which: &str| {
+    let put_back = |first: u64| {
         let sql = format!(
-            "ATTACH '{}' AS old; INSERT INTO record SELECT * FROM old.record WHERE {which}",
+            "ATTACH '{}' AS old; DELETE FROM block WHERE first = {first}; \
+             INSERT INTO block SELECT * FROM old.block WHERE first = {first}",
             old.display()
         );
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
     };
-    put_back("sequence = 7");
-    let expected = RowFault::Count { certified: ROWS - 2, present: ROWS - 1 };
+    put_back(1);
+    let expected = RowFault::Count { certified: ROWS, present: ROWS + 2 };
     assert_eq!(fault(examined(&path).unwrap_err()), expected);
-    let swap = "DELETE FROM record WHERE sequence = 20";
-    Connection::open(&path).unwrap().execute_batch(swap).unwrap();
-    assert_eq!(fault(examined(&path).unwrap_err()), RowFault::Sum { records: ROWS - 2 });
+    put_back(33);
+    assert_eq!(fault(examined(&path).unwrap_err()), RowFault::Sum { records: ROWS });
 }
 
 /// Kept state of an earlier request does not fit a later one.

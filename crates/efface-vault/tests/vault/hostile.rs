@@ -121,10 +121,10 @@ fn a_vault_of_a_newer_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 5).unwrap();
+    foreign.pragma_update(None, "user_version", 6).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Newer { found: 5, supported: 4, .. }), "{error}");
+        assert!(matches!(error, OpenError::Newer { found: 6, supported: 5, .. }), "{error}");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_vault_of_an_earlier_development_version() {
     foreign.pragma_update(None, "user_version", 2).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Older { found: 2, supported: 4, .. }), "{error}");
+        assert!(matches!(error, OpenError::Older { found: 2, supported: 5, .. }), "{error}");
         assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }
@@ -146,10 +146,10 @@ fn tables_that_are_missing_changed_or_added() {
     for (sql, word) in [
         ("DROP TABLE caches", "a table is missing"),
         ("ALTER TABLE caches ADD COLUMN more TEXT", "`caches` is not as this format has it"),
-        ("CREATE TABLE copy AS SELECT * FROM record", "`copy` is not part of a vault"),
+        ("CREATE TABLE copy AS SELECT * FROM block", "`copy` is not part of a vault"),
         ("ANALYZE", "`sqlite_stat1` is not part of a vault"),
         (
-            "CREATE TRIGGER t AFTER DELETE ON record BEGIN DELETE FROM ledger; END",
+            "CREATE TRIGGER t AFTER DELETE ON block BEGIN DELETE FROM ledger; END",
             "`t` is not part of a vault",
         ),
     ] {

@@ -18,6 +18,7 @@ pub(crate) fn genesis() -> Genesis {
         created_at: "2026-01-01T00:00:00Z".into(),
         config_json: "{}".into(),
         public_key: keyring().public_key(),
+        block_rows: 16,
     }
 }
 

@@ -17,7 +17,7 @@ pub use place::Place;
 pub(crate) use memory::{InMemory, Keyed};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
-pub(crate) use vault::{Access, InVault};
+pub(crate) use vault::{Access, InVault, block_rows};
 
 use efface_learn::{Dataset, Parts};
 use efface_vault::{IdLookup, Identity, RecordId};

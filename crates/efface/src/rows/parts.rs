@@ -195,16 +195,17 @@ pub(crate) fn insert_places(
     let mut position = transaction.take_positions(held.records() as u64)?;
     for part in 0..held.count() {
         let names = held.names(part).map_err(failed)?.after(position);
-        for row in 0..names.count() {
+        let record = |row: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
             let place = Place { part: part as u32, row: row as u64 };
-            transaction.insert_record(&StoredRecord {
+            show(&StoredRecord {
                 id: &names.id(row),
                 subject: names.subject(row),
                 target: 0.0,
                 features: &place.to_bytes(),
                 added_version: version,
-            })?;
-        }
+            });
+        };
+        transaction.insert_records(names.count(), &record)?;
         position += names.count() as u64;
     }
     if position == held.records() as u64 {

@@ -12,9 +12,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Bytes of [`to_bytes`](Self::to_bytes).
+    pub(crate) const BYTES: usize = 12;
+
     /// What the vault keeps of a record in place of its features: 12 bytes, little-endian.
-    pub(crate) fn to_bytes(self) -> [u8; 12] {
-        let mut bytes = [0; 12];
+    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.part.to_le_bytes());
         bytes[4..].copy_from_slice(&self.row.to_le_bytes());
         bytes

@@ -1,14 +1,13 @@
 //! Raw rows as the numbers that are learnt from: by the plan's statistics, then within its bound.
 
-use std::num::NonZero;
 use std::ops::Range;
-use std::thread;
 
 use efface_formats::{
     Features, Fitted, FittedTarget, Mapped, RawRows, Row as Buffer, RowMap, RowMapMode, Storage,
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
+use rayon::prelude::*;
 
 use crate::encode::damaged;
 use crate::error::{Code, Error, Result};
@@ -65,38 +64,44 @@ impl Unprepared {
             intercept: plan.rows.intercept.0 as f32,
             columns: plan.columns(),
             labels,
+            by_class: None,
+            weights: self.weights.as_deref(),
             order: class_order(plan)?,
         };
         let by_class = weights_in(found.class_weights(), &encoder.order);
-        let mut x = match encoder.storage {
-            Storage::Sparse => Matrix::sparse(encoder.columns),
-            Storage::Dense => Matrix::dense(encoder.columns),
-        };
-        let (mut y, mut scaled) = (Vec::with_capacity(self.rows.len()), 0);
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
-        for first in (0..self.rows.len()).step_by(PART * threads) {
-            for part in encoder.parts(first, threads) {
-                let part = part?;
-                part.rows().try_for_each(|row| x.push(row).map_err(damaged))?;
-                y.extend(part.targets);
-                scaled += part.scaled;
-            }
+        let encoder =
+            Encoder { by_class: by_class.filter(|_| labels == Labels::Needed), ..encoder };
+        let mut all = encoder.none()?;
+        let mut parts: Vec<Range<usize>> = (0..self.rows.len())
+            .step_by(PART)
+            .map(|first| first..(first + PART).min(self.rows.len()))
+            .rev()
+            .collect();
+        let together = 2 * rayon::current_num_threads();
+        let mut done: Vec<Result<Prepared>> = Vec::new();
+        // Parts are put together while the next are made.
+        while !parts.is_empty() || !done.is_empty() {
+            let now: Vec<_> = (0..together).map_while(|_| parts.pop()).collect();
+            let earlier = std::mem::take(&mut done);
+            let taken: Result<()> = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| {
+                    let made = now.into_par_iter().map(|range| encoder.encode(range));
+                    made.collect_into_vec(&mut done);
+                });
+                earlier.into_iter().try_for_each(|part| {
+                    let part = part?;
+                    all.scaled += part.scaled;
+                    all.data.append(&part.data).map_err(damaged)
+                })
+            });
+            taken?;
         }
-        let balanced = by_class.filter(|_| labels == Labels::Needed).map(|by_class| {
-            y.iter().map(|&class| by_class.get(class as usize).copied().unwrap_or(1.0)).collect()
-        });
-        let data = match balanced.or_else(|| self.weights.clone()) {
-            Some(weights) => Dataset::weighted(x, y, weights),
-            None => Dataset::new(x, y),
-        };
-        Ok(Prepared { data: data.map_err(damaged)?, scaled })
+        Ok(all)
     }
 }
 
 /// Rows that one thread turns into numbers before they are put together.
-const PART: usize = 4096;
-/// Threads at most.
-const THREADS: usize = 16;
+const PART: usize = 1024;
 
 /// What turns raw rows into numbers, one by one.
 struct Encoder<'a> {
@@ -108,90 +113,70 @@ struct Encoder<'a> {
     columns: usize,
     labels: Labels,
     order: Option<Vec<f64>>,
-}
-
-/// Some rows as numbers, one after another.
-struct Encoded {
-    storage: Storage,
-    indices: Vec<u32>,
-    values: Vec<f32>,
-    /// Where each row ends.
-    ends: Vec<usize>,
-    targets: Vec<f64>,
-    scaled: u64,
+    /// Weights by class of the plan, in the place of the records' own.
+    by_class: Option<Vec<f64>>,
+    weights: Option<&'a [f64]>,
 }
 
 impl Encoder<'_> {
-    /// Parts of the rows from `first` on, in order, each by a thread of its own.
-    fn parts(&self, first: usize, threads: usize) -> Vec<Result<Encoded>> {
-        let limit = |part: usize| (first + part * PART).min(self.rows.len());
-        let ranges = (0..threads).map(|part| limit(part)..limit(part + 1));
-        let mut ranges = ranges.filter(|range| !range.is_empty());
-        let Some(own) = ranges.next() else { return Vec::new() };
-        thread::scope(|scope| {
-            let others: Vec<_> =
-                ranges.map(|range| scope.spawn(move || self.encode(range))).collect();
-            let mut parts = vec![self.encode(own)];
-            for other in others {
-                parts.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            parts
-        })
+    fn none(&self) -> Result<Prepared> {
+        let x = match self.storage {
+            Storage::Sparse => Matrix::sparse(self.columns),
+            Storage::Dense => Matrix::dense(self.columns),
+        };
+        let data = Dataset::new(x, Vec::new()).map_err(damaged)?;
+        Ok(Prepared { data, scaled: 0 })
     }
 
-    fn encode(&self, range: Range<usize>) -> Result<Encoded> {
+    fn encode(&self, range: Range<usize>) -> Result<Prepared> {
         let mut row = Buffer::new(self.storage);
-        let mut encoded = Encoded {
-            storage: self.storage,
-            indices: Vec::new(),
-            values: Vec::new(),
-            ends: Vec::with_capacity(range.len()),
-            targets: Vec::with_capacity(range.len()),
-            scaled: 0,
-        };
+        let mut prepared = self.none()?;
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
         for at in range {
             let raw = self.rows.row(at);
             self.found.encode(raw, &mut row).map_err(damaged)?;
             let mapped = self.map.apply(row.values_mut());
             let mapped = mapped.map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
-            encoded.scaled += u64::from(matches!(mapped, Mapped::Scaled { .. }));
-            encoded.push(row.features(), self.intercept, self.columns);
-            encoded.targets.push(match self.labels {
+            prepared.scaled += u64::from(matches!(mapped, Mapped::Scaled { .. }));
+            let y = match self.labels {
                 Labels::Unread => 0.0,
                 Labels::Needed => target(self.found, raw, &self.order)?,
-            });
+            };
+            indices.clear();
+            values.clear();
+            self.copy(row.features(), &mut indices, &mut values);
+            let row = match self.storage {
+                Storage::Dense => Row::Dense(&values),
+                Storage::Sparse => Row::Sparse { indices: &indices, values: &values },
+            };
+            prepared.data.push_weighted(row, y, self.weight(at, y)).map_err(damaged)?;
         }
-        Ok(encoded)
+        Ok(prepared)
     }
-}
 
-impl Encoded {
     /// The features, then the constant of the intercept where there is one.
-    fn push(&mut self, features: Features<'_>, intercept: f32, columns: usize) {
+    fn copy(&self, features: Features<'_>, indices: &mut Vec<u32>, values: &mut Vec<f32>) {
         match features {
-            Features::Dense(all) => self.values.extend_from_slice(all),
-            Features::Sparse { indices, values } => {
-                self.indices.extend_from_slice(indices);
-                self.values.extend_from_slice(values);
+            Features::Dense(all) => values.extend_from_slice(all),
+            Features::Sparse { indices: columns, values: entries } => {
+                indices.extend_from_slice(columns);
+                values.extend_from_slice(entries);
             }
         }
-        if intercept != 0.0 {
-            self.values.push(intercept);
+        if self.intercept != 0.0 {
+            values.push(self.intercept);
             if self.storage == Storage::Sparse {
-                self.indices.push(columns as u32 - 1);
+                indices.push(self.columns as u32 - 1);
             }
         }
-        self.ends.push(self.values.len());
     }
 
-    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| match self.storage {
-            Storage::Dense => Row::Dense(&self.values[start..end]),
-            Storage::Sparse => {
-                Row::Sparse { indices: &self.indices[start..end], values: &self.values[start..end] }
-            }
-        })
+    fn weight(&self, at: usize, y: f64) -> f64 {
+        match (&self.by_class, self.weights) {
+            (Some(by_class), _) => by_class.get(y as usize).copied().unwrap_or(1.0),
+            (None, Some(weights)) => weights.get(at).copied().unwrap_or(1.0),
+            (None, None) => 1.0,
+        }
     }
 }
 

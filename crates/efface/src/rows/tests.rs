@@ -134,6 +134,7 @@ fn vault(
         created_at: "2030-01-02T03:04:05Z".into(),
         config_json: serde_json::to_string(plan).unwrap(),
         public_key: keyring.public_key(),
+        block_rows: super::block_rows(plan),
     };
     let mut creation = Vault::create(&folder.path().join("m.efface"), &genesis, &keyring).unwrap();
     fill(&mut creation);

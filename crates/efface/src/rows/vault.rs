@@ -1,17 +1,23 @@
 //! Rows in the vault of their model.
 
 use std::cell::OnceCell;
+use std::convert::Infallible;
 
-use efface_formats::RawRows;
+use efface_formats::{Frame, RawRows};
 use efface_learn::Dataset;
 use efface_matrix::Row;
-use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction, Vault, WriteError};
+use efface_vault::{
+    IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
+};
 
-use super::{Batch, CHUNK, GoOn, Keyed, Labels, RowStore, Rows, Unprepared};
+use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, decode, encode, split_weight};
 use crate::error::{Result, Stopped};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
+
+/// Records erased between two looks at whether to stop.
+const ERASED: usize = 1 << 14;
 
 /// A vault through which rows are read, or also changed.
 pub(crate) enum Access<'a, 'v> {
@@ -35,6 +41,24 @@ impl<'v> Access<'_, 'v> {
             Self::Changing(transaction) => Ok(transaction),
         }
     }
+}
+
+/// How many records share a block of the vault. It follows from the plan alone, so that it says nothing
+/// of the records.
+pub(crate) fn block_rows(plan: &Plan) -> u32 {
+    /// Bytes of a row whose length is not known beforehand.
+    const SOME: u64 = 4096;
+    let weight = if plan.max_weight.is_some() { 8 } else { 0 };
+    let bytes = match &plan.fitting {
+        _ if plan.in_parts => Place::BYTES as u64,
+        Some(fitting) => match &fitting.frame {
+            Frame::Matrix { sparse: true, .. } => SOME,
+            frame => 16 + 9 * frame.columns(),
+        },
+        None if plan.rows.sparse => SOME,
+        None => 4 * plan.columns() as u64,
+    };
+    efface_vault::rows_per_block(bytes + weight)
 }
 
 /// Rows in a vault; all of them are read once, when they are first asked for.
@@ -71,18 +95,32 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Some(all) = self.read.get() {
             return Ok(all);
         }
-        let mut reader = Reader::new(self.plan)?;
-        self.pass(|key, row| reader.push(key, row.features, row.target))?;
-        let read = reader.finish()?;
+        let read = self.read_all()?.finish()?;
         Ok(self.read.get_or_init(|| read))
     }
 
     /// All of them as they were stored, in the order of their numbers, with these.
     pub(crate) fn unprepared(&self) -> Result<(Unprepared, Vec<i64>)> {
-        let mut reader = Reader::new(self.plan)?;
-        self.pass(|key, row| reader.push(key, row.features, row.target))?;
+        let reader = self.read_all()?;
         let raw = reader.raw.ok_or_else(|| damaged("its model has no fitted preprocessing"))?;
         Ok((raw, reader.read.keys))
+    }
+
+    /// All of them, block by block on all cores.
+    fn read_all(&self) -> Result<Reader<'a>> {
+        let plan = self.plan;
+        let mut all = Reader::new(plan)?;
+        self.pass(
+            |block| {
+                let mut reader = Reader::new(plan).map_err(Stopped)?;
+                for (key, features, target) in block.contents() {
+                    reader.push(key, features, target)?;
+                }
+                Ok(reader)
+            },
+            |part| all.append(&part),
+        )?;
+        Ok(all)
     }
 
     /// The same rows, all read already.
@@ -96,18 +134,29 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 
     /// Reads every row against its checksum, and no index: none may be one of those that leave.
-    fn pass(
+    fn pass<T: Send>(
         &self,
-        mut visit: impl FnMut(RecordId, &StoredRecord<'_>) -> std::result::Result<(), Stopped>,
+        read: impl Fn(&RowBlock) -> std::result::Result<T, Stopped> + Sync,
+        mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
-        let mut missed = 0;
-        self.access
-            .vault()
-            .scan(|key, row| {
-                missed += u64::from(self.leaving.is_some_and(|leaving| leaving.has_row(&row)));
-                visit(key, &row)
-            })
-            .map_err(|Stopped(error)| error)?;
+        let (leaving, mut missed) = (self.leaving, 0);
+        let named = |block: &RowBlock| {
+            let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
+            let mut named = 0;
+            let counted = block.for_each(|_, row| -> std::result::Result<(), Infallible> {
+                named += u64::from(leaving.has_row(&row));
+                Ok(())
+            });
+            counted.map_or_else(|never| match never {}, |()| named)
+        };
+        let scanned = self.access.vault().scan_blocks(
+            |block| Ok((named(&block), read(&block)?)),
+            |(count, part)| {
+                missed += count;
+                take(part)
+            },
+        );
+        scanned.map_err(|Stopped(error)| error)?;
         self.leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
     }
 }
@@ -148,12 +197,10 @@ impl Rows for InVault<'_, '_> {
         self.read.take();
         let weighted = self.plan.max_weight.is_some();
         let transaction = self.access.transaction()?;
-        let mut features = Vec::new();
-        let mut keys = Vec::with_capacity(batch.rows());
-        for row in 0..batch.rows() {
+        let record = |row: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
+            let mut features = Vec::new();
             let target = match batch.raw {
                 Some(raw) => {
-                    features.clear();
                     features.extend_from_slice(raw.rows.row(row));
                     if let Some(weights) = &raw.weights {
                         features.extend(weights[row].to_le_bytes());
@@ -165,22 +212,25 @@ impl Rows for InVault<'_, '_> {
                     batch.data.y()[row]
                 }
             };
-            let key = transaction.insert_record(&StoredRecord {
+            show(&StoredRecord {
                 id: &batch.names.id(row),
                 subject: batch.names.subject(row),
                 target,
                 features: &features,
                 added_version: version,
-            })?;
-            keys.push(key.get());
-        }
-        Ok(keys)
+            });
+        };
+        let first = transaction.insert_records(batch.rows(), &record)?.get();
+        Ok((first..first + batch.rows() as i64).collect())
     }
 
     fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
         self.read.take();
         let transaction = self.access.transaction()?;
-        for some in records.chunks(CHUNK) {
+        // In their order, so that each block is written once.
+        let mut records = records.to_vec();
+        records.sort_unstable();
+        for some in records.chunks(ERASED) {
             go_on(some.len())?;
             transaction.delete_records(some)?;
         }
@@ -193,7 +243,7 @@ impl Rows for InVault<'_, '_> {
         if self.read.get().is_some() || self.leaving.is_none_or(Leaving::is_empty) {
             return Ok(());
         }
-        self.pass(|_, _| Ok(()))
+        self.pass(|_| Ok(()), Ok)
     }
 }
 
@@ -222,6 +272,21 @@ impl<'a> Reader<'a> {
     fn finish(self) -> Result<Keyed> {
         let Some(raw) = &self.raw else { return Ok(self.read) };
         Ok(Keyed { data: raw.prepare(self.plan, Labels::Needed)?.data, keys: self.read.keys })
+    }
+
+    /// Appends what another has read.
+    fn append(&mut self, part: &Self) -> std::result::Result<(), Stopped> {
+        let cannot = |error: &dyn std::fmt::Display| Stopped(damaged(error));
+        if let (Some(own), Some(new)) = (&mut self.raw, &part.raw) {
+            own.rows.append(&new.rows).map_err(|error| cannot(&error))?;
+            if let (Some(own), Some(new)) = (&mut own.weights, &new.weights) {
+                own.extend_from_slice(new);
+            }
+        } else {
+            self.read.data.append(&part.read.data).map_err(|error| cannot(&error))?;
+        }
+        self.read.keys.extend_from_slice(&part.read.keys);
+        Ok(())
     }
 
     fn push(

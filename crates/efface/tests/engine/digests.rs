@@ -122,7 +122,9 @@ fn nothing_stored_tells_what_a_deleted_row_held() {
 fn stored(vault: &Path) -> Vec<String> {
     let connection = Connection::open(vault).unwrap();
     let mut all = Vec::new();
-    for table in ["genesis", "record", "caches", "request", "tombstone"] {
+    for table in
+        ["genesis", "block", "named", "run", "owned", "counter", "caches", "request", "tombstone"]
+    {
         let mut query = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
         let columns = query.column_count();
         let mut rows = query.query([]).unwrap();

@@ -273,7 +273,9 @@ fn weights_that_are_not_of_the_rows_are_noticed() {
     let live: BTreeMap<usize, String> = (0..60).map(|id| (id, cells(id, Label::Number))).collect();
     for (query, check) in [
         (
-            "UPDATE record SET features = (SELECT features FROM record WHERE sequence = 5) WHERE sequence = 9",
+            // A byte of the first row's target.
+            "UPDATE block SET features = CAST(substr(features, 1, 6) || x'3f' || \
+             substr(features, 8) AS BLOB)",
             "preprocessing",
         ),
         (

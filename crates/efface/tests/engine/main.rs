@@ -10,6 +10,7 @@ mod faint;
 mod files;
 mod fitted;
 mod fitted_ridge;
+mod foreign;
 mod histories;
 mod in_memory;
 mod kept;

@@ -9,6 +9,7 @@ use efface::{
     verify, weights,
 };
 
+use crate::foreign::{Alteration, alter};
 use crate::world::World;
 
 const WIDTH: u32 = 3;
@@ -405,9 +406,7 @@ fn commands_that_need_rows_are_refused() {
 #[test]
 fn a_damaged_vault_without_its_rows_is_not_mended() {
     let model = Model::trained(Cluster::of(&[40, 50]), Settings::default()).unwrap();
-    let file = rusqlite::Connection::open(&model.vault).unwrap();
-    file.execute("DELETE FROM record WHERE sequence = 7", ()).unwrap();
-    drop(file);
+    alter(&model.vault, 7, Alteration::Remove);
     let before = std::fs::read(&model.vault).unwrap();
     // The row of the missing name is still in its part.
     let there = model.world.run(|s| erase(&model.vault, &ids(&["id-1"]), s)).unwrap_err();

@@ -1,0 +1,198 @@
+//! Making blocks.
+
+use super::layout::{BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS};
+use super::{Entry, GROUP, RowBlock};
+use crate::checksum::{Checksums, STORED};
+use crate::name::Id;
+
+/// Takes the rows of a block, slot by slot.
+pub(crate) struct Builder {
+    first: i64,
+    slots: usize,
+    present: Vec<u8>,
+    targets: Vec<f64>,
+    /// From which slot on, and the version.
+    versions: Vec<(u32, u64)>,
+    /// From which slot on, in which form, and the position less the slot.
+    ids: Vec<(u32, u32, u64)>,
+    texts: Texts,
+    subjects: Texts,
+    with_subject: Vec<u8>,
+    features: Vec<u8>,
+    /// Where the features of each slot end.
+    ends: Vec<u32>,
+}
+
+/// Texts, and where each ends.
+#[derive(Default)]
+struct Texts {
+    any: bool,
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Texts {
+    fn push(&mut self, text: Option<&str>) {
+        if let Some(text) = text {
+            self.any = true;
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
+        // A block of more than 2^32 bytes cannot be stored.
+        self.ends.push(self.bytes.len() as u32);
+    }
+
+    fn write(&self, head: &mut Vec<u8>) {
+        head.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
+        head.extend_from_slice(&self.bytes);
+    }
+}
+
+/// A new block, and its share of the sum over all blocks.
+pub(crate) struct Built {
+    pub(crate) block: RowBlock,
+    pub(crate) share: u128,
+}
+
+impl Builder {
+    pub(crate) fn new(first: i64) -> Self {
+        Self {
+            first,
+            slots: 0,
+            present: Vec::new(),
+            targets: Vec::new(),
+            versions: Vec::new(),
+            ids: Vec::new(),
+            texts: Texts::default(),
+            subjects: Texts::default(),
+            with_subject: Vec::new(),
+            features: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// The rows of a block but those in the slots that `leaves` says yes to.
+    pub(crate) fn of(block: &RowBlock, leaves: impl Fn(usize) -> bool) -> Self {
+        let mut builder = Self::new(block.first);
+        for slot in 0..block.slots() {
+            let stays = block.layout.is_present(&block.head, slot) && !leaves(slot);
+            builder.push(if stays { block.entry(slot) } else { None });
+        }
+        builder
+    }
+
+    /// Fills the next slot, or leaves it empty.
+    pub(crate) fn push(&mut self, entry: Option<Entry<'_>>) {
+        let slot = self.slots;
+        self.slots += 1;
+        if slot.is_multiple_of(8) {
+            self.present.push(0);
+            self.with_subject.push(0);
+        }
+        self.targets.push(entry.map_or(0.0, |entry| entry.target));
+        let text = entry.and_then(|entry| match entry.id {
+            Id::Text(text) => Some(text),
+            Id::Position(_) => None,
+        });
+        self.texts.push(text);
+        self.subjects.push(entry.and_then(|entry| entry.subject));
+        if let Some(entry) = entry {
+            self.present[slot / 8] |= 1 << (slot % 8);
+            self.with_subject[slot / 8] |= u8::from(entry.subject.is_some()) << (slot % 8);
+            self.features.extend_from_slice(entry.features);
+            if self.versions.last().is_none_or(|(_, version)| *version != entry.version) {
+                self.versions.push((slot as u32, entry.version));
+            }
+            let (form, less) = match entry.id {
+                Id::Text(_) => (IN_FULL, 0),
+                Id::Position(position) => (BY_POSITION, position.wrapping_sub(slot as u64)),
+            };
+            if self.ids.last().is_none_or(|(_, f, l)| (*f, *l) != (form, less)) {
+                self.ids.push((slot as u32, form, less));
+            }
+        }
+        self.ends.push(self.features.len() as u32);
+    }
+
+    fn is_present(&self, slot: usize) -> bool {
+        self.present[slot / 8] >> (slot % 8) & 1 == 1
+    }
+
+    fn length(&self, slot: usize) -> u32 {
+        self.ends[slot] - slot.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The length that all present rows have.
+    fn common_length(&self) -> Option<u32> {
+        let mut lengths = (0..self.slots).filter(|&slot| self.is_present(slot));
+        let first = self.length(lengths.next()?);
+        lengths.all(|slot| self.length(slot) == first).then_some(first)
+    }
+
+    /// The block; `None` if no row is present, or if it is too large to be stored.
+    pub(crate) fn finish(mut self, checksums: &Checksums) -> Option<Built> {
+        let rows = self.present.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
+        if rows == 0 || u32::try_from(self.features.len().max(self.texts.bytes.len())).is_err() {
+            return None;
+        }
+        let common = self.common_length();
+        if let Some(length) = common.map(|length| length as usize)
+            && rows < self.slots
+        {
+            let mut spread = Vec::with_capacity(length * self.slots);
+            let mut rest = &self.features[..];
+            for slot in 0..self.slots {
+                if self.is_present(slot) {
+                    let (row, after) = rest.split_at(length);
+                    spread.extend_from_slice(row);
+                    rest = after;
+                } else {
+                    spread.resize(spread.len() + length, 0);
+                }
+            }
+            self.features = spread;
+        }
+        let head = self.head(common);
+        let features = std::mem::take(&mut self.features);
+        let mut block = RowBlock::parse(self.first, head, features, [0; STORED])?;
+        let share = block.seal(checksums)?;
+        Some(Built { block, share })
+    }
+
+    fn head(&self, common: Option<u32>) -> Vec<u8> {
+        let mut head = Vec::with_capacity(64 + self.slots * 16);
+        let parts = [
+            (common.is_some(), COMMON_LENGTH),
+            (self.texts.any, TEXTS),
+            (self.subjects.any, SUBJECTS),
+        ];
+        let parts: u32 = parts.iter().filter(|(any, _)| *any).map(|(_, part)| part).sum();
+        head.extend((self.slots as u32).to_le_bytes());
+        head.extend(parts.to_le_bytes());
+        head.extend(common.iter().flat_map(|length| length.to_le_bytes()));
+        head.extend_from_slice(&self.present);
+        head.extend(self.targets.iter().flat_map(|target| target.to_le_bytes()));
+        head.extend((self.versions.len() as u32).to_le_bytes());
+        for (slot, version) in &self.versions {
+            head.extend(slot.to_le_bytes());
+            head.extend(version.to_le_bytes());
+        }
+        head.extend((self.ids.len() as u32).to_le_bytes());
+        for (slot, form, less) in &self.ids {
+            head.extend(slot.to_le_bytes());
+            head.extend(form.to_le_bytes());
+            head.extend(less.to_le_bytes());
+        }
+        if self.texts.any {
+            self.texts.write(&mut head);
+        }
+        if self.subjects.any {
+            head.extend_from_slice(&self.with_subject);
+            self.subjects.write(&mut head);
+        }
+        if common.is_none() {
+            head.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
+        }
+        head.resize(head.len() + STORED * self.slots.div_ceil(GROUP), 0);
+        head
+    }
+}

@@ -1,0 +1,287 @@
+//! Which record has which name: tables from ids, positions and subjects to numbers. They hold nothing
+//! that the blocks do not, and are made anew from these where they are damaged.
+
+use crate::block::Entry;
+use crate::column::{at_most_one, unsigned};
+use crate::error::is_duplicate;
+use crate::name::{Id, row_id};
+use crate::stored::RecordId;
+use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
+use std::collections::{BTreeMap, HashSet};
+
+/// What a look-up of public ids found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IdLookup {
+    /// Records found, in the order asked, each once.
+    pub found: Vec<RecordId>,
+    /// Ids no record has, in the order asked.
+    pub missing: Vec<String>,
+}
+
+/// How much a vault holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Records present.
+    pub records: u64,
+    /// Different subjects among them.
+    pub subjects: u64,
+}
+
+/// Names of records that are put into a vault.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    named: Vec<(String, i64)>,
+    owned: Vec<(String, i64)>,
+    runs: Vec<Run>,
+}
+
+/// Consecutive positions that are consecutive records.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: i64,
+    count: i64,
+    number: i64,
+}
+
+impl Run {
+    fn end(&self) -> i64 {
+        self.first.saturating_add(self.count)
+    }
+}
+
+impl Listing {
+    pub(crate) fn push(&mut self, number: i64, entry: &Entry<'_>) {
+        match entry.id {
+            Id::Text(text) => self.named.push((text.to_owned(), number)),
+            Id::Position(position) => {
+                self.extend_runs(Run { first: position as i64, count: 1, number });
+            }
+        }
+        if let Some(subject) = entry.subject {
+            self.owned.push((subject.to_owned(), number));
+        }
+    }
+
+    pub(crate) fn append(&mut self, more: Self) {
+        self.named.extend(more.named);
+        self.owned.extend(more.owned);
+        more.runs.into_iter().for_each(|run| self.extend_runs(run));
+    }
+
+    fn extend_runs(&mut self, run: Run) {
+        match self.runs.last_mut() {
+            Some(last) if last.end() == run.first && last.number + last.count == run.number => {
+                last.count += run.count;
+            }
+            _ => self.runs.push(run),
+        }
+    }
+}
+
+impl Vault {
+    /// Finds the records with these public ids. An id asked twice is answered once.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn find_ids(&self, ids: &[&str]) -> Result<IdLookup, ReadError> {
+        let sql = "SELECT number FROM named WHERE id = ?1";
+        let mut asked = HashSet::new();
+        let ids: Vec<&str> = ids.iter().copied().filter(|id| asked.insert(*id)).collect();
+        let mut numbers: Vec<Option<i64>> = Vec::with_capacity(ids.len());
+        let mut positions: Vec<(i64, u64)> = Vec::new();
+        for &id in &ids {
+            numbers.push(match Id::of(id) {
+                Id::Text(id) => at_most_one(&self.connection, sql, [id], |row| row.get(0))?,
+                Id::Position(position) => {
+                    let number = self.listed_at(position as i64)?;
+                    positions.extend(number.map(|number| (number, position)));
+                    number
+                }
+            });
+        }
+        let absent = self.absent(positions)?;
+        let mut lookup = IdLookup::default();
+        for (id, number) in ids.into_iter().zip(numbers) {
+            match number.filter(|number| !absent.contains(number)) {
+                Some(number) => lookup.found.push(RecordId::new(number)),
+                None => lookup.missing.push(id.into()),
+            }
+        }
+        Ok(lookup)
+    }
+
+    /// The number that a position was last listed under.
+    fn listed_at(&self, position: i64) -> Result<Option<i64>, ReadError> {
+        let run = self.run_before(position.saturating_add(1))?;
+        Ok(run.filter(|run| position < run.end()).map(|run| run.number + (position - run.first)))
+    }
+
+    /// The last run that begins before a position.
+    fn run_before(&self, position: i64) -> Result<Option<Run>, ReadError> {
+        let sql =
+            "SELECT first, count, number FROM run WHERE first < ?1 ORDER BY first DESC LIMIT 1";
+        at_most_one(&self.connection, sql, [position], |row| {
+            Ok(Run { first: row.get(0)?, count: row.get(1)?, number: row.get(2)? })
+        })
+    }
+
+    /// Which of these numbers have no row of the position beside them: it was deleted, or is now that
+    /// of another number.
+    fn absent(&self, mut places: Vec<(i64, u64)>) -> Result<HashSet<i64>, ReadError> {
+        places.sort_unstable();
+        let size = self.block_rows()?;
+        let mut absent = HashSet::new();
+        for same in places.chunk_by(|a, b| {
+            crate::record::first_of(a.0, size) == crate::record::first_of(b.0, size)
+        }) {
+            let block = self.block(crate::record::first_of(same[0].0, size))?;
+            absent.extend(same.iter().filter_map(|&(number, position)| {
+                let there = block.as_ref().is_some_and(|block| {
+                    let slot = block.slot_of(RecordId::new(number));
+                    let entry = slot.and_then(|slot| block.entry(slot));
+                    entry.is_some_and(|entry| entry.id == Id::Position(position))
+                });
+                (!there).then_some(number)
+            }));
+        }
+        Ok(absent)
+    }
+
+    /// All records of a subject, in the order of insertion; none if the subject is unknown.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>, ReadError> {
+        let sql = "SELECT number FROM owned WHERE subject = ?1 ORDER BY number";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([subject], |row| row.get(0).map(RecordId::new))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How much the vault holds. Time is linear in the number of blocks and of records with subjects.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn counts(&self) -> Result<Counts, ReadError> {
+        let count = |sql| self.connection.query_row(sql, [], |row| unsigned(row, 0));
+        Ok(Counts {
+            records: count("SELECT COALESCE(SUM(rows), 0) FROM block")?,
+            subjects: count("SELECT COUNT(DISTINCT subject) FROM owned")?,
+        })
+    }
+
+    /// The largest number of records any one subject has; 0 without subjects. Time is linear in
+    /// the number of records with subjects.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn largest_subject(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT COALESCE(MAX(rows), 0) FROM \
+                   (SELECT COUNT(*) AS rows FROM owned GROUP BY subject)";
+        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Lists records under their names, sorted, since tables grow fastest at their end.
+    pub(crate) fn list(&mut self, mut listing: Listing) -> Result<(), WriteError> {
+        listing.named.sort_unstable();
+        for (id, number) in listing.named {
+            match self.execute("INSERT INTO named (id, number) VALUES (?1, ?2)", (&id, number)) {
+                Ok(_) => {}
+                Err(error) if is_duplicate(&error) => return Err(WriteError::DuplicateId { id }),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        listing.owned.sort_unstable();
+        for owned in listing.owned {
+            self.execute("INSERT INTO owned (subject, number) VALUES (?1, ?2)", owned)?;
+        }
+        listing.runs.into_iter().try_for_each(|run| self.list_run(run))
+    }
+
+    /// Lists consecutive positions. Where earlier runs have some of them, their rows must be gone.
+    fn list_run(&mut self, run: Run) -> Result<(), WriteError> {
+        let mut from = run.end();
+        while let Some(old) = self.run_before(from)?.filter(|old| old.end() > run.first) {
+            from = old.first;
+            let (start, end) = (old.first.max(run.first), old.end().min(run.end()));
+            let place = |position: i64| (old.number + (position - old.first), position as u64);
+            let places: Vec<_> = (start..end).map(place).collect();
+            let absent = self.absent(places.clone())?;
+            let twice = places.into_iter().find(|(number, _)| !absent.contains(number));
+            if let Some((_, position)) = twice {
+                return self.give_up(WriteError::DuplicateId { id: row_id(position) });
+            }
+            self.execute("DELETE FROM run WHERE first = ?1", [old.first])?;
+            let before = Run { count: start - old.first, ..old };
+            let number = old.number + (end - old.first);
+            let after = Run { first: end, count: old.end() - end, number };
+            for rest in [before, after].into_iter().filter(|rest| rest.count > 0) {
+                self.insert_run(rest)?;
+            }
+        }
+        match self.run_before(run.first)? {
+            Some(last) if last.end() == run.first && last.number + last.count == run.number => {
+                let sql = "UPDATE run SET count = ?2 WHERE first = ?1";
+                self.execute(sql, (last.first, last.count + run.count))?;
+                Ok(())
+            }
+            _ => self.insert_run(run),
+        }
+    }
+
+    fn insert_run(&mut self, run: Run) -> Result<(), WriteError> {
+        let sql = "INSERT INTO run (first, count, number) VALUES (?1, ?2, ?3)";
+        self.execute(sql, (run.first, run.count, run.number))?;
+        Ok(())
+    }
+
+    /// Takes a record off the tables of names. Runs of positions stay: they hold nothing but numbers.
+    pub(crate) fn unlist(&mut self, number: i64, entry: &Entry<'_>) -> Result<(), WriteError> {
+        if let Id::Text(id) = entry.id {
+            let sql = "DELETE FROM named WHERE id = ?1 AND number = ?2";
+            let listed = self.execute(sql, (id, number))?;
+            if listed != 1 {
+                return Err(StoreFault::from(RowFault::Index).into());
+            }
+        }
+        if let Some(subject) = entry.subject {
+            let sql = "DELETE FROM owned WHERE subject = ?1 AND number = ?2";
+            if self.execute(sql, (subject, number))? != 1 {
+                return Err(StoreFault::from(RowFault::Index).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all tables of names anew from the blocks.
+    pub(crate) fn list_anew(&mut self) -> Result<(), WriteError> {
+        for table in ["named", "owned", "run"] {
+            self.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+        let mut listing = Listing::default();
+        let blocks: BTreeMap<i64, Listing> = self.listings()?;
+        blocks.into_values().for_each(|more| listing.append(more));
+        match self.list(listing) {
+            Err(WriteError::DuplicateId { .. }) => {
+                Err(StoreFault::Damaged("two rows have the same id".into()).into())
+            }
+            other => other,
+        }
+    }
+
+    fn listings(&self) -> Result<BTreeMap<i64, Listing>, ReadError> {
+        let mut listings = BTreeMap::new();
+        self.scan_unchecked(|block| {
+            let mut listing = Listing::default();
+            for slot in block.present() {
+                if let Some(entry) = block.entry(slot) {
+                    listing.push(block.first() + slot as i64, &entry);
+                }
+            }
+            listings.insert(block.first(), listing);
+        })?;
+        Ok(listings)
+    }
+}

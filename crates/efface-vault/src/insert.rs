@@ -1,0 +1,135 @@
+//! Putting records into a vault.
+
+use crate::block::{Builder, Built, Entry, RowBlock};
+use crate::checksum::Checksums;
+use crate::index::Listing;
+use crate::record::first_of;
+use crate::stored::{RecordId, StoredRecord};
+use crate::{StoreFault, Transaction, WriteError};
+use rayon::prelude::*;
+
+/// Blocks that are made before they are written.
+const WINDOW: i64 = 64;
+
+/// Shows the record of a row, counted from 0, to a visitor. Asked from any core and in any order.
+pub type Records<'a> = dyn Fn(usize, &mut dyn FnMut(&StoredRecord<'_>)) + Sync + 'a;
+
+/// What one block is made of.
+struct Job {
+    first: i64,
+    /// The block as it is, if there is one, and its share of the sum.
+    old: Option<(RowBlock, u128)>,
+    /// The numbers of new rows in it.
+    from: i64,
+    until: i64,
+}
+
+/// A block that is to be written.
+struct Made {
+    built: Built,
+    old: (u64, u128),
+    listing: Listing,
+}
+
+impl Job {
+    /// The block with its new rows, the first of which, over all blocks, is `start`.
+    fn make(
+        self,
+        start: i64,
+        records: &Records<'_>,
+        checksums: &Checksums,
+    ) -> Result<Made, WriteError> {
+        let mut builder = match &self.old {
+            Some((block, _)) => Builder::of(block, |_| false),
+            None => Builder::new(self.first),
+        };
+        let slots = self.old.as_ref().map_or(0, |(block, _)| block.slots() as i64);
+        for _ in self.first + slots..self.from {
+            builder.push(None);
+        }
+        let mut listing = Listing::default();
+        let mut refused: Option<WriteError> = None;
+        for number in self.from..self.until {
+            records((number - start) as usize, &mut |record| {
+                if !record.target.is_finite() {
+                    refused = Some(WriteError::TargetNotFinite { target: record.target });
+                }
+                if i64::try_from(record.added_version).is_err() {
+                    let (name, value) = ("added_version", record.added_version);
+                    refused = Some(WriteError::OutOfRange { name, value });
+                }
+                let entry = Entry::of(record);
+                listing.push(number, &entry);
+                builder.push(Some(entry));
+            });
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        let built = builder.finish(checksums);
+        let built = built.ok_or_else(|| StoreFault::Damaged("a block is too large".into()))?;
+        let old = self.old.map_or((0, 0), |(block, share)| (block.len() as u64, share));
+        Ok(Made { built, old, listing })
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds a record and returns its number. Many are added faster
+    /// [at once](Transaction::insert_records).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn insert_record(&mut self, record: &StoredRecord<'_>) -> Result<RecordId, WriteError> {
+        self.insert_records(1, &|_, show| show(record))
+    }
+
+    /// Adds `rows` records, which get consecutive numbers in the order of rows, and returns the first
+    /// number.
+    ///
+    /// # Errors
+    /// [`WriteError::DuplicateId`], [`WriteError::TargetNotFinite`] and failures of the store;
+    /// [`RowFault::Rows`](crate::RowFault::Rows) where rows that share a block with the new ones are
+    /// not as they were stored.
+    pub fn insert_records(
+        &mut self,
+        rows: usize,
+        records: &Records<'_>,
+    ) -> Result<RecordId, WriteError> {
+        self.touch()?;
+        match self.insert_all(rows, records) {
+            Ok(first) => Ok(RecordId::new(first)),
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    fn insert_all(&mut self, rows: usize, records: &Records<'_>) -> Result<i64, WriteError> {
+        let size = self.block_rows()?;
+        let start = self.number("record", self.last_number()?.saturating_add(1))?;
+        let end = self.number("record", (start as u64).saturating_add(rows as u64))?;
+        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let mut listing = Listing::default();
+        let mut from = start;
+        while from < end {
+            let mut jobs = Vec::new();
+            while from < end && jobs.len() < WINDOW as usize {
+                let first = first_of(from, size);
+                let until = end.min(first.saturating_add(size));
+                // Only the first block can have rows already.
+                let old = if from == start { self.sound_block(first)? } else { None };
+                jobs.push(Job { first, old, from, until });
+                from = until;
+            }
+            let made: Vec<Result<Made, WriteError>> =
+                jobs.into_par_iter().map(|job| job.make(start, records, &checksums)).collect();
+            for made in made {
+                let Made { built, old, listing: names } = made?;
+                self.write_block(&built)?;
+                self.exchange_block(old, (built.block.len() as u64, built.share));
+                listing.append(names);
+            }
+        }
+        self.set_last_number(end - 1)?;
+        self.list(listing)?;
+        Ok(start)
+    }
+}

@@ -1,0 +1,56 @@
+//! Names of records that are named by their position.
+
+const PREFIX: &str = "row:";
+
+/// The id of a record that is named by its position, counted from 0.
+#[must_use]
+pub fn row_id(position: u64) -> String {
+    format!("{PREFIX}{position}")
+}
+
+/// The position in an id that [`row_id`] wrote; none for any other text.
+#[must_use]
+pub fn row_position(id: &str) -> Option<u64> {
+    let digits = id.strip_prefix(PREFIX)?;
+    let first = digits.bytes().next()?;
+    // One spelling only: no sign, no leading zero.
+    if !first.is_ascii_digit() || first == b'0' && digits.len() > 1 {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+/// A public id as it is stored: a position takes no room of its own in a block whose rows are named
+/// by consecutive ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Id<'a> {
+    Position(u64),
+    Text(&'a str),
+}
+
+impl<'a> Id<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        match row_position(text) {
+            // The store has 63 bits.
+            Some(position) if i64::try_from(position).is_ok() => Self::Position(position),
+            _ => Self::Text(text),
+        }
+    }
+
+    /// The id in full, in `buffer` where it is not in full already.
+    pub(crate) fn text<'b>(self, buffer: &'b mut String) -> &'b str
+    where
+        'a: 'b,
+    {
+        use std::fmt::Write;
+        match self {
+            Self::Text(text) => text,
+            Self::Position(position) => {
+                buffer.clear();
+                // Writing to a string does not fail.
+                let _ = write!(buffer, "{PREFIX}{position}");
+                buffer
+            }
+        }
+    }
+}
