@@ -40,6 +40,8 @@ pub struct Constants {
     mean_square: Option<f64>,
     /// Upper bound on the mean weight over any data set, where it is not `max_weight`.
     mean_weight: Option<f64>,
+    /// Targets of a regression.
+    targets: usize,
 }
 
 /// A declared constant that breaks its rule.
@@ -122,7 +124,7 @@ impl Declared {
         let (cols, outputs) = (self.cols, self.loss.outputs());
         match cols.checked_mul(outputs) {
             Some(1..=0x1_0000_0000) => {
-                Ok(Constants { declared: self, mean_square: None, mean_weight: None })
+                Ok(Constants { declared: self, mean_square: None, mean_weight: None, targets: 1 })
             }
             _ => Err(ConstantsError::Parameters { cols, outputs }),
         }
@@ -151,6 +153,26 @@ impl Constants {
         Self { mean_weight: Some(mean_weight), ..self }
     }
 
+    /// The same constants for a regression on so many targets at once, each with its own block of
+    /// weights: the objective is the sum of theirs. Each target obeys the bound on |y| and on the mean of
+    /// its squares.
+    #[must_use]
+    pub fn with_targets(self, targets: usize) -> Self {
+        Self { targets, ..self }
+    }
+
+    /// Targets of a regression; 1 for classification.
+    #[must_use]
+    pub fn targets(&self) -> usize {
+        self.targets
+    }
+
+    /// Weight vectors of length d: one for each output of the loss, or for each target.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.declared.loss.outputs() * self.targets
+    }
+
     /// Bound on the mean weight of the records, where it is not w_max.
     #[must_use]
     pub fn mean_weight(&self) -> Option<f64> {
@@ -172,7 +194,7 @@ impl Constants {
     /// P, the number of weights.
     #[must_use]
     pub fn parameters(&self) -> usize {
-        self.declared.cols * self.declared.loss.outputs()
+        self.declared.cols * self.outputs()
     }
 
     /// m = lambda: F is m-strongly convex.
@@ -217,9 +239,17 @@ impl Constants {
         }
         let (r, loss) = (self.declared.row_bound, self.declared.loss);
         let margin = outward::mul(r, self.optimum_bound());
-        let plain =
-            outward::mul(r, outward::add(margin, loss.target_norm(self.declared.target_bound)));
+        let targets = self.times_root_of_targets(loss.target_norm(self.declared.target_bound));
+        let plain = outward::mul(r, outward::add(margin, targets));
         outward::mul(self.max_weight(), plain)
+    }
+
+    /// A bound on one target as one on the length of all of them.
+    fn times_root_of_targets(&self, bound: f64) -> f64 {
+        match self.targets {
+            1 => bound,
+            several => outward::mul(outward::sqrt(several as f64), bound),
+        }
     }
 
     /// beta: upper bound on the smoothness of the data term of F, for every data set the
@@ -241,7 +271,8 @@ impl Constants {
     #[must_use]
     pub fn curvature_trace(&self) -> f64 {
         let square = outward::mul(self.declared.row_bound, self.declared.row_bound);
-        let data = outward::mul(self.declared.loss.curvature_trace(), square);
+        let trace = self.declared.loss.curvature_trace() * self.targets as f64;
+        let data = outward::mul(trace, square);
         let ridge = outward::mul(self.declared.lambda, self.parameters() as f64);
         outward::add(outward::mul(self.weighted_load(), data), ridge)
     }
@@ -296,7 +327,7 @@ impl Constants {
             (Task::Regression, Some(mean)) => outward::div(mean, 2.0),
             _ => loss.zero_value(self.declared.target_bound),
         };
-        outward::mul(self.weighted_load(), each)
+        outward::mul(self.weighted_load(), outward::mul(each, self.targets as f64))
     }
 
     /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite

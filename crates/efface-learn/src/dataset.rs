@@ -5,8 +5,9 @@ use zeroize::Zeroize;
 
 use crate::outward;
 
-/// Rows x (features stored in 32 bits, the intercept an ordinary last column), one target and one
-/// weight each. A record's loss counts as often as its weight says; 1 unless another is given.
+/// Rows x (features stored in 32 bits, the intercept an ordinary last column), one weight and one
+/// target each, or several targets. A record's loss counts as often as its weight says; 1 unless another
+/// is given.
 ///
 /// Holds nothing but the current records and what is computed from each alone, so that removing
 /// a record leaves no trace of it here; memory that held removed rows is wiped by
@@ -14,7 +15,9 @@ use crate::outward;
 #[derive(Debug)]
 pub struct Dataset {
     x: Matrix,
+    /// A block of `targets` for each row.
     y: Vec<f64>,
+    targets: usize,
     norms: Vec<f64>,
     sample_weights: Vec<f64>,
 }
@@ -28,9 +31,11 @@ pub enum DatasetError {
     /// The positions to remove are out of order or out of range.
     #[error(transparent)]
     Remove(#[from] RemoveError),
-    /// Not as many targets as rows.
-    #[error("`y` must have one target per row, got {targets} targets for {rows} rows")]
+    /// Not as many targets as rows, or as the rows have each.
+    #[error("`y` must have {each} target(s) per row, got {targets} targets for {rows} rows")]
     Targets {
+        /// Number of targets of a row.
+        each: usize,
         /// Number of targets.
         targets: usize,
         /// Number of rows.
@@ -82,11 +87,25 @@ impl Dataset {
         y: Vec<f64>,
         sample_weights: Vec<f64>,
     ) -> Result<Self, DatasetError> {
-        if x.rows() != y.len() {
-            return Err(DatasetError::Targets { targets: y.len(), rows: x.rows() });
+        Self::several(x, y, 1, sample_weights)
+    }
+
+    /// Takes rows, a block of `targets` numbers for each of them, and their weights.
+    ///
+    /// # Errors
+    /// As [`weighted`](Self::weighted).
+    pub fn several(
+        x: Matrix,
+        y: Vec<f64>,
+        targets: usize,
+        sample_weights: Vec<f64>,
+    ) -> Result<Self, DatasetError> {
+        if targets == 0 || x.rows().checked_mul(targets) != Some(y.len()) {
+            let (each, targets, rows) = (targets, y.len(), x.rows());
+            return Err(DatasetError::Targets { each, targets, rows });
         }
-        if let Some(row) = y.iter().position(|y| !y.is_finite()) {
-            return Err(DatasetError::Target { row, got: y[row] });
+        if let Some(at) = y.iter().position(|y| !y.is_finite()) {
+            return Err(DatasetError::Target { row: at / targets, got: y[at] });
         }
         if x.rows() != sample_weights.len() {
             let (weights, rows) = (sample_weights.len(), x.rows());
@@ -96,7 +115,7 @@ impl Dataset {
             return Err(DatasetError::Weight { row, got: sample_weights[row] });
         }
         let norms = (0..x.rows()).map(|i| row_norm(x.row(i))).collect();
-        Ok(Self { x, y, norms, sample_weights })
+        Ok(Self { x, y, targets, norms, sample_weights })
     }
 
     /// Appends a record of weight 1.
@@ -118,14 +137,35 @@ impl Dataset {
         target: f64,
         weight: f64,
     ) -> Result<(), DatasetError> {
-        if !target.is_finite() {
-            return Err(DatasetError::Target { row: self.rows(), got: target });
+        self.push_several(row, &[target], weight)
+    }
+
+    /// Appends a record with all of its targets.
+    ///
+    /// # Errors
+    /// As [`push_weighted`](Self::push_weighted), or another number of targets than the other records
+    /// have; the data set is then unchanged.
+    pub fn push_several(
+        &mut self,
+        row: Row<'_>,
+        targets: &[f64],
+        weight: f64,
+    ) -> Result<(), DatasetError> {
+        if targets.len() != self.targets {
+            return Err(DatasetError::Targets {
+                each: self.targets,
+                targets: targets.len(),
+                rows: 1,
+            });
+        }
+        if let Some(&got) = targets.iter().find(|target| !target.is_finite()) {
+            return Err(DatasetError::Target { row: self.rows(), got });
         }
         if !is_weight(weight) {
             return Err(DatasetError::Weight { row: self.rows(), got: weight });
         }
         self.x.push(row)?;
-        append(&mut self.y, target);
+        targets.iter().for_each(|&target| append(&mut self.y, target));
         append(&mut self.norms, row_norm(row));
         append(&mut self.sample_weights, weight);
         Ok(())
@@ -136,9 +176,9 @@ impl Dataset {
     /// # Errors
     /// A position that is out of range, a row that does not fit; the data set is then unchanged.
     pub fn push_from(&mut self, from: &Self, row: usize) -> Result<(), DatasetError> {
-        match (from.y.get(row), from.sample_weights.get(row)) {
-            (Some(&target), Some(&weight)) => self.push_weighted(from.x.row(row), target, weight),
-            _ => Err(RemoveError::Range { rows: from.rows(), row }.into()),
+        match from.sample_weights.get(row) {
+            Some(&weight) => self.push_several(from.x.row(row), from.targets_of(row), weight),
+            None => Err(RemoveError::Range { rows: from.rows(), row }.into()),
         }
     }
 
@@ -166,17 +206,21 @@ impl Dataset {
     /// Positions out of order, repeated or out of range; the data set is then unchanged.
     pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), DatasetError> {
         self.x.remove_rows(positions)?;
-        for values in [&mut self.y, &mut self.norms, &mut self.sample_weights] {
+        let lists =
+            [(&mut self.y, self.targets), (&mut self.norms, 1), (&mut self.sample_weights, 1)];
+        for (values, each) in lists {
             let mut removed = positions.iter().copied().peekable();
-            let mut position = 0;
+            let (mut place, mut gone) = (0, false);
             values.retain(|_| {
-                let gone = removed.next_if_eq(&position).is_some();
-                position += 1;
+                if place % each == 0 {
+                    gone = removed.next_if_eq(&(place / each)).is_some();
+                }
+                place += 1;
                 !gone
             });
             // What lay behind is overwritten while it is still part of the allocation.
             let kept = values.len();
-            values.resize(kept + positions.len(), 0.0);
+            values.resize(kept + each * positions.len(), 0.0);
             values.truncate(kept);
         }
         Ok(())
@@ -185,7 +229,7 @@ impl Dataset {
     /// Number of records.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.y.len()
+        self.sample_weights.len()
     }
 
     /// Number of columns, the intercept's included.
@@ -200,10 +244,23 @@ impl Dataset {
         &self.x
     }
 
-    /// One target per row: a class index, 0 or 1, or a number.
+    /// The target of each row, a class index, 0 or 1, or a number; a block of them for each row where
+    /// there are several.
     #[must_use]
     pub fn y(&self) -> &[f64] {
         &self.y
+    }
+
+    /// Number of targets of each row.
+    #[must_use]
+    pub fn targets(&self) -> usize {
+        self.targets
+    }
+
+    /// All targets of a row; none beyond the last row.
+    #[must_use]
+    pub fn targets_of(&self, row: usize) -> &[f64] {
+        self.y.get(row * self.targets..(row + 1) * self.targets).unwrap_or_default()
     }
 
     /// Euclidean norms of the rows, each rounded up by at most one unit in the last place.
@@ -317,6 +374,29 @@ mod tests {
     }
 
     #[test]
+    fn several_targets_stay_with_their_row() {
+        let x = || Matrix::dense(1);
+        let mut data = Dataset::several(x(), Vec::new(), 3, Vec::new()).unwrap();
+        for i in 0..6_u8 {
+            let y = f64::from(i);
+            data.push_several(Row::Dense(&[f32::from(i)]), &[y, 10.0 + y, -y], 2.0).unwrap();
+        }
+        data.remove_rows(&[1, 2, 5]).unwrap();
+        assert_eq!(data.y(), [0.0, 10.0, 0.0, 3.0, 13.0, -3.0, 4.0, 14.0, -4.0]);
+        assert_eq!((data.rows(), data.targets_of(1)), (3, &[3.0, 13.0, -3.0][..]));
+        let mut other = Dataset::several(x(), Vec::new(), 3, Vec::new()).unwrap();
+        other.push_from(&data, 2).unwrap();
+        assert_eq!((other.y(), other.sample_weights()), (&[4.0, 14.0, -4.0][..], &[2.0][..]));
+        let short = data.push_several(Row::Dense(&[1.0]), &[1.0, 2.0], 1.0);
+        assert!(matches!(short, Err(DatasetError::Targets { each: 3, targets: 2, rows: 1 })));
+        let nan = data.push_several(Row::Dense(&[1.0]), &[1.0, f64::NAN, 2.0], 1.0);
+        assert!(matches!(nan, Err(DatasetError::Target { row: 3, .. })));
+        assert_eq!((data.rows(), data.y().len(), data.x().rows()), (3, 9, 3));
+        let none = Dataset::several(x(), Vec::new(), 0, Vec::new());
+        assert!(matches!(none, Err(DatasetError::Targets { each: 0, .. })));
+    }
+
+    #[test]
     fn records_that_do_not_fit_are_refused() {
         let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
         let nan = data.push(Row::Dense(&[1.0, f32::NAN]), 0.0);
@@ -325,7 +405,7 @@ mod tests {
         assert!(matches!(target, Err(DatasetError::Target { row: 0, .. })));
         assert_eq!((data.rows(), data.x().rows()), (0, 0));
         let short = Dataset::new(Matrix::dense(2), vec![1.0]);
-        assert!(matches!(short, Err(DatasetError::Targets { targets: 1, rows: 0 })));
+        assert!(matches!(short, Err(DatasetError::Targets { each: 1, targets: 1, rows: 0 })));
     }
 
     #[test]

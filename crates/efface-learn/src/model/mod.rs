@@ -16,6 +16,8 @@ use crate::loss::{Loss, LossError, Task, with};
 pub struct Model {
     loss: Loss,
     cols: usize,
+    /// Weight vectors: those of the loss, once for each target.
+    outputs: usize,
     weights: Vec<f64>,
 }
 
@@ -79,13 +81,26 @@ impl Model {
     /// # Errors
     /// Loss parameters outside their rules, another number of weights, or one not finite.
     pub fn new(loss: Loss, cols: usize, weights: Vec<f64>) -> Result<Self, ModelError> {
-        let outputs = loss.check()?.outputs();
+        Self::several(loss, 1, cols, weights)
+    }
+
+    /// As [`new`](Self::new), of a regression on so many targets: `loss` is that of each.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn several(
+        loss: Loss,
+        targets: usize,
+        cols: usize,
+        weights: Vec<f64>,
+    ) -> Result<Self, ModelError> {
+        let outputs = loss.check()?.outputs().saturating_mul(targets);
         if outputs.checked_mul(cols) != Some(weights.len()) {
             return Err(ModelError::Weights { outputs, cols, got: weights.len() });
         }
         match weights.iter().position(|w| !w.is_finite()) {
             Some(index) => Err(ModelError::NotFinite { index, got: weights[index] }),
-            None => Ok(Self { loss, cols, weights }),
+            None => Ok(Self { loss, cols, outputs, weights }),
         }
     }
 
@@ -93,6 +108,12 @@ impl Model {
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// Weight vectors: one for each class of a loss that has one each, or for each target.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.outputs
     }
 
     /// Columns of the rows it takes, the intercept's included.
@@ -112,17 +133,21 @@ impl Model {
     /// # Errors
     /// Rows of another width.
     pub fn decision(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
-        Ok(margins(x, &self.weights, self.loss.outputs())?)
+        Ok(margins(x, &self.weights, self.outputs)?)
     }
 
     /// The class index per row (the first of several with equal margins; binary: 1 where the
-    /// margin is above 0), or for regression the predicted value.
+    /// margin is above 0), or for regression the predicted value, a block of them for each row where
+    /// there are several targets.
     ///
     /// # Errors
     /// Rows of another width.
     pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
         let decision = self.decision(x)?;
-        Ok(decision.chunks_exact(self.loss.outputs()).map(|m| self.choice(m)).collect())
+        if self.loss.task() == Task::Regression {
+            return Ok(decision);
+        }
+        Ok(decision.chunks_exact(self.outputs).map(|m| self.choice(m)).collect())
     }
 
     /// Class probabilities: for `logistic` that of class 1 per row, for `softmax` one block of

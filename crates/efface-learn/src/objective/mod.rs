@@ -93,6 +93,14 @@ pub enum ObjectiveError {
         /// Columns of the data.
         got: usize,
     },
+    /// Another number of targets.
+    #[error("data must have {expected} target(s) per row, got {got}")]
+    Targets {
+        /// Targets of the constants; 1 where gradients are taken.
+        expected: usize,
+        /// Targets of the data.
+        got: usize,
+    },
     /// More records than the capacity under `fixed`.
     #[error(
         "the data set must have at most `capacity` = {capacity} records, got {got}; a larger \
@@ -188,9 +196,13 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
         return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
     }
     let (loss, limit) = (declared.loss, declared.target_bound);
-    if let Some(row) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
+    let (expected, got) = (constants.targets(), data.targets());
+    if expected != got {
+        return Err(ObjectiveError::Targets { expected, got });
+    }
+    if let Some(at) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
         let rule = loss.target_rule(limit);
-        return Err(ObjectiveError::Target { row, rule, got: data.y()[row] });
+        return Err(ObjectiveError::Target { row: at / got, rule, got: data.y()[at] });
     }
     let breaks = |weight: f64| declared.max_weight.map_or(weight != 1.0, |most| weight > most);
     if let Some(row) = data.sample_weights().iter().position(|&weight| breaks(weight)) {
@@ -220,6 +232,10 @@ impl<'a> Objective<'a> {
     pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
+        if data.targets() != 1 {
+            // Several are solved from sums alone.
+            return Err(ObjectiveError::Targets { expected: 1, got: data.targets() });
+        }
         check_sum(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
         Ok(Self { constants, records: Records::Whole(data), normalizer, linear_term: Vec::new() })

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 pub use quantiser::Quantiser;
 use quantiser::power_of_two;
-pub use sums::{Sums, SumsError};
+pub use sums::{Sides, Sums, SumsError};
 
 use efface_privacy::event::{Event, ExactRemoval};
 use efface_privacy::quantity::Decimal;
@@ -27,7 +27,7 @@ use crate::outward;
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
 pub const MOST_COLUMNS: usize = 4096;
 
-/// Most parameters, columns times classes: right-hand sides that take as much as the sums of products.
+/// Most parameters, columns times classes or targets: right-hand sides that take as much as the sums of products.
 pub const MOST_PARAMETERS: usize = MOST_COLUMNS * MOST_COLUMNS;
 
 /// Constants that `ridge` can serve: the only form that runs.
@@ -113,20 +113,20 @@ impl RidgePlan {
         check_records(&self.constants, data)?;
         check_weights(data)?;
         self.check_count(data.rows())?;
-        let classes = self.constants.loss().classes();
-        let mut sums = Sums::empty(self.constants.cols(), classes, self.quantiser);
+        let sides = Sides::of(&self.constants);
+        let mut sums = Sums::empty(self.constants.cols(), sides, self.quantiser);
         sums.fold(data, 1, watch)?;
         Ok(sums)
     }
 
     /// The weights that sums of this plan give, a function of the two alone: one block of columns for
-    /// each class, in the order of the classes, or one block.
+    /// each class or target, in their order.
     ///
     /// # Errors
     /// Sums of another plan.
     pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, MechanismError> {
-        let shape = (self.constants.cols(), self.constants.loss().classes());
-        if (sums.columns(), sums.classes()) != shape || sums.quantiser() != self.quantiser {
+        let shape = (self.constants.cols(), Sides::of(&self.constants));
+        if (sums.columns(), sums.sides()) != shape || sums.quantiser() != self.quantiser {
             return Err(KeptError::Foreign("its sums are of other constants").into());
         }
         let (p, q) = (self.quantiser.row_places(), self.quantiser.target_places());
@@ -143,8 +143,8 @@ impl RidgePlan {
     /// # Errors
     /// Bytes that are no sums of this plan.
     pub fn read(&self, kept: &Kept) -> Result<Sums, MechanismError> {
-        let (columns, classes) = (self.constants.cols(), self.constants.loss().classes());
-        Sums::from_bytes(&kept.state, columns, classes, self.quantiser)
+        let (columns, sides) = (self.constants.cols(), Sides::of(&self.constants));
+        Sums::from_bytes(&kept.state, columns, sides, self.quantiser)
             .map_err(MechanismError::Sums)
     }
 

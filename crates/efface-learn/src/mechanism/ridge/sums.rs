@@ -3,25 +3,53 @@
 use efface_matrix::weighted_gram;
 
 use super::{Quantiser, Watch};
+use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
 
-/// X^T X and X^T y of the rounded records, as integers; of classes one X^T y each, in their order, with y
-/// = +1 for the records of the class and -1 for the others.
+/// X^T X and X^T y of the rounded records, as integers; of several targets one X^T y each; of classes one
+/// each, in their order, with y = +1 for the records of the class and -1 for the others.
 ///
 /// Integers add up to the same bits in any order, and a subtraction undoes its addition exactly:
 /// the sums are a function of the multiset of records at hand and of the public quantiser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
     columns: usize,
-    /// Number of classes; none of a regression.
-    classes: Option<usize>,
+    sides: Sides,
     records: u64,
     quantiser: Quantiser,
     /// Lower triangle, column by column.
     gram: Vec<i64>,
     /// A block of columns for each right-hand side.
     moment: Vec<i64>,
+}
+
+/// The right-hand sides of the normal equations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// One for each target of a regression.
+    Targets(usize),
+    /// One for each class.
+    Classes(usize),
+}
+
+impl Sides {
+    /// Those of the constants' loss and targets.
+    #[must_use]
+    pub fn of(constants: &Constants) -> Self {
+        match constants.loss().classes() {
+            Some(classes) => Self::Classes(classes),
+            None => Self::Targets(constants.targets()),
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(self) -> usize {
+        match self {
+            Self::Targets(count) | Self::Classes(count) => count,
+        }
+    }
 }
 
 /// Bytes that are no sums of this model.
@@ -61,10 +89,10 @@ const HEADER: usize = 4;
 impl Sums {
     /// The sums over no records.
     #[must_use]
-    pub fn empty(columns: usize, classes: Option<usize>, quantiser: Quantiser) -> Self {
+    pub fn empty(columns: usize, sides: Sides, quantiser: Quantiser) -> Self {
         let gram = vec![0; triangle(columns)];
-        let moment = vec![0; columns * sides(classes)];
-        Self { columns, classes, records: 0, quantiser, gram, moment }
+        let moment = vec![0; columns * sides.count()];
+        Self { columns, sides, records: 0, quantiser, gram, moment }
     }
 
     /// Records summed.
@@ -79,9 +107,9 @@ impl Sums {
         self.columns
     }
 
-    /// Number of classes; none of a regression.
-    pub(super) fn classes(&self) -> Option<usize> {
-        self.classes
+    /// Its right-hand sides.
+    pub(super) fn sides(&self) -> Sides {
+        self.sides
     }
 
     /// The grids their records were rounded to.
@@ -94,7 +122,7 @@ impl Sums {
         self.gram[j * self.columns - j * (j + 1) / 2 + i]
     }
 
-    /// X^T y, a block of columns for each class.
+    /// X^T y, a block of columns for each right-hand side.
     pub(super) fn moment(&self) -> &[i64] {
         &self.moment
     }
@@ -110,7 +138,8 @@ impl Sums {
         let step = self.quantiser.exact_records();
         let one = self.quantiser.target(1.0);
         // Of each class: twice its own records, less all of them.
-        let mut all = vec![0_i64; if self.classes.is_some() { self.columns } else { 0 }];
+        let of_classes = matches!(self.sides, Sides::Classes(_));
+        let mut all = vec![0_i64; if of_classes { self.columns } else { 0 }];
         for start in (0..data.rows()).step_by(step) {
             if watch(start as u64).is_break() {
                 return Err(MechanismError::Cancelled);
@@ -128,24 +157,25 @@ impl Sums {
                 rest = others;
             }
             for i in 0..rows.rows() {
-                let y = data.y()[start + i];
+                let y = data.targets_of(start + i);
                 let sign = sign * data.sample_weights()[start + i] as i64;
-                let (side, target) = match self.classes {
-                    Some(_) => (y as usize, 2 * sign * one),
-                    None => (0, sign * self.quantiser.target(y)),
-                };
-                let moment = &mut self.moment[side * self.columns..][..self.columns];
-                for (j, value) in rows.row(i).iter() {
-                    moment[j] = moment[j].wrapping_add(value as i64 * target);
+                let first = if of_classes { y[0] as usize } else { 0 };
+                let sides = self.moment[first * self.columns..].chunks_exact_mut(self.columns);
+                for (moment, &y) in sides.zip(y) {
+                    let target =
+                        if of_classes { 2 * sign * one } else { sign * self.quantiser.target(y) };
+                    for (j, value) in rows.row(i).iter() {
+                        moment[j] = moment[j].wrapping_add(value as i64 * target);
+                    }
                 }
-                if self.classes.is_some() {
+                if of_classes {
                     for (j, value) in rows.row(i).iter() {
                         all[j] = all[j].wrapping_add(value as i64 * sign * one);
                     }
                 }
             }
         }
-        if self.classes.is_some() {
+        if of_classes {
             for moment in self.moment.chunks_exact_mut(self.columns) {
                 moment.iter_mut().zip(&all).for_each(|(sum, of_all)| {
                     *sum = sum.wrapping_sub(*of_all);
@@ -182,7 +212,7 @@ impl Sums {
     }
 
     /// Little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
-    /// by column, then X^T y, class by class.
+    /// by column, then X^T y, one right-hand side after the other.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = [
@@ -197,7 +227,7 @@ impl Sums {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and so many classes.
+    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and these sides.
     ///
     /// # Errors
     /// Bytes of another length, quantiser or number of columns; more records than the capacity;
@@ -205,10 +235,10 @@ impl Sums {
     pub fn from_bytes(
         bytes: &[u8],
         columns: usize,
-        classes: Option<usize>,
+        sides: Sides,
         quantiser: Quantiser,
     ) -> Result<Self, SumsError> {
-        let expected = 8 * (HEADER + triangle(columns) + columns * sides(classes));
+        let expected = 8 * (HEADER + triangle(columns) + columns * sides.count());
         let (words, _) = bytes.as_chunks::<8>();
         let mut numbers = words.iter().map(|word| i64::from_le_bytes(*word));
         let mut next = || numbers.next().filter(|_| bytes.len() == expected);
@@ -232,15 +262,10 @@ impl Sums {
         let records = records as u64;
         let gram = numbers.by_ref().take(triangle(columns)).collect();
         let moment = numbers.collect();
-        let sums = Self { columns, classes, records, quantiser, gram, moment };
+        let sums = Self { columns, sides, records, quantiser, gram, moment };
         sums.check()?;
         Ok(sums)
     }
-}
-
-/// Right-hand sides: one for each class, or one.
-fn sides(classes: Option<usize>) -> usize {
-    classes.unwrap_or(1)
 }
 
 /// Entries of a lower triangle.

@@ -1,6 +1,8 @@
 //! `ridge`: exactness whatever the history, and refusals that change nothing.
 #![allow(clippy::needless_range_loop, reason = "the indices are those of the formulas")]
 
+mod targets;
+
 use std::ops::ControlFlow;
 
 use efface_matrix::{Matrix, Row};
@@ -217,7 +219,7 @@ fn sums_at_the_edge_of_their_range_are_exact() {
     let all = dataset(2, &longest);
     let first = Kept { releases: 0, state: sums.to_bytes() };
     let served = request(&plan, &first, &all, &none, 2, &mut going).unwrap();
-    assert_eq!(self::sums(&plan, &served), Sums::empty(2, None, plan.quantiser()));
+    assert_eq!(self::sums(&plan, &served), Sums::empty(2, Sides::Targets(1), plan.quantiser()));
     assert_eq!(bits(&served.weights), [0, 0]);
 }
 
@@ -430,16 +432,16 @@ fn bytes_come_back_and_damage_is_refused() {
     let q = plan.quantiser();
     let sums = sums(&plan, &fit(&plan, &dataset(4, &records(30, 4, 10))));
     let bytes = sums.to_bytes();
-    assert_eq!(Sums::from_bytes(&bytes, 4, None, q), Ok(sums));
+    assert_eq!(Sums::from_bytes(&bytes, 4, Sides::Targets(1), q), Ok(sums));
     for end in 0..bytes.len() {
-        let short = Sums::from_bytes(&bytes[..end], 4, None, q);
+        let short = Sums::from_bytes(&bytes[..end], 4, Sides::Targets(1), q);
         assert!(matches!(short, Err(SumsError::Length { .. })), "{end}");
     }
-    assert!(matches!(Sums::from_bytes(&bytes, 5, None, q), Err(SumsError::Length { .. })));
+    assert!(matches!(Sums::from_bytes(&bytes, 5, Sides::Targets(1), q), Err(SumsError::Length { .. })));
     let damage = |word: usize, value: i64| {
         let mut bytes = bytes.clone();
         bytes[8 * word..][..8].copy_from_slice(&value.to_le_bytes());
-        Sums::from_bytes(&bytes, 4, None, q).unwrap_err()
+        Sums::from_bytes(&bytes, 4, Sides::Targets(1), q).unwrap_err()
     };
     for (word, value) in [(0, 5), (1, -1), (1, 39), (2, 21), (3, -22)] {
         assert!(matches!(damage(word, value), SumsError::Header { .. }), "{word}");
