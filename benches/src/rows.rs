@@ -165,7 +165,9 @@ impl Sink for Rows {
         self.y.push(match record.label {
             Some(LabelRef::Class { index, .. }) => f64::from(index),
             Some(LabelRef::Value(value)) => value,
-            None => return Err(SinkError::new("a row without a label")),
+            Some(LabelRef::Values(_)) | None => {
+                return Err(SinkError::new("a row without one label"));
+            }
         });
         self.positions.push(record.position);
         Ok(())

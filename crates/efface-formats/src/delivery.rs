@@ -73,21 +73,36 @@ impl<'a> Delivery<'a> {
         self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
     }
 
-    /// Counts a row and judges its label.
-    pub(crate) fn admit(
+    /// Counts a row and judges its label, or each of several.
+    pub(crate) fn admit<'c>(
         &mut self,
         spot: Spot,
-        label: Option<(&str, Cell<'_>)>,
+        given: impl IntoIterator<Item = (&'c str, Cell<'c>)>,
     ) -> Result<Admission, ReadError> {
         self.position += 1;
         LimitFault::check("rows", self.position, self.options.limits.rows)
             .map_err(|fault| self.fault(spot, fault))?;
         let Some(labels) = &mut self.labels else { return Ok(Admission::Kept(None)) };
-        let Some((column, cell)) = label else {
+        let mut given = given.into_iter();
+        let Some((mut column, mut cell)) = given.next() else {
             return Err(self.fault(spot, LabelFault::Missing));
         };
         let known = labels.known();
-        match labels.judge(cell) {
+        let second = given.next();
+        let verdict = if second.is_some() {
+            let mut verdict = labels.judge_next(0, cell);
+            for (at, next) in (1..).zip(second.into_iter().chain(given)) {
+                if verdict.is_err() {
+                    break;
+                }
+                (column, cell) = next;
+                verdict = labels.judge_next(at, cell);
+            }
+            verdict
+        } else {
+            labels.judge(cell)
+        };
+        match verdict {
             Ok(Verdict::Keep(label)) => {
                 if labels.known() > known {
                     self.budget.text(&cell.text()).map_err(|fault| self.fault(spot, fault))?;
@@ -196,6 +211,7 @@ impl<'a> Delivery<'a> {
             rows_left_out: self.left_out,
             classes: self.labels.and_then(Labels::table),
             width: schema.width(),
+            targets: Vec::new(),
             frame: None,
             schema,
             private: self.private,

@@ -24,6 +24,8 @@ pub(crate) enum Verdict {
 pub(crate) enum Label {
     Class(u32),
     Value(f64),
+    /// The numbers that were judged last.
+    Values,
 }
 
 /// Reads labels for one pass over a table.
@@ -39,6 +41,8 @@ pub(crate) enum Labels {
     Numbers {
         range: Option<(f64, f64)>,
         bounded: bool,
+        /// Those of one row, where there are several.
+        values: Vec<f64>,
     },
 }
 
@@ -53,7 +57,8 @@ impl Labels {
                 Err(OptionFault::LabelRange { low, high })
             }
             (Task::Regression { range }, None) => {
-                Ok(Self::Numbers { range, bounded: options.frame.is_some() })
+                let bounded = options.frame.is_some();
+                Ok(Self::Numbers { range, bounded, values: Vec::new() })
             }
             (Task::Classification, given) => {
                 Self::classes(given.as_deref(), options.limits.classes)
@@ -92,12 +97,8 @@ impl Labels {
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
         match self {
-            Self::Numbers { range, bounded } => {
-                let value = number(cell, *range)?;
-                if *bounded && !is_single_sized(value) {
-                    return Err(LabelFault::TooLarge { value });
-                }
-                Ok(Verdict::Keep(Label::Value(value)))
+            Self::Numbers { range, bounded, .. } => {
+                Ok(Verdict::Keep(Label::Value(number(cell, *range, *bounded)?)))
             }
             Self::Classes { names, index, origin, most } => {
                 if let Cell::Number(value) = cell
@@ -126,10 +127,22 @@ impl Labels {
         }
     }
 
+    /// Judges the next of several labels of a row, of which the first is at 0.
+    pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+        let Self::Numbers { range, bounded, values } = self else {
+            return Err(LabelFault::SeveralClasses);
+        };
+        values.truncate(at);
+        values.push(number(cell, *range, *bounded)?);
+        Ok(Verdict::Keep(Label::Values))
+    }
+
     /// The label as records carry it.
     pub(crate) fn reference(&self, label: Label) -> LabelRef<'_> {
         match (label, self) {
             (Label::Value(value), _) => LabelRef::Value(value),
+            (Label::Values, Self::Numbers { values, .. }) => LabelRef::Values(values),
+            (Label::Values, Self::Classes { .. }) => LabelRef::Values(&[]),
             (Label::Class(index), Self::Classes { names, .. }) => {
                 let name = names.get(index as usize).map_or("", String::as_str);
                 LabelRef::Class { index, name }
@@ -156,7 +169,11 @@ impl Labels {
     }
 }
 
-fn number(cell: Cell<'_>, range: Option<(f64, f64)>) -> Result<f64, LabelFault> {
+fn number(
+    cell: Cell<'_>,
+    range: Option<(f64, f64)>,
+    bounded: bool,
+) -> Result<f64, LabelFault> {
     let text = cell.text();
     if text.is_empty() {
         return Err(LabelFault::Missing);
@@ -171,6 +188,7 @@ fn number(cell: Cell<'_>, range: Option<(f64, f64)>) -> Result<f64, LabelFault> 
         Some((low, high)) if !(low..=high).contains(&value) => {
             Err(LabelFault::OutOfRange { value, low, high })
         }
+        _ if bounded && !is_single_sized(value) => Err(LabelFault::TooLarge { value }),
         _ => Ok(value),
     }
 }

@@ -76,7 +76,7 @@ pub use error::{
 };
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
-    RawTarget, Rules, TellingApart,
+    RawTarget, RawValues, Rules, TellingApart,
 };
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;

@@ -22,6 +22,8 @@ pub enum Task {
 pub struct ReadOptions {
     /// The label column, or in an NPZ file the label array (`y` if not given).
     pub label: Option<String>,
+    /// The further label columns of a regression on several targets, after `label`.
+    pub more_labels: Vec<String>,
     /// The column (NPZ: array) whose text becomes the record's id.
     pub id: Option<String>,
     /// The id column of a given frame of columns where `id` names none; it may be absent.
@@ -76,6 +78,11 @@ impl ReadOptions {
         all.into_iter().filter(|(_, stated)| *stated).map(|(option, _)| option)
     }
 
+    /// The label columns, in order.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.label.as_deref().into_iter().chain(self.more_labels.iter().map(String::as_str))
+    }
+
     /// The columns that have a role, and which.
     pub(crate) fn roles(&self) -> impl Iterator<Item = (&str, Kind)> {
         let single = [
@@ -85,7 +92,8 @@ impl ReadOptions {
             (&self.weight, Kind::Weight),
         ];
         let single = single.into_iter().filter_map(|(name, kind)| Some((name.as_deref()?, kind)));
-        single.chain(self.ignore.iter().map(|name| (name.as_str(), Kind::Ignored)))
+        let more = self.more_labels.iter().map(|name| (name.as_str(), Kind::Label));
+        single.chain(more).chain(self.ignore.iter().map(|name| (name.as_str(), Kind::Ignored)))
     }
 }
 
@@ -94,6 +102,7 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             label: None,
+            more_labels: Vec::new(),
             id: None,
             usual_id: None,
             subject: None,

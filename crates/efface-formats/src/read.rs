@@ -138,6 +138,9 @@ fn check_options(
         "width" | "zero-based" => format == Format::Libsvm,
         _ => named_arrays,
     };
+    if !named_columns && !options.more_labels.is_empty() {
+        return Err(OptionFault::SeveralLabels { format });
+    }
     let labels = (labels_file && !bare).then_some("labels");
     if let Some(option) = options.stated().find(|option| !fits(option)).or(labels) {
         return Err(OptionFault::NotForFormat { option, format });

@@ -92,6 +92,8 @@ pub enum LabelRef<'a> {
     },
     /// Regression: a finite number within the declared range.
     Value(f64),
+    /// Regression on several targets: such a number for each.
+    Values(&'a [f64]),
 }
 
 /// One row of the table, valid until the next one is asked for.

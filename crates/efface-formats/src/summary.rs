@@ -18,6 +18,8 @@ pub struct Summary {
     pub rows_left_out: u64,
     /// Classification: the classes. `None` for regression and where labels are not read.
     pub classes: Option<ClassTable>,
+    /// The names of the labels, where a regression has several; else none.
+    pub targets: Vec<String>,
     /// The schema in force, given or implied; it encodes later rows the same way.
     pub schema: Schema,
     /// Numbers in an encoded row; of raw rows, feature columns.
@@ -26,6 +28,13 @@ pub struct Summary {
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.
     pub private: PrivateEvidence,
+}
+
+impl Summary {
+    /// The same with the names of its labels, where there are several.
+    pub(crate) fn with_targets(self, labels: Vec<String>) -> Self {
+        Self { targets: if labels.len() > 1 { labels } else { Vec::new() }, ..self }
+    }
 }
 
 /// Facts computed from the rows: they may not be published with a certificate.

@@ -204,7 +204,9 @@ fn body(table: &Table) -> String {
             }
             None => {
                 encode(&table.data, row, table.weighted, &mut bytes);
-                bytes.extend(table.data.y()[row].to_le_bytes());
+                // The others are among the bytes.
+                let target = table.data.targets_of(row).first();
+                bytes.extend(target.copied().unwrap_or_default().to_le_bytes());
             }
         }
         hasher.update((bytes.len() as u64).to_le_bytes());

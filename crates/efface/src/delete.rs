@@ -303,7 +303,7 @@ fn foreseen(
     current.published()?;
     let classes = match &current.plan.task {
         Task::Classes(names) => names.clone(),
-        Task::Range(..) => Vec::new(),
+        Task::Range(..) | Task::Targets(_) => Vec::new(),
     };
     // Where preprocessing is fitted, constants follow from the number of records; that a class may
     // leave with its last record is seen when the request is served.

@@ -7,7 +7,8 @@ use crate::error::{Code, Error, Result, Stopped};
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
-/// intercept is part of the row. Where records have weights, this one's follows as f64.
+/// intercept is part of the row. The targets after the first follow as f64, and where records have
+/// weights, this one's.
 pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec<u8>) {
     bytes.clear();
     match data.x().row(row) {
@@ -21,6 +22,8 @@ pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec
             }
         }
     }
+    let further = data.targets_of(row).iter().skip(1);
+    bytes.extend(further.flat_map(|target| target.to_le_bytes()));
     if weighted {
         bytes.extend(data.sample_weights()[row].to_le_bytes());
     }
@@ -36,6 +39,23 @@ pub(crate) fn split_weight(
         Some((row, weight)) => Ok((row, f64::from_le_bytes(*weight))),
         None => Err(Stopped(damaged("a row has no weight"))),
     }
+}
+
+/// The row, and its targets after the first appended to `targets`: what [`encode`] wrote for a model with
+/// so many, apart from the weight.
+pub(crate) fn split_targets<'a>(
+    bytes: &'a [u8],
+    count: usize,
+    targets: &mut Vec<f64>,
+) -> std::result::Result<&'a [u8], Stopped> {
+    let length = 8 * count.saturating_sub(1);
+    let split = bytes.len().checked_sub(length).and_then(|at| bytes.split_at_checked(at));
+    let Some((row, further)) = split else {
+        return Err(Stopped(damaged("a row lacks some of its targets")));
+    };
+    let (words, _) = further.as_chunks::<8>();
+    targets.extend(words.iter().map(|word| f64::from_le_bytes(*word)));
+    Ok(row)
 }
 
 pub(crate) fn decode(

@@ -119,16 +119,30 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
         ("digest", vec![model.digest.clone()]),
         ("salt", vec![model.salt.clone()]),
     ];
-    for (name, list) in [("classes", &model.classes), ("feature_names", &model.names)] {
+    let lists = [
+        ("classes", &model.classes),
+        ("target_names", &model.target_names),
+        ("feature_names", &model.names),
+    ];
+    for (name, list) in lists {
         words.extend(list.clone().map(|list| (name, list)));
     }
     words
+}
+
+/// Whether these words are a list, even of one.
+fn is_list(name: &str) -> bool {
+    matches!(name, "classes" | "target_names" | "feature_names")
 }
 
 /// The numbers a reader needs beside the weights.
 fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
     let mut numbers = vec![("row_norm", vec![model.row_norm])];
     numbers.extend(model.target_range.map(|(low, high)| ("target_range", vec![low, high])));
+    let ranges = model.target_ranges.iter();
+    numbers.extend(ranges.map(|ranges| {
+        ("target_ranges", ranges.iter().flat_map(|(low, high)| [*low, *high]).collect())
+    }));
     numbers.extend(model.loss_width.map(|width| ("loss_width", vec![width])));
     numbers
 }
@@ -146,15 +160,19 @@ fn npz(model: &Weights) -> io::Result<Vec<u8>> {
     put("coef", &[model.outputs, model.features], &model.coef)?;
     put("intercept", &[model.outputs], &model.intercept)?;
     for (name, values) in numbers(model) {
-        let single = if name == "target_range" { &[2][..] } else { &[] };
-        put(name, single, &values)?;
+        let shape = match name {
+            "target_range" => vec![2],
+            "target_ranges" => vec![model.outputs, 2],
+            _ => Vec::new(),
+        };
+        put(name, &shape, &values)?;
     }
     put("version", &[], &[model.version as f64])?;
     put("not_for_release", &[], &[f64::from(u8::from(model.not_for_release))])?;
     let zip = archive.zip_writer();
     for (name, texts) in words(model) {
         zip.start_file(format!("{name}.npy"), FileOptions::default())?;
-        zip.write_all(&npy_of_texts(&texts, matches!(name, "classes" | "feature_names")))?;
+        zip.write_all(&npy_of_texts(&texts, is_list(name)))?;
     }
     Ok(zip.finish()?.into_inner())
 }
@@ -186,12 +204,15 @@ fn safetensors(model: &Weights) -> Result<Vec<u8>> {
     let end = first + 8 * model.intercept.len();
     let mut metadata = serde_json::Map::new();
     for (name, texts) in words(model) {
-        let list = matches!(name, "classes" | "feature_names");
-        let text = if list { json!(texts).to_string() } else { texts.concat() };
+        let text = if is_list(name) { json!(texts).to_string() } else { texts.concat() };
         metadata.insert(name.to_owned(), text.into());
     }
     for (name, values) in numbers(model) {
-        let text = if name == "target_range" { json!(values) } else { json!(values[0]) };
+        let text = match name {
+            "target_range" => json!(values),
+            "target_ranges" => json!(values.as_chunks::<2>().0),
+            _ => json!(values[0]),
+        };
         metadata.insert(name.to_owned(), text.to_string().into());
     }
     metadata.insert("version".to_owned(), model.version.to_string().into());

@@ -85,11 +85,11 @@ pub use export::{ExportFormat, export};
 pub use notice::{Notice, NoticeCode};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction,
-    Residual, Served, Status, Work,
+    Residual, Served, Status, TargetErrors, Work,
 };
 pub use plan::{
     ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
-    Schedule, Target,
+    Schedule, Target, TargetRange, Task,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

@@ -288,16 +288,21 @@ pub struct Prediction {
     pub position: u64,
     /// The id, where the input has one.
     pub id: Option<String>,
-    /// The class label, or the number.
+    /// The class label, or the number; empty where there are several targets.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub prediction: String,
+    /// Each of several targets and its prediction, in its units and in the order of training; else
+    /// empty.
+    #[serde(serialize_with = "by_name", skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<(Arc<str>, f64)>,
     /// Each class and its probability, in the order of the model's classes; empty for regression and
     /// hinge.
-    #[serde(serialize_with = "by_class")]
+    #[serde(serialize_with = "by_name")]
     pub probabilities: Vec<(Arc<str>, f64)>,
 }
 
-fn by_class<S: Serializer>(list: &[(Arc<str>, f64)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(list.iter().map(|(class, probability)| (class.as_ref(), probability)))
+fn by_name<S: Serializer>(list: &[(Arc<str>, f64)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(list.iter().map(|(name, value)| (name.as_ref(), value)))
 }
 
 /// Quality on a table with labels.
@@ -321,4 +326,20 @@ pub struct Evaluation {
     pub mean_rmse: Option<f64>,
     /// Mean absolute error, in units of y.
     pub mae: Option<f64>,
+    /// The errors of each of several targets, in the order of training; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetErrors>,
+}
+
+/// The errors of one of several targets on a table, in its units.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetErrors {
+    /// Its name.
+    pub name: String,
+    /// Root mean squared error.
+    pub rmse: f64,
+    /// The same of always answering the mean of these rows.
+    pub mean_rmse: f64,
+    /// Mean absolute error.
+    pub mae: f64,
 }

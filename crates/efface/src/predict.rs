@@ -8,12 +8,12 @@ use efface_learn::{Model, Scores, Task as LearnTask};
 
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
-use crate::outcome::{Evaluation, Prediction};
-use crate::plan::{Plan, Task};
+use crate::outcome::{Evaluation, Prediction, TargetErrors};
+use crate::plan::{Plan, TargetRange, Task};
 use crate::rows::Labels;
 use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
-use crate::table::{Table, read_table};
+use crate::table::{Table, check_targets, read_table};
 
 /// Predicts every row of a table, in order. Labels in the table are not looked at. Returns what to know of
 /// the rows: texts in columns of numbers and dates that count as missing.
@@ -32,16 +32,20 @@ pub fn predict(
     let chosen = model.predict(x).map_err(failed)?;
     let probable = model.loss().kind().has_probabilities();
     let probabilities = if probable { model.predict_proba(x).map_err(failed)? } else { Vec::new() };
-    let outputs = model.loss().outputs();
+    let outputs = model.outputs();
     let classes: Vec<Arc<str>> = match &plan.task {
         Task::Classes(names) => names.iter().map(|name| name.as_str().into()).collect(),
-        Task::Range(..) => Vec::new(),
+        Task::Range(..) | Task::Targets(_) => Vec::new(),
     };
-    for (row, value) in chosen.iter().enumerate() {
+    let targets: Vec<Arc<str>> = plan.task.target_names().iter().map(|n| n.as_str().into()).collect();
+    let ranges = plan.task.ranges();
+    for (row, values) in chosen.chunks_exact(plan.task.targets()).enumerate() {
         let prediction = match &plan.task {
-            Task::Range(low, high) => unmap_target(*value, Some((low.0, high.0))).to_string(),
-            Task::Classes(names) => names.get(*value as usize).cloned().unwrap_or_default(),
+            Task::Range(low, high) => unmap_target(values[0], Some((low.0, high.0))).to_string(),
+            Task::Classes(names) => names.get(values[0] as usize).cloned().unwrap_or_default(),
+            Task::Targets(_) => String::new(),
         };
+        let in_units = values.iter().zip(&ranges).map(|(y, range)| unmap_target(*y, Some(*range)));
         let each_class = match (probable, model.loss().task()) {
             (false, _) => Vec::new(),
             (true, LearnTask::Binary) => vec![1.0 - probabilities[row], probabilities[row]],
@@ -52,6 +56,7 @@ pub fn predict(
             position: table.positions[row],
             id: table.ids.as_ref().map(|ids| ids[row].to_string()),
             prediction,
+            targets: targets.iter().cloned().zip(in_units).collect(),
             probabilities,
         })?;
     }
@@ -103,9 +108,14 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         rmse: None,
         mean_rmse: None,
         mae: None,
+        targets: Vec::new(),
     };
     if known == 0 && unknown > 0 {
         (evaluation.accuracy, evaluation.majority) = (Some(0.0), Some(0.0));
+        return Ok(evaluation);
+    }
+    if let Task::Targets(list) = &plan.task {
+        evaluation.targets = errors_of(list, &plan, &model, &table)?;
         return Ok(evaluation);
     }
     let y = table.data.y();
@@ -117,16 +127,43 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
             (evaluation.log_loss, evaluation.auc) = (log_loss, auc);
         }
         Scores::Regression { rmse, mae, .. } => {
-            let half = match &plan.task {
-                Task::Range(low, high) => (high.0 - low.0) / 2.0,
-                Task::Classes(_) => 1.0,
-            };
+            let half = plan.task.declared_range().map_or(1.0, half);
             evaluation.rmse = Some(rmse * half);
             evaluation.mean_rmse = Some(deviation(y) * half);
             evaluation.mae = Some(mae * half);
         }
     }
     Ok(evaluation)
+}
+
+/// Half the length of a range: what 1 stands for.
+fn half((low, high): (f64, f64)) -> f64 {
+    (high - low) / 2.0
+}
+
+/// The errors of each of several targets, each a model of its own.
+fn errors_of(
+    list: &[TargetRange],
+    plan: &Plan,
+    model: &Model,
+    table: &Table,
+) -> Result<Vec<TargetErrors>> {
+    let columns = plan.columns();
+    let each = list.iter().zip(model.weights().chunks_exact(columns)).enumerate();
+    each.map(|(at, (target, weights))| {
+        let alone = Model::new(model.loss(), columns, weights.to_vec()).map_err(failed)?;
+        let targets = table.data.y().chunks_exact(list.len());
+        let y: Vec<f64> = targets.map(|block| block[at]).collect();
+        let half = half((target.low.0, target.high.0));
+        let scores = alone.evaluate(table.data.x(), &y).map_err(failed)?;
+        let Scores::Regression { rmse, mae, .. } = scores else {
+            return Err(failed("a target is no number"));
+        };
+        let name = target.name.clone();
+        let (rmse, mean_rmse, mae) = (rmse * half, deviation(&y) * half, mae * half);
+        Ok(TargetErrors { name, rmse, mean_rmse, mae })
+    })
+    .collect()
 }
 
 /// How often the most frequent of these class indices occurs.
@@ -150,7 +187,8 @@ pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let weights = current.published()?.weights.clone();
-    let model = Model::new(current.plan.loss()?, current.plan.columns(), weights)
+    let plan = &current.plan;
+    let model = Model::several(plan.loss()?, plan.task.targets(), plan.columns(), weights)
         .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
     Ok((current.plan, model))
 }
@@ -160,12 +198,12 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     if let (Task::Classes(names), true) = (&plan.task, labels) {
         options.classes = Some(names.clone());
     }
-    let range = match &plan.task {
-        Task::Range(low, high) => Some((low.0, high.0)),
-        Task::Classes(_) => None,
-    };
+    let range = plan.task.declared_range();
     let intercept = plan.rows.intercept.0;
     let mut table = read_table(source, &options, intercept, range, None, &mut |_| Ok(()))?;
+    if labels {
+        check_targets(plan, &table.targets)?;
+    }
     table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
         return Err(Error::refused(

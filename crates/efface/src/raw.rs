@@ -60,10 +60,12 @@ pub(crate) fn fit(
     ids: Ids,
     subjects: bool,
 ) -> Result<(Facts, Fitted)> {
+    let targets = source.targets();
     let rules = Rules {
         min_records: choices.min_frequency,
         regression: choices.loss.task() == Task::Regression,
         balanced: choices.balances(),
+        targets: u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX),
         ..Rules::default()
     };
     let found = Fitted::fit(&raw.rows, &rules);
@@ -88,8 +90,10 @@ pub(crate) fn fit(
             .classes
             .as_ref()
             .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
+        targets,
         roles: Roles {
-            label: source.label.clone(),
+            // Several are named by the task.
+            label: source.label.clone().filter(|_| targets.is_empty()),
             id: source.id.clone(),
             subject: source.subject.clone(),
             weight: source.weight.clone(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use efface_formats::{
     Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, PathOrStdin, ReadError,
-    ReadOptions, RowMap, RowMapMode, Schema, Sink,
+    ReadOptions, RowMap, RowMapMode, Schema, Sink, Values,
 };
 use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
@@ -30,6 +30,8 @@ pub struct Source<'a> {
     pub format: Option<String>,
     /// The label column.
     pub label: Option<String>,
+    /// Further label columns, after `label`: the other targets of a regression on several.
+    pub more_labels: Vec<String>,
     /// The id column.
     pub id: Option<String>,
     /// The subject column.
@@ -84,6 +86,19 @@ impl Source<'_> {
         self.schema.is_none() && self.parts.is_none()
     }
 
+    /// The names of the labels, where there are several; else none.
+    pub(crate) fn targets(&self) -> Vec<String> {
+        if let Some(MemoryTable { labels: Some(Values::Several { names, .. }), .. }) = self.memory {
+            return names.to_vec();
+        }
+        match &self.label {
+            Some(label) if !self.more_labels.is_empty() => {
+                std::iter::once(label).chain(&self.more_labels).cloned().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     pub(crate) fn read(
         &self,
         options: &ReadOptions,
@@ -109,6 +124,7 @@ impl Source<'_> {
         let schema = self.schema.as_deref().map(schema_of).transpose()?;
         Ok(ReadOptions {
             label: self.label.clone(),
+            more_labels: self.more_labels.clone(),
             id: self.id.clone(),
             subject: self.subject.clone(),
             weight: self.weight.clone(),
@@ -162,20 +178,30 @@ impl Source<'_> {
             .hint("leave out `§schema`"));
         }
         let (task, classes) = match &plan.task {
-            Task::Range(low, high) => (
-                efface_formats::Task::Regression { range: labels.then_some((low.0, high.0)) },
-                None,
-            ),
+            task @ (Task::Range(..) | Task::Targets(_)) => {
+                let range = task.declared_range().filter(|_| labels);
+                (efface_formats::Task::Regression { range }, None)
+            }
             Task::Classes(names) => {
                 (efface_formats::Task::Classification, labels.then(|| names.clone()))
             }
         };
+        let own = self.options()?;
+        let mut targets = plan.task.target_names().into_iter();
+        let usual = labels && self.memory.is_none() && self.label.is_none();
+        let own = match targets.next().filter(|_| usual) {
+            Some(first) => {
+                ReadOptions { label: Some(first), more_labels: targets.collect(), ..own }
+            }
+            None => own,
+        };
         if let Some(fitting) = &plan.fitting {
             let (task, classes) = match &plan.task {
-                Task::Range(..) => (efface_formats::Task::Regression { range: None }, None),
+                Task::Range(..) | Task::Targets(_) => {
+                    (efface_formats::Task::Regression { range: None }, None)
+                }
                 Task::Classes(_) => (efface_formats::Task::Classification, fitting.classes.clone()),
             };
-            let own = self.options()?;
             // Prediction needs no more than the columns of features.
             let role = |given: Option<String>, usual: &Option<String>| {
                 given.or_else(|| usual.clone().filter(|_| labels))
@@ -190,6 +216,7 @@ impl Source<'_> {
                 usual_id: fitting.roles.id.clone(),
                 subject: role(own.subject, &fitting.roles.subject),
                 weight: role(own.weight, &fitting.roles.weight),
+                more_labels: own.more_labels,
                 ..self.options()?
             });
         }
@@ -199,7 +226,7 @@ impl Source<'_> {
             classes,
             label_required: labels,
             row_map: row_map(&plan.rows.map, plan.rows.norm.0)?,
-            ..self.options()?
+            ..own
         })
     }
 }

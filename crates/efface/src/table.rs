@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights, Task};
+use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights};
 use crate::rows::{Labels, Unprepared};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
@@ -36,6 +36,8 @@ pub(crate) struct Table {
     pub(crate) features: u64,
     pub(crate) sparse: bool,
     pub(crate) classes: Option<ClassTable>,
+    /// The names of the targets, where there are several; else none.
+    pub(crate) targets: Vec<String>,
     pub(crate) schema: Schema,
     pub(crate) private: PrivateEvidence,
     /// Rows of the input, with those that were left out.
@@ -128,7 +130,7 @@ pub(crate) fn read_table(
             *target = table.remap(*target as u32).map_or(f64::NAN, f64::from);
         }
     }
-    let rows = y.len();
+    let rows = positions.len();
     let mut weights = weights;
     if let (Some(table), Some(class_weight)) = (&summary.classes, class_weight)
         && let Some(by_class) = class_weight.weigh(&table.names, &y)
@@ -151,11 +153,10 @@ pub(crate) fn read_table(
     if raw.is_some() {
         y.clear();
     }
-    let data = if weighted && raw.is_none() {
-        Dataset::weighted(x, y, weights)
-    } else {
-        Dataset::new(x, y)
-    };
+    if !weighted || raw.is_some() {
+        weights = vec![1.0; x.rows()];
+    }
+    let data = Dataset::several(x, y, summary.targets.len().max(1), weights);
     let data = data.map_err(|error| Error::input(Code::Data, error.to_string()))?;
     Ok(Table {
         data,
@@ -168,6 +169,7 @@ pub(crate) fn read_table(
         features: u64::from(width),
         sparse,
         classes: summary.classes,
+        targets: summary.targets,
         schema: summary.schema,
         private: summary.private,
         read: summary.rows_read,
@@ -229,8 +231,8 @@ impl Sink for Collector<'_> {
     }
 
     fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
-        if self.y.len().is_multiple_of(REPORT) {
-            let rows = self.y.len() as u64;
+        if self.positions.len().is_multiple_of(REPORT) {
+            let rows = self.positions.len() as u64;
             (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
         }
         if let Some(raw) = record.raw {
@@ -238,16 +240,11 @@ impl Sink for Collector<'_> {
             // Classes may weigh records; raw rows have the label itself.
             self.y.push(match record.label {
                 Some(LabelRef::Class { index, .. }) => f64::from(index),
-                Some(LabelRef::Value(_)) | None => 0.0,
+                Some(LabelRef::Value(_) | LabelRef::Values(_)) | None => 0.0,
             });
             self.named(&record);
             return Ok(());
         }
-        let target = match record.label {
-            None => 0.0,
-            Some(LabelRef::Class { index, .. }) => f64::from(index),
-            Some(LabelRef::Value(y)) => map_target(y, self.range),
-        };
         let row = with_intercept(
             record.features,
             self.width,
@@ -258,7 +255,14 @@ impl Sink for Collector<'_> {
         if let Some(x) = &mut self.x {
             x.push(row).map_err(SinkError::new)?;
         }
-        self.y.push(target);
+        match record.label {
+            None => self.y.push(0.0),
+            Some(LabelRef::Class { index, .. }) => self.y.push(f64::from(index)),
+            Some(LabelRef::Value(y)) => self.y.push(map_target(y, self.range)),
+            Some(LabelRef::Values(all)) => {
+                self.y.extend(all.iter().map(|y| map_target(*y, self.range)));
+            }
+        }
         self.named(&record);
         Ok(())
     }
@@ -285,10 +289,7 @@ pub(crate) fn read_as_planned(
     tell: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Table> {
     let options = source.options_for(plan, true)?;
-    let range = match &plan.task {
-        Task::Range(low, high) => Some((low.0, high.0)),
-        Task::Classes(_) => None,
-    };
+    let range = plan.task.declared_range();
     let by_class = plan.class_weight.as_ref();
     let table = read_table(source, &options, plan.rows.intercept.0, range, by_class, tell)?;
     let encoded = plan.fitting.is_none();
@@ -306,7 +307,26 @@ pub(crate) fn read_as_planned(
         ));
     }
     check_weights(plan, &table)?;
+    check_targets(plan, &table.targets)?;
     Ok(table)
+}
+
+/// Several targets are those of the model, in its order.
+pub(crate) fn check_targets(plan: &Plan, got: &[String]) -> Result<()> {
+    let expected = plan.task.target_names();
+    if expected == got {
+        return Ok(());
+    }
+    let listed = |names: &[String]| match names {
+        [] => "one label".to_owned(),
+        names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("the targets {}", names.join(", "))
+        }
+    };
+    let (model, table) = (listed(&expected), listed(got));
+    Err(Error::refused(Code::Data, format!("the model has {model}, and the table has {table}"))
+        .hint("give the model's targets in their order: `§label`"))
 }
 
 /// Records have weights exactly where the model's do, and none beyond the largest.
@@ -355,6 +375,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         sparse: table.sparse,
         classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
         classes_given,
+        targets: table.targets.clone(),
         schema: table.schema.canonical(),
         schema_given: source.schema.is_some(),
         schema_from_data: from_data,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use efface_formats::Fitted;
+use efface_learn::loss::LossName;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
@@ -17,6 +18,7 @@ use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::raw::{as_the_labels_ask, fit};
+use crate::resolve::several;
 use crate::rows::{
     Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names,
     failed, insert_places,
@@ -78,7 +80,16 @@ fn trained(
     // A plan of the planner says what it compared.
     let raw = chosen.is_none() && source.is_raw();
     let fitted = settings.fits_preprocessing(raw);
+    let targets = source.targets();
+    let settings = match &settings.loss {
+        // Several labels are numbers.
+        None if !targets.is_empty() => {
+            Settings { loss: Some(LossName::Squared.name().to_owned()), ..settings }
+        }
+        _ => settings,
+    };
     let choices = Choices::of(settings, fitted)?;
+    several(&choices, &targets)?;
     free_name(output)?;
     let first = First { choices, chosen, output, received_at };
     match (&source.parts, context.rows) {

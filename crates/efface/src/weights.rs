@@ -34,6 +34,10 @@ pub struct Weights {
     pub classes: Option<Vec<String>>,
     /// The declared range of y, for regression: outputs are mapped from [-1, 1] to it.
     pub target_range: Option<(f64, f64)>,
+    /// The names of several targets, one for each output; none where there is one.
+    pub target_names: Option<Vec<String>>,
+    /// The range of each of several targets: its output is mapped from [-1, 1] to it.
+    pub target_ranges: Option<Vec<(f64, f64)>>,
     /// Names of the features where the table had some; with fitted preprocessing those it makes.
     pub names: Option<Vec<String>>,
     /// Names of the columns that fitted preprocessing takes, where the table had some.
@@ -51,7 +55,7 @@ pub struct Weights {
     pub plain: bool,
     /// Whether records are stored without their zeros; additions must be of the same kind.
     pub sparse: bool,
-    /// Rows of `coef`: 1, or one for each class of `softmax`.
+    /// Rows of `coef`: 1, or one for each class of `softmax` and `squared-classes`, or for each target.
     pub outputs: u64,
     /// Columns of `coef`.
     pub features: u64,
@@ -83,7 +87,9 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
     let (classes, target_range) = match &plan.task {
         Task::Classes(names) => (Some(names.clone()), None),
         Task::Range(low, high) => (None, Some((low.0, high.0))),
+        Task::Targets(_) => (None, None),
     };
+    let several = matches!(plan.task, Task::Targets(_));
     let found = plan.statistics()?;
     let (names, plain) = match found {
         Some(found) => (found.feature_names(), false),
@@ -114,6 +120,8 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         loss_width: plan.loss_width.map(|width| width.0),
         classes,
         target_range,
+        target_names: several.then(|| plan.task.target_names()),
+        target_ranges: several.then(|| plan.task.ranges()),
         names,
         columns,
         schema: plan.rows.schema.clone(),

@@ -45,9 +45,10 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "ARRAY", help_heading = "Table")]
     features: Option<String>,
 
-    /// The label column (NPZ: array; default there: y)
+    /// The label column (NPZ: array; default there: y); more than once for several numbers that
+    /// `ridge` learns together
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
-    label: Option<String>,
+    label: Vec<String>,
 
     /// The column that identifies each record; without one, records are named by their position in
     /// the input: `row:0`, `row:1`, ...
@@ -97,7 +98,8 @@ impl RoleArguments {
             path: Some(data.to_owned()).filter(|path| path != Path::new("-")),
             labels: self.labels.clone(),
             format: self.format.clone(),
-            label: self.label.clone(),
+            label: self.label.first().cloned(),
+            more_labels: self.label.iter().skip(1).cloned().collect(),
             id: self.id.clone(),
             subject: self.subject.clone(),
             weight: self.weight.clone(),

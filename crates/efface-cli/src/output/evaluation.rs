@@ -29,6 +29,11 @@ fn page(e: &Evaluation) -> Page {
         });
         facts.push((name, format!("{value:.4}{beside}")));
     }
+    for t in &e.targets {
+        let beside = format!("always the mean: {:.4}", t.mean_rmse);
+        let errors = format!("RMSE {:.4} ({beside}), MAE {:.4}", t.rmse, t.mae);
+        facts.push((t.name.as_str(), errors));
+    }
     let mut unknown = Section::new("");
     if e.unknown > 0 {
         let rows = counted(e.unknown, "row");

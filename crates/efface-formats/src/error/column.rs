@@ -76,6 +76,21 @@ pub enum OptionFault {
          this LIBSVM file are, too: `§zero-based`, or `§zero-based=false` if they start at 1"
     )]
     IndexBase,
+    /// A label column named twice.
+    #[error("`label` names `{column}` twice")]
+    LabelTwice {
+        /// The column.
+        column: String,
+    },
+    /// Several label columns of a table without named columns.
+    #[error(
+        "several labels are read from the columns of CSV, Parquet and Arrow files, not from {format} \
+         files"
+    )]
+    SeveralLabels {
+        /// The format.
+        format: Format,
+    },
     /// A separate label file is needed or not wanted.
     #[error("{format} files have no labels; give them in a file of their own, with `§labels`")]
     LabelsFile {

@@ -45,6 +45,14 @@ pub enum MemoryFault {
         /// Columns.
         width: u32,
     },
+    /// Several values for each row where one is wanted.
+    #[error("`{part}` must have one value for each row, got {got}")]
+    Several {
+        /// `ids`, `subjects` or `weights`.
+        part: String,
+        /// Values of a row.
+        got: usize,
+    },
     /// A column of values without one for each row.
     #[error("column `{name}` has {got} values for {rows} rows")]
     ColumnLength {

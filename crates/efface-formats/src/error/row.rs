@@ -180,6 +180,12 @@ pub enum LabelFault {
         /// Greatest label declared.
         high: f64,
     },
+    /// Classification: several labels.
+    #[error(
+        "several labels are numbers to predict together, and this is a classification; use \
+         `§mechanism ridge` and `§loss squared`, or name one label"
+    )]
+    SeveralClasses,
     /// Classification: more classes than a classification has.
     #[error(
         "more than {limit} classes; for a numeric target, use `§loss squared` and \

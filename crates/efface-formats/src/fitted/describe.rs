@@ -1,9 +1,9 @@
 //! What was learned, in words.
 
 use super::frame::Frame;
-use super::learned::{Column, Columns, Learned, Target};
+use super::learned::{Column, Columns, Exact, Learned, Target};
 
-/// One line for each named column, or one for an array, and one for the target.
+/// One line for each named column, or one for an array, and one for each target.
 pub(super) fn describe(learned: &Learned) -> Vec<String> {
     let mut lines = match (&learned.columns, &learned.frame) {
         (Columns::Named(columns), Frame::Columns(frame)) => {
@@ -27,15 +27,21 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
         }
         (Columns::Named(_), Frame::Matrix { .. }) => Vec::new(),
     };
-    lines.push(match &learned.target {
+    let number = |target: String, mean: &Exact, scale: &Exact| {
+        format!("{target}: number, mean {}, scale {}", short(mean.0), short(scale.0))
+    };
+    match &learned.target {
         Target::Classes { names, .. } => {
             let balanced = if learned.rules.balanced { ", weighted to count the same" } else { "" };
-            format!("target: {}{balanced}", counted(names.len() as u64, "class", "classes"))
+            let classes = counted(names.len() as u64, "class", "classes");
+            lines.push(format!("target: {classes}{balanced}"));
         }
-        Target::Number { mean, scale } => {
-            format!("target: number, mean {}, scale {}", short(mean.0), short(scale.0))
+        Target::Number { mean, scale } => lines.push(number("target".to_owned(), mean, scale)),
+        Target::Numbers(list) => {
+            let each = (1..).zip(list);
+            lines.extend(each.map(|(at, s)| number(format!("target {at}"), &s.mean, &s.scale)));
         }
-    });
+    }
     lines
 }
 

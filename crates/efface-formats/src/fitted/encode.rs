@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::{Code, CodeForm, Plan};
-use super::learned::Target;
+use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, is_stray, moment, numeric};
@@ -131,6 +131,27 @@ impl Fitted {
             }
             _ => FittedTarget::None,
         })
+    }
+
+    /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale;
+    /// `false`, and nothing appended, where the row has others than the statistics.
+    ///
+    /// # Errors
+    /// A damaged row.
+    pub fn numbers(&self, raw: &[u8], out: &mut Vec<f64>) -> Result<bool, RawFault> {
+        let scaled =
+            |value, mean: Exact, scale: Exact| (number::canonical(value) - mean.0) / scale.0;
+        match (RawTarget::of(raw)?, &self.learned.target) {
+            (RawTarget::Value(value), &Target::Number { mean, scale }) => {
+                out.push(scaled(value, mean, scale));
+            }
+            (RawTarget::Values(values), Target::Numbers(list)) if values.len() == list.len() => {
+                let pairs = values.iter().zip(list);
+                out.extend(pairs.map(|(value, at)| scaled(value, at.mean, at.scale)));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Puts the numbers that are not zero, from left to right.

@@ -12,8 +12,15 @@ use crate::time;
 impl RawWriter {
     /// Begins a row with its label.
     pub(crate) fn begin(&mut self, label: Option<LabelRef<'_>>) -> Result<(), LabelFault> {
+        if let Some(LabelRef::Values(values)) = label {
+            if let Some(&value) = values.iter().find(|value| !number::is_single_sized(**value)) {
+                return Err(LabelFault::TooLarge { value });
+            }
+            self.start_several(values);
+            return Ok(());
+        }
         self.start(match label {
-            None => RawTarget::None,
+            None | Some(LabelRef::Values(_)) => RawTarget::None,
             Some(LabelRef::Class { name, .. }) => RawTarget::Class(name),
             Some(LabelRef::Value(value)) if number::is_single_sized(value) => {
                 RawTarget::Value(value)

@@ -135,6 +135,27 @@ pub(super) enum Target {
     Classes { names: Vec<String>, counts: Vec<u64> },
     /// Numbers.
     Number { mean: Exact, scale: Exact },
+    /// Several numbers for each record, each target with its own mean and scale.
+    Numbers(Vec<Scaled>),
+}
+
+/// What a target is centred and divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scaled {
+    pub(super) mean: Exact,
+    pub(super) scale: Exact,
+}
+
+impl Target {
+    /// Mean and scale of each target; none of classes.
+    pub(super) fn numbers(&self) -> Vec<(Exact, Exact)> {
+        match self {
+            Self::Classes { .. } => Vec::new(),
+            Self::Number { mean, scale } => vec![(*mean, *scale)],
+            Self::Numbers(list) => list.iter().map(|at| (at.mean, at.scale)).collect(),
+        }
+    }
 }
 
 impl Levels {
@@ -286,9 +307,13 @@ impl Learned {
                 let fits = sum == Some(records) && !counts.contains(&0);
                 ensure(fits && counts.len() == names.len(), "classes are miscounted")
             }
-            Target::Number { mean, scale } => {
+            numbers @ (Target::Number { .. } | Target::Numbers(_)) => {
                 ensure(self.rules.regression, "there are no classes in a classification")?;
-                moments(*mean, *scale)
+                let (all, wanted) = (numbers.numbers(), self.rules.targets as usize);
+                let alone = matches!(numbers, Target::Number { .. });
+                let fits = all.len() == wanted && alone == (wanted == 1);
+                ensure(fits, "there are more or fewer targets than the rules say")?;
+                all.into_iter().try_for_each(|(mean, scale)| moments(mean, scale))
             }
         }
     }

@@ -23,7 +23,7 @@ mod write;
 
 pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
-pub use raw::RawTarget;
+pub use raw::{RawTarget, RawValues};
 pub use rows::{RawRows, TellingApart};
 
 pub(crate) use number::is_single_sized;
@@ -54,6 +54,17 @@ pub struct Rules {
     pub balanced: bool,
     /// Whether targets are numbers; else they are classes.
     pub regression: bool,
+    /// How many numbers a record is to be predicted as; 1 for classes.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub targets: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(targets: &u32) -> bool {
+    *targets == 1
 }
 
 impl Default for Rules {
@@ -64,6 +75,7 @@ impl Default for Rules {
             text_width: 1024,
             balanced: false,
             regression: false,
+            targets: 1,
         }
     }
 }
@@ -74,6 +86,7 @@ impl Rules {
             ("min_records", self.min_records, u32::MAX),
             ("max_categories", self.max_categories, 1 << 16),
             ("text_width", self.text_width, 1 << 20),
+            ("targets", self.targets, if self.regression { 1 << 16 } else { 1 }),
         ];
         match rules.into_iter().find(|(_, got, most)| !(1..=*most).contains(got)) {
             Some((rule, got, most)) => Err(FitFault::Rule { rule, got, most }),
@@ -101,7 +114,7 @@ pub enum FittedTarget {
     Class(u32),
     /// A class that no remaining record has.
     UnknownClass,
-    /// Regression: y less its mean, divided by its scale.
+    /// Regression on one target: y less its mean, divided by its scale.
     Value(f64),
 }
 
@@ -111,7 +124,7 @@ impl Fitted {
         let width = learned.columns.width(&learned.rules) as u32;
         let classes = match &learned.target {
             Target::Classes { names, .. } => names.iter().cloned().zip(0..).collect(),
-            Target::Number { .. } => HashMap::new(),
+            Target::Number { .. } | Target::Numbers(_) => HashMap::new(),
         };
         let (learned, plan) = (Arc::new(learned), Arc::new(plan));
         Self { learned, plan, classes: Arc::new(classes), width }
@@ -162,7 +175,7 @@ impl Fitted {
     pub fn classes(&self) -> &[String] {
         match &self.learned.target {
             Target::Classes { names, .. } => names,
-            Target::Number { .. } => &[],
+            Target::Number { .. } | Target::Numbers(_) => &[],
         }
     }
 
@@ -170,7 +183,7 @@ impl Fitted {
     pub fn class_counts(&self) -> &[u64] {
         match &self.learned.target {
             Target::Classes { counts, .. } => counts,
-            Target::Number { .. } => &[],
+            Target::Number { .. } | Target::Numbers(_) => &[],
         }
     }
 
@@ -184,12 +197,10 @@ impl Fitted {
             .then(|| counts.iter().map(weight).collect())
     }
 
-    /// Mean and scale of y; none for classification.
-    pub fn target_moments(&self) -> Option<(f64, f64)> {
-        match &self.learned.target {
-            Target::Number { mean, scale } => Some((mean.0, scale.0)),
-            Target::Classes { .. } => None,
-        }
+    /// Mean and scale of each target; none for classification.
+    pub fn target_moments(&self) -> Vec<(f64, f64)> {
+        let numbers = self.learned.target.numbers().into_iter();
+        numbers.map(|(mean, scale)| (mean.0, scale.0)).collect()
     }
 
     /// What each named column was taken for; none of an array.

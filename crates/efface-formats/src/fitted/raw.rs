@@ -7,6 +7,7 @@
 //! | no target | `00` |
 //! | class | `01`, length, UTF-8 name |
 //! | number to predict | `02`, f64 |
+//! | several of these | `03`, how many as a length, f64 each |
 //! | missing cell | `00` |
 //! | number that single precision holds | `01`, f32 |
 //! | other number | `02`, f64 |
@@ -34,6 +35,7 @@ pub(super) const TIME: u8 = 4;
 pub(super) const NONE: u8 = 0;
 pub(super) const CLASS: u8 = 1;
 pub(super) const VALUE: u8 = 2;
+pub(super) const VALUES: u8 = 3;
 
 /// What a record is to be predicted as.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +46,24 @@ pub enum RawTarget<'a> {
     Class(&'a str),
     /// A number, at most 3.4e38 in magnitude.
     Value(f64),
+    /// Two or more such numbers.
+    Values(RawValues<'a>),
+}
+
+/// The numbers that a record is to be predicted as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RawValues<'a>(&'a [[u8; 8]]);
+
+impl RawValues<'_> {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Each of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = f64> {
+        self.0.iter().map(|bytes| f64::from_le_bytes(*bytes))
+    }
 }
 
 impl<'a> RawTarget<'a> {
@@ -106,7 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn text(&mut self) -> Read<&'a str> {
+    /// A length, at most 2^28.
+    fn length(&mut self) -> Read<usize> {
         let mut length = 0_u32;
         let mut shift = 0;
         loop {
@@ -123,7 +144,12 @@ impl<'a> Reader<'a> {
                 return self.broken("a text is too long");
             }
         }
-        let Some((text, rest)) = self.rest.split_at_checked(length as usize) else {
+        Ok(length as usize)
+    }
+
+    fn text(&mut self) -> Read<&'a str> {
+        let length = self.length()?;
+        let Some((text, rest)) = self.rest.split_at_checked(length) else {
             return self.broken("the row ends within a text");
         };
         let Ok(text) = std::str::from_utf8(text) else {
@@ -145,8 +171,25 @@ impl<'a> Reader<'a> {
                 value if number::is_single_sized(value) => RawTarget::Value(value),
                 _ => return self.broken("a number is out of range"),
             },
+            VALUES => RawTarget::Values(self.values()?),
             _ => return self.broken("the target has an unknown form"),
         })
+    }
+
+    /// Several numbers to predict.
+    fn values(&mut self) -> Read<RawValues<'a>> {
+        let count = self.length()?;
+        let Some((bytes, rest)) = self.rest.split_at_checked(8 * count) else {
+            return self.broken("the row ends within its targets");
+        };
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let values = RawValues(numbers);
+        let minus = |value: f64| value.to_bits() == (-0.0_f64).to_bits();
+        if count < 2 || values.iter().any(|value| !number::is_single_sized(value) || minus(value)) {
+            return self.broken("a number is out of range");
+        }
+        self.rest = rest;
+        Ok(values)
     }
 
     fn double(&mut self) -> Read<f64> {

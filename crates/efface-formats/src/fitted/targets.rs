@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::learned::{Exact, Target};
+use super::learned::{Exact, Scaled, Target};
 use super::raw::RawTarget;
 use super::sums::Sums;
 use super::{Rules, number};
@@ -13,14 +13,16 @@ use crate::error::FitFault;
 pub(super) enum Targets<'a> {
     Classes(HashMap<&'a str, u64>),
     Numbers(Sums),
+    /// One for each of several targets.
+    Several(Vec<Sums>),
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(rules: &Rules) -> Self {
-        if rules.regression {
-            Self::Numbers(Sums::default())
-        } else {
-            Self::Classes(HashMap::new())
+        match (rules.regression, rules.targets) {
+            (false, _) => Self::Classes(HashMap::new()),
+            (true, 1) => Self::Numbers(Sums::default()),
+            (true, targets) => Self::Several(vec![Sums::default(); targets as usize]),
         }
     }
 
@@ -31,6 +33,10 @@ impl<'a> Targets<'a> {
                 *counts.entry(name).or_default() += 1;
             }
             (Self::Numbers(sums), RawTarget::Value(value)) => sums.add(number::canonical(value)),
+            (Self::Several(sums), RawTarget::Values(values)) if values.len() == sums.len() => {
+                let pairs = sums.iter_mut().zip(values.iter());
+                pairs.for_each(|(sums, value)| sums.add(number::canonical(value)));
+            }
             _ => return false,
         }
         true
@@ -40,6 +46,7 @@ impl<'a> Targets<'a> {
         let wanted = match self {
             Self::Classes(_) => "class",
             Self::Numbers(_) => "number to predict",
+            Self::Several(_) => "numbers to predict, as many as there are targets",
         };
         wrong.map_or(Ok(()), |row| Err(FitFault::Target { row, wanted }))
     }
@@ -51,7 +58,11 @@ impl<'a> Targets<'a> {
                     .for_each(|(name, count)| *counts.entry(name).or_default() += count);
             }
             (Self::Numbers(sums), Self::Numbers(more)) => sums.merge(&more),
-            (Self::Classes(_), Self::Numbers(_)) | (Self::Numbers(_), Self::Classes(_)) => {}
+            (Self::Several(sums), Self::Several(more)) => {
+                sums.iter_mut().zip(&more).for_each(|(sums, more)| sums.merge(more));
+            }
+            // Parts are of the same rules.
+            (Self::Classes(_) | Self::Numbers(_) | Self::Several(_), _) => {}
         }
     }
 
@@ -68,6 +79,13 @@ impl<'a> Targets<'a> {
                 let moments = sums.moments(records);
                 let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
                 Target::Number { mean, scale }
+            }
+            Self::Several(list) => {
+                let scaled = |sums: Sums| {
+                    let moments = sums.moments(records);
+                    Scaled { mean: Exact(moments.mean), scale: Exact(moments.scale(1.0)) }
+                };
+                Target::Numbers(list.into_iter().map(scaled).collect())
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::number;
 use super::raw::{
-    CLASS, DOUBLE, MISSING, NONE, RawTarget, SINGLE, TEXT, TIME, VALUE, shortest_number,
+    CLASS, DOUBLE, MISSING, NONE, RawTarget, SINGLE, TEXT, TIME, VALUE, VALUES, shortest_number,
 };
 
 /// Writes one row after the other into a buffer that is kept.
@@ -22,7 +22,20 @@ impl RawWriter {
                 self.bytes.push(VALUE);
                 self.bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
             }
+            RawTarget::Values(values) => self.targets(values.len(), values.iter()),
         }
+    }
+
+    /// Begins a row with several targets, all of which can be stored.
+    pub(super) fn start_several(&mut self, values: &[f64]) {
+        self.bytes.clear();
+        self.targets(values.len(), values.iter().copied());
+    }
+
+    fn targets(&mut self, count: usize, values: impl Iterator<Item = f64>) {
+        self.bytes.push(VALUES);
+        self.length(count);
+        self.bytes.extend(values.flat_map(|value| (value + 0.0).to_le_bytes()));
     }
 
     /// The row so far.
@@ -61,13 +74,17 @@ impl RawWriter {
 
     fn text(&mut self, tag: u8, text: &str) {
         self.bytes.push(tag);
-        let mut length = text.len();
+        self.length(text.len());
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// 7 bits a byte, the lowest first.
+    fn length(&mut self, mut length: usize) {
         while length >= 0x80 {
             self.bytes.push(length as u8 | 0x80);
             length >>= 7;
         }
         self.bytes.push(length as u8);
-        self.bytes.extend_from_slice(text.as_bytes());
     }
 
     /// The next number of a dense array; NaN is missing.

@@ -30,7 +30,7 @@ const ROWS: &str = "X";
 pub struct MemoryTable<'a> {
     /// The features.
     pub rows: MemoryRows<'a>,
-    /// One for each row; none where labels are not read.
+    /// One for each row, or several numbers each; none where labels are not read.
     pub labels: Option<Values<'a>>,
     /// One for each row: what names the record.
     pub ids: Option<Values<'a>>,
@@ -90,6 +90,13 @@ pub enum Values<'a> {
     Integers(&'a [i64]),
     /// Numbers.
     Numbers(&'a [f64]),
+    /// Several numbers for each row, row after row: the labels of a regression on several targets.
+    Several {
+        /// As many as rows times names.
+        numbers: &'a [f64],
+        /// The name of each target, at least two.
+        names: &'a [String],
+    },
 }
 
 impl<'a> Numbers<'a> {
@@ -130,7 +137,27 @@ impl<'a> Values<'a> {
             Self::Texts(all) => all.len(),
             Self::Integers(all) => all.len(),
             Self::Numbers(all) => all.len(),
+            // Of ragged rows no number of rows is right.
+            Self::Several { numbers, names } if numbers.len().is_multiple_of(names.len().max(1)) => {
+                numbers.len() / names.len().max(1)
+            }
+            Self::Several { .. } => usize::MAX,
         }
+    }
+
+    /// The values of a row that are labels, each with its name.
+    fn labels(&self, row: usize) -> impl Iterator<Item = (&'a str, Cell<'a>)> + use<'a> {
+        let (numbers, names): (&'a [f64], &'a [String]) = match *self {
+            Self::Several { numbers, names } => {
+                let from = row * names.len();
+                (numbers.get(from..from + names.len()).unwrap_or_default(), names)
+            }
+            _ => (&[], &[]),
+        };
+        let one = names.is_empty().then(|| ("y", self.cell(row)));
+        let several = names.iter().zip(numbers);
+        let several = several.map(|(name, &number)| (name.as_str(), Cell::Number(number)));
+        one.into_iter().chain(several)
     }
 
     fn cell(&self, row: usize) -> Cell<'a> {
@@ -138,6 +165,7 @@ impl<'a> Values<'a> {
             Self::Texts(all) => all.get(row).map(|text| Cell::Text(text)),
             Self::Integers(all) => all.get(row).map(|&value| Cell::Integer(value.into())),
             Self::Numbers(all) => all.get(row).map(|&value| Cell::Number(value)),
+            Self::Several { .. } => None,
         };
         cell.unwrap_or(Cell::Null)
     }
@@ -215,6 +243,10 @@ pub fn read_memory(
     let parts =
         [("y", &labels), ("ids", &table.ids), ("subjects", &table.subjects), ("weights", &weights)];
     for (part, values) in parts {
+        if let (Some(Values::Several { names, .. }), true) = (values, part != "y") {
+            let (part, got) = (part.to_owned(), names.len());
+            return Err(ReadError::at(Place::file(ROWS), MemoryFault::Several { part, got }));
+        }
         if let Some(got) = values.map(|values| values.len())
             && got != count
         {
@@ -235,7 +267,7 @@ pub fn read_memory(
         encoding.encode(&table.rows, at, spot)?;
         delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at))?;
     }
-    Ok(delivery.finish(None, schema))
+    Ok(delivery.finish(None, schema).with_targets(parts.targets()))
 }
 
 /// Hands over all rows as they are.
@@ -255,7 +287,7 @@ fn deliver_raw(
         rows.write(at, spot, &mut numbers, &mut row)?;
         delivery.deliver_raw(spot, &row, label, &parts.keys(table, at))?;
     }
-    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame))
+    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame).with_targets(parts.targets()))
 }
 
 /// What is read of a table besides its features.
@@ -266,8 +298,16 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn label(&self, row: usize) -> Option<(&'static str, Cell<'a>)> {
-        self.labels.map(|values| ("y", values.cell(row)))
+    fn label(&self, row: usize) -> impl Iterator<Item = (&'a str, Cell<'a>)> + use<'a> {
+        self.labels.into_iter().flat_map(move |values| values.labels(row))
+    }
+
+    /// The names of several targets.
+    fn targets(&self) -> Vec<String> {
+        match self.labels {
+            Some(Values::Several { names, .. }) => names.to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Keys<'a> {

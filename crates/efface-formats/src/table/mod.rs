@@ -53,12 +53,13 @@ pub(crate) fn deliver(
     let width = plan.encoder.width();
     let sparse = plan.schema.storage() == Storage::Sparse;
     delivery.begin(FeatureNames::Listed(listed(&plan)), sparse)?;
-    let label_name = plan.label.and_then(|at| table.names().get(at).cloned()).unwrap_or_default();
+    let labels = plan.label_names(table.names());
     let mut row = plan.encoder.buffer();
     while table.advance()? {
         let spot = table.spot();
-        let label = plan.label.map(|at| (label_name.as_str(), table.cell(at)));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let given = labels.iter().zip(&plan.labels);
+        let given = given.map(|(name, &at)| (name.as_str(), table.cell(at)));
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         row.clear(width);
         for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
             rule.encode(table.cell(at), &mut row).map_err(|fault| {
@@ -73,7 +74,7 @@ pub(crate) fn deliver(
         };
         delivery.deliver(spot, &mut row, label, &keys)?;
     }
-    Ok(delivery.finish(format, plan.schema))
+    Ok(delivery.finish(format, plan.schema).with_targets(labels))
 }
 
 fn listed(plan: &Plan) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Which column of a file feeds which part of a record.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{
     CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed,
@@ -16,7 +16,8 @@ pub(crate) struct Plan {
     pub(crate) encoder: RowEncoder,
     /// File column of each rule of the encoder.
     pub(crate) features: Vec<usize>,
-    pub(crate) label: Option<usize>,
+    /// Where the labels are, in the order of the options.
+    pub(crate) labels: Vec<usize>,
     pub(crate) id: Option<usize>,
     pub(crate) subject: Option<usize>,
     pub(crate) weight: Option<usize>,
@@ -79,7 +80,7 @@ impl Plan {
             schema,
             encoder,
             features: Vec::new(),
-            label: None,
+            labels: Vec::new(),
             id: None,
             subject: None,
             weight: None,
@@ -105,7 +106,8 @@ impl Plan {
             };
             match column.kind {
                 Kind::Ignored => {}
-                Kind::Label => plan.label = options.label_required.then_some(place),
+                // The last one, where the options name none.
+                Kind::Label => plan.labels = vec![place],
                 Kind::Id => plan.id = Some(place),
                 Kind::Subject => plan.subject = Some(place),
                 Kind::Weight => plan.weight = options.label_required.then_some(place),
@@ -114,10 +116,22 @@ impl Plan {
                 }
             }
         }
-        if options.label_required && plan.label.is_none() {
+        let stated: Vec<usize> =
+            options.labels().filter_map(|name| places.get(name).copied()).collect();
+        if !stated.is_empty() {
+            plan.labels = stated;
+        }
+        if !options.label_required {
+            plan.labels.clear();
+        } else if plan.labels.is_empty() {
             return Err(fault(ColumnFault::NoLabel { present: listed(names) }));
         }
         Ok(plan)
+    }
+
+    /// The names of the labels among those of the file.
+    pub(crate) fn label_names(&self, names: &[String]) -> Vec<String> {
+        self.labels.iter().filter_map(|&at| names.get(at).cloned()).collect()
     }
 
     /// A fault of a feature column, with the way out where there is no schema yet.
@@ -150,6 +164,10 @@ pub(crate) fn option(kind: &Kind) -> String {
 
 /// The roles that the options give, each column once.
 fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
+    let mut labels = HashSet::new();
+    if let Some(column) = options.labels().find(|column| !labels.insert(*column)) {
+        return Err(OptionFault::LabelTwice { column: column.to_owned() });
+    }
     let mut named: Vec<Named<'_>> = Vec::new();
     for (column, kind) in options.roles() {
         match named.iter().find(|other| other.column == column) {

@@ -63,12 +63,13 @@ pub(super) fn deliver(
         Frame::Columns(columns) => columns.as_slice(),
         Frame::Matrix { .. } => &[],
     };
-    let label_name = plan.label.and_then(|at| table.names().get(at).cloned()).unwrap_or_default();
+    let labels = plan.label_names(table.names());
     let mut row = RawWriter::default();
     while table.advance()? {
         let spot = table.spot();
-        let label = plan.label.map(|at| (label_name.as_str(), table.cell(at)));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let given = labels.iter().zip(&plan.labels);
+        let given = given.map(|(name, &at)| (name.as_str(), table.cell(at)));
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         for (column, &at) in columns.iter().zip(&places) {
             row.cell(table.cell(at), column.declared).map_err(|fault| {
@@ -82,5 +83,5 @@ pub(super) fn deliver(
         };
         delivery.deliver_raw(spot, &row, label, &keys)?;
     }
-    Ok(delivery.finish_raw(format, plan.schema, frame))
+    Ok(delivery.finish_raw(format, plan.schema, frame).with_targets(labels))
 }

@@ -50,6 +50,7 @@ impl Sink for Collected {
                 self.labels.push(f64::from(index));
             }
             Some(LabelRef::Value(value)) => self.labels.push(value),
+            Some(LabelRef::Values(values)) => self.labels.extend_from_slice(values),
             None => {}
         }
         self.ids.extend(record.id.map(str::to_owned));

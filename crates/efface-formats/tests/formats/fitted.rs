@@ -264,7 +264,7 @@ fn regressions_centre_and_scale_y() {
         ReadOptions { task: Task::Regression { range: None }, ..options(FrameRequest::New) };
     let rows = read(Format::Csv, b"a,y\n1,1.5\n1,2.5\n", &options).unwrap();
     let fitted = Fitted::fit(&rows, &Rules { regression: true, ..rules() }).unwrap();
-    assert_eq!(fitted.target_moments(), Some((2.0, 0.5)));
+    assert_eq!(fitted.target_moments(), [(2.0, 0.5)]);
     assert_eq!(fitted.target(rows.row(0)), Ok(FittedTarget::Value(-1.0)));
     assert_eq!(encoded(&fitted, &rows), [[0.0], [0.0]]);
     let error = Fitted::fit(&rows, &rules()).unwrap_err().to_string();

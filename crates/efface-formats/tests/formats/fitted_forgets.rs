@@ -156,6 +156,7 @@ fn what_remains_is_all_that_counts() {
             text_width: 16,
             balanced: false,
             regression: draw.below(2) == 0,
+            targets: 1,
         };
         let pool = pool(&mut draw, 24, rules.regression);
         // The store, and the records in it by their number in the pool.

@@ -19,6 +19,8 @@ pub struct Facts {
     pub classes: Vec<String>,
     /// True when the user listed them.
     pub classes_given: bool,
+    /// The names of the targets, where a regression has several; else none.
+    pub targets: Vec<String>,
     /// The schema in force, in its text form.
     pub schema: String,
     /// True when the user gave it.
@@ -48,6 +50,7 @@ impl Facts {
             sparse: false,
             classes: fitting.classes.clone().unwrap_or(classes),
             classes_given: fitting.classes.is_some(),
+            targets: fitting.targets.clone(),
             schema: String::new(),
             schema_given: false,
             schema_from_data: Vec::new(),

@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Defaults, Plan, Rows, Task};
+use super::{Defaults, Plan, Rows, TargetRange, Task};
 use crate::error::{Code, Error, Result};
 use crate::settings::Settings;
 
@@ -32,6 +32,9 @@ pub struct Fitting {
     /// Classes in order, where the user listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
+    /// The names of the targets, where a regression has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// The columns of tables that play another part, by their names.
     #[serde(default)]
     pub roles: Roles,
@@ -46,7 +49,7 @@ pub struct Fitting {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Roles {
-    /// The label.
+    /// The label; several are named by the plan's task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// What names records.
@@ -73,6 +76,18 @@ impl Fitting {
     }
 }
 
+/// The mean less and plus the scale: what -1 and 1 stand for.
+fn scaled_range(what: &str, (mean, scale): (f64, f64)) -> Result<(f64, f64)> {
+    let (low, high) = (mean - scale, mean + scale);
+    if low < high && low.is_finite() && high.is_finite() {
+        return Ok((low, high));
+    }
+    let message =
+        format!("{what} varies too little for its size: its mean is {mean}, its deviation {scale}");
+    Err(Error::refused(Code::Preprocessing, message)
+        .hint("subtract a public number from it, or give it in other units"))
+}
+
 impl Plan {
     /// SHA-256 (hexadecimal) of what stays the same for the life of a model with fitted preprocessing:
     /// settings, columns and the parts they play, and what the face keeps.
@@ -95,7 +110,9 @@ impl Plan {
                 Some(given) => Task::Classes(given.clone()),
                 None => Task::Classes(vec![String::new(); names.len()]),
             },
-            Task::Range(..) => Task::Range(Decimal(-1.0), Decimal(1.0)),
+            task @ (Task::Range(..) | Task::Targets(_)) => {
+                Task::of_numbers(&task.target_names(), -1.0, 1.0)
+            }
         };
         let features = fitting.frame.most_features(&fitting.rules);
         Self {
@@ -133,16 +150,23 @@ impl Plan {
                 Task::Classes(classes)
             }
             Task::Range(..) => {
-                let (mean, scale) = found.target_moments().ok_or_else(|| wrong("no scale of y"))?;
-                let (low, high) = (mean - scale, mean + scale);
-                if !(low < high && low.is_finite() && high.is_finite()) {
-                    let message = format!(
-                        "y varies too little for its size: its mean is {mean}, its deviation {scale}"
-                    );
-                    return Err(Error::refused(Code::Preprocessing, message)
-                        .hint("subtract a public number from y, or give it in other units"));
-                }
+                let [moments] = found.target_moments()[..] else {
+                    return Err(wrong("another number of targets than the plan"));
+                };
+                let (low, high) = scaled_range("y", moments)?;
                 Task::Range(Decimal(low), Decimal(high))
+            }
+            Task::Targets(list) => {
+                let moments = found.target_moments();
+                if moments.len() != list.len() {
+                    return Err(wrong("another number of targets than the plan"));
+                }
+                let of_target = |(target, moments): (&TargetRange, _)| {
+                    let name = target.name.clone();
+                    let (low, high) = scaled_range(&format!("the target `{name}`"), moments)?;
+                    Ok(TargetRange { name, low: Decimal(low), high: Decimal(high) })
+                };
+                Task::Targets(list.iter().zip(moments).map(of_target).collect::<Result<_>>()?)
             }
         };
         if u64::from(found.width()) > fitting.frame.most_features(&fitting.rules) {

@@ -8,6 +8,7 @@ mod facts;
 mod fitting;
 mod groups;
 mod schedule;
+mod task;
 
 pub use crate::settings::MechanismName;
 pub(crate) use choices::Choices;
@@ -19,6 +20,7 @@ pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub use schedule::{Published, Schedule};
+pub use task::{TargetRange, Task};
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
@@ -91,16 +93,6 @@ pub struct Plan {
     pub constants: Vec<Constant>,
     /// What claims rest on beyond mathematics.
     pub assumptions: Vec<Assumption>,
-}
-
-/// Classification or regression, with its declared values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Task {
-    /// Class labels; the positive class of two is the last.
-    Classes(Vec<String>),
-    /// A number, mapped from this range to [-1, 1].
-    Range(Decimal, Decimal),
 }
 
 /// What a row looks like.
@@ -279,7 +271,9 @@ impl Plan {
             normalizer: self.setting.normalizer,
             row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
             target_bound: match (&self.task, &self.fitting) {
-                (Task::Range(..), Some(fitting)) => scaled_bound(fitting.records),
+                (Task::Range(..) | Task::Targets(_), Some(fitting)) => {
+                    scaled_bound(fitting.records)
+                }
                 _ => 1.0,
             },
             max_weight: match (self.max_weight, &self.fitting) {
@@ -296,6 +290,7 @@ impl Plan {
         let constants = checked.map_err(|error| {
             Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
         })?;
+        let constants = constants.with_targets(self.task.targets());
         let constants =
             if self.balances() { constants.with_mean_weight(BALANCED_MEAN) } else { constants };
         Ok(if self.fitting.is_some() { constants.with_mean_square(MEAN_SQUARE) } else { constants })
@@ -333,7 +328,7 @@ pub(crate) fn loss_with(
     };
     let classes = match task {
         Task::Classes(classes) => Some(classes.len()),
-        Task::Range(..) => None,
+        Task::Range(..) | Task::Targets(_) => None,
     };
     name.with(parameter, classes)
 }

@@ -258,6 +258,7 @@ impl Sizes {
             sparse: self.entries.is_some(),
             classes: (1..=self.classes).map(|class| class.to_string()).collect(),
             classes_given: true,
+            targets: Vec::new(),
             schema: String::new(),
             schema_given: true,
             schema_from_data: Vec::new(),

@@ -42,6 +42,7 @@ impl Plan {
         if facts.parts.is_some() {
             sums_alone(choices)?;
         }
+        several(choices, &facts.targets)?;
         let task = task(choices, facts)?;
         let mut list = Constants::default();
 
@@ -164,12 +165,35 @@ fn sums_alone(choices: &Choices) -> Result<()> {
     .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
 }
 
+/// Refuses several targets of what learns one.
+pub(crate) fn several(choices: &Choices, targets: &[String]) -> Result<()> {
+    let regression = choices.loss.task() == LossTask::Regression;
+    if targets.len() < 2 || choices.mechanism.is_exact() && regression {
+        return Ok(());
+    }
+    let learner = match regression {
+        true => choices.mechanism.name(),
+        false => choices.loss.name(),
+    };
+    const FEW: usize = 5;
+    let mut names: Vec<String> = targets.iter().take(FEW).map(|n| format!("`{n}`")).collect();
+    if targets.len() > FEW {
+        names.push("...".to_owned());
+    }
+    let (count, names) = (targets.len(), names.join(", "));
+    let message = format!("`{learner}` learns one target, got {count} ({names})");
+    Err(Error::refused(Code::Settings, message).hint(
+        "use `§mechanism ridge` with `§loss squared`, which solves several targets at once, or give \
+         one label",
+    ))
+}
+
 fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
     if choices.fitted && choices.loss.task() == LossTask::Regression {
-        return Ok(Task::Range(Decimal(-1.0), Decimal(1.0)));
+        return Ok(Task::of_numbers(&facts.targets, -1.0, 1.0));
     }
     if let Some((low, high)) = choices.settings.target_range {
-        return Ok(Task::Range(Decimal(low), Decimal(high)));
+        return Ok(Task::of_numbers(&facts.targets, low, high));
     }
     let count = facts.classes.len();
     let binary = choices.loss.task() == LossTask::Binary;
@@ -349,6 +373,7 @@ fn objective(
     if choices.balances() {
         constants = constants.with_mean_weight(BALANCED_MEAN);
     }
+    constants = constants.with_targets(facts.targets.len().max(1));
     let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let engine = of(choices.mechanism);
     let lambda = engine.lambda(choices, &constants, n, delta)?;
@@ -390,8 +415,8 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
     let loss = loss_with(choices.loss, choices.mechanism, listed, task)
         .map_err(|error| Error::input(Code::Range, error.to_string()))?;
     let target_bound = match task {
-        Task::Range(..) if choices.fitted => scaled_bound(facts.records),
-        Task::Range(..) | Task::Classes(_) => 1.0,
+        Task::Range(..) | Task::Targets(_) if choices.fitted => scaled_bound(facts.records),
+        Task::Range(..) | Task::Targets(_) | Task::Classes(_) => 1.0,
     };
     Ok(Fit { loss, width, target_bound })
 }
@@ -439,6 +464,9 @@ fn list_objective(
 
 /// What the data were turned into numbers by.
 fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
+    if let Task::Targets(targets) = task {
+        list.add("targets", targets.len(), Origin::User);
+    }
     if let Some(fitting) = &facts.fitting {
         list_fitting(list, fitting, choices);
         return;
@@ -448,10 +476,13 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
             let from = if facts.classes_given { Origin::User } else { Origin::Data };
             list.add("classes", classes.join(","), from);
         }
-        Task::Range(low, high) => {
+        Task::Range(..) | Task::Targets(_) => {
             let read = choices.settings.target_range_from_data;
             let from = if read { Origin::Data } else { Origin::User };
-            list.add("target-range", format!("{low},{high}"), from);
+            if let Some((low, high)) = task.declared_range() {
+                let range = format!("{},{}", Decimal(low), Decimal(high));
+                list.add("target-range", range, from);
+            }
         }
     }
     let from = match (facts.schema_from_data.is_empty(), facts.schema_given) {

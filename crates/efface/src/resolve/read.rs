@@ -60,10 +60,21 @@ impl Plan {
 
     fn examine_task(&self) -> std::result::Result<(), Fault> {
         self.examine_loss().map_err(|error| error.to_string())?;
-        if let Task::Range(low, high) = &self.task
-            && !(low.0 < high.0 && low.0.is_finite() && high.0.is_finite())
-        {
-            return Err(format!("`target-range` must be finite and ascending, got {low}, {high}"));
+        let ranges = self.task.ranges();
+        for (low, high) in &ranges {
+            if !(low < high && low.is_finite() && high.is_finite()) {
+                return Err(format!(
+                    "`target-range` must be finite and ascending, got {low}, {high}"
+                ));
+            }
+        }
+        if let Task::Targets(list) = &self.task {
+            if list.len() < 2 || !self.mechanism.is_exact() {
+                return Err("several targets are solved from exact sums alone".into());
+            }
+            if self.fitting.is_none() && ranges.iter().any(|range| *range != ranges[0]) {
+                return Err("its targets have different ranges".into());
+            }
         }
         if !ROW_MAPS.contains(&self.rows.map.as_str()) {
             return Err("its row map is unknown".into());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use efface_learn::{Dataset, DatasetError, Objective};
+use efface_learn::{Dataset, DatasetError, Objective, check_records};
 use efface_matrix::Matrix;
 use efface_vault::{IdLookup, Identity, RecordId};
 
@@ -24,17 +24,18 @@ pub(crate) struct Keyed {
 impl Keyed {
     /// No records, with the plan's shape.
     pub(crate) fn none(plan: &Plan) -> Result<Self> {
-        Self::empty(plan.rows.sparse, plan.columns())
+        Self::empty(plan.rows.sparse, plan.columns(), plan.task.targets())
     }
 
     /// No records, with the shape of these.
     pub(crate) fn none_like(data: &Dataset) -> Result<Self> {
-        Self::empty(matches!(data.x(), Matrix::Sparse(_)), data.cols())
+        Self::empty(matches!(data.x(), Matrix::Sparse(_)), data.cols(), data.targets())
     }
 
-    fn empty(sparse: bool, columns: usize) -> Result<Self> {
+    fn empty(sparse: bool, columns: usize, targets: usize) -> Result<Self> {
         let x = if sparse { Matrix::sparse(columns) } else { Matrix::dense(columns) };
-        Ok(Self { keys: Vec::new(), data: Dataset::new(x, Vec::new()).map_err(broken)? })
+        let data = Dataset::several(x, Vec::new(), targets, Vec::new()).map_err(broken)?;
+        Ok(Self { keys: Vec::new(), data })
     }
 
     /// Appends a record of others.
@@ -185,7 +186,11 @@ impl Rows for InMemory<'_> {
     /// That every row obeys the plan's public constants.
     fn check(&self) -> Result<()> {
         let constants = self.plan.constants()?;
-        let checked = Objective::new(&constants, &self.rows.data).map(drop);
+        let data = &self.rows.data;
+        let checked = match data.targets() {
+            1 => Objective::new(&constants, data).map(drop),
+            _ => check_records(&constants, data),
+        };
         checked.map_err(|error| Error::refused(Code::Data, error.to_string()))
     }
 }

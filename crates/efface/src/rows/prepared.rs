@@ -64,6 +64,7 @@ impl Unprepared {
             intercept: plan.rows.intercept.0 as f32,
             columns: plan.columns(),
             labels,
+            targets: if labels == Labels::Needed { plan.task.targets() } else { 1 },
             by_class: None,
             weights: self.weights.as_deref(),
             order: class_order(plan)?,
@@ -112,6 +113,8 @@ struct Encoder<'a> {
     intercept: f32,
     columns: usize,
     labels: Labels,
+    /// Of each row.
+    targets: usize,
     order: Option<Vec<f64>>,
     /// Weights by class of the plan, in the place of the records' own.
     by_class: Option<Vec<f64>>,
@@ -124,24 +127,25 @@ impl Encoder<'_> {
             Storage::Sparse => Matrix::sparse(self.columns),
             Storage::Dense => Matrix::dense(self.columns),
         };
-        let data = Dataset::new(x, Vec::new()).map_err(damaged)?;
+        let data = Dataset::several(x, Vec::new(), self.targets, Vec::new()).map_err(damaged)?;
         Ok(Prepared { data, scaled: 0 })
     }
 
     fn encode(&self, range: Range<usize>) -> Result<Prepared> {
         let mut row = Buffer::new(self.storage);
         let mut prepared = self.none()?;
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let (mut indices, mut values, mut targets) = (Vec::new(), Vec::new(), Vec::new());
         for at in range {
             let raw = self.rows.row(at);
             self.found.encode(raw, &mut row).map_err(damaged)?;
             let mapped = self.map.apply(row.values_mut());
             let mapped = mapped.map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
             prepared.scaled += u64::from(matches!(mapped, Mapped::Scaled { .. }));
-            let y = match self.labels {
-                Labels::Unread => 0.0,
-                Labels::Needed => target(self.found, raw, &self.order)?,
-            };
+            targets.clear();
+            match self.labels {
+                Labels::Unread => targets.push(0.0),
+                Labels::Needed => target(self.found, raw, &self.order, &mut targets)?,
+            }
             indices.clear();
             values.clear();
             self.copy(row.features(), &mut indices, &mut values);
@@ -149,7 +153,8 @@ impl Encoder<'_> {
                 Storage::Dense => Row::Dense(&values),
                 Storage::Sparse => Row::Sparse { indices: &indices, values: &values },
             };
-            prepared.data.push_weighted(row, y, self.weight(at, y)).map_err(damaged)?;
+            let weight = self.weight(at, targets.first().copied().unwrap_or_default());
+            prepared.data.push_several(row, &targets, weight).map_err(damaged)?;
         }
         Ok(prepared)
     }
@@ -201,14 +206,26 @@ fn weights_in(found: Option<Vec<f64>>, order: &Option<Vec<f64>>) -> Option<Vec<f
     Some(weights)
 }
 
-fn target(found: &Fitted, raw: &[u8], order: &Option<Vec<f64>>) -> Result<f64> {
-    match (found.target(raw).map_err(damaged)?, order) {
-        (FittedTarget::Value(value), None) => Ok(value),
-        (FittedTarget::Class(class), Some(order)) => {
-            let place = order.get(class as usize).copied();
-            place.ok_or_else(|| damaged("its class is none of the records'"))
+/// Appends the class of a row, by the plan's order, or its numbers to predict.
+fn target(
+    found: &Fitted,
+    raw: &[u8],
+    order: &Option<Vec<f64>>,
+    targets: &mut Vec<f64>,
+) -> Result<()> {
+    let foreign = || damaged("its label is not of the model's task");
+    let Some(order) = order else {
+        let fits = found.numbers(raw, targets).map_err(damaged)?;
+        return if fits { Ok(()) } else { Err(foreign()) };
+    };
+    match found.target(raw).map_err(damaged)? {
+        FittedTarget::Class(class) if (class as usize) < order.len() => {
+            targets.push(order[class as usize]);
+            Ok(())
         }
-        (FittedTarget::UnknownClass, _) => Err(damaged("its class is none of the records'")),
-        _ => Err(damaged("its label is not of the model's task")),
+        FittedTarget::Class(_) | FittedTarget::UnknownClass => {
+            Err(damaged("its class is none of the records'"))
+        }
+        FittedTarget::Value(_) | FittedTarget::None => Err(foreign()),
     }
 }

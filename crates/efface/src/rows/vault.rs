@@ -11,7 +11,7 @@ use efface_vault::{
 };
 
 use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
-use crate::encode::{damaged, decode, encode, split_weight};
+use crate::encode::{damaged, decode, encode, split_targets, split_weight};
 use crate::error::{Result, Stopped};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
@@ -209,7 +209,8 @@ impl Rows for InVault<'_, '_> {
                 }
                 None => {
                     encode(batch.data, row, weighted, &mut features);
-                    batch.data.y()[row]
+                    // Further ones are among the bytes.
+                    batch.data.targets_of(row).first().copied().unwrap_or_default()
                 }
             };
             show(&StoredRecord {
@@ -252,6 +253,7 @@ struct Reader<'a> {
     plan: &'a Plan,
     values: Vec<f32>,
     indices: Vec<u32>,
+    targets: Vec<f64>,
     read: Keyed,
     /// Where preprocessing is fitted: what becomes of rows is known once all are read.
     raw: Option<Unprepared>,
@@ -266,7 +268,8 @@ impl<'a> Reader<'a> {
             weights: weighted.then(Vec::new),
         });
         let read = Keyed::none(plan)?;
-        Ok(Self { plan, values: Vec::new(), indices: Vec::new(), read, raw })
+        let (values, indices, targets) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { plan, values, indices, targets, read, raw })
     }
 
     fn finish(self) -> Result<Keyed> {
@@ -305,6 +308,9 @@ impl<'a> Reader<'a> {
             self.read.keys.push(key.get());
             return Ok(());
         }
+        self.targets.clear();
+        self.targets.push(target);
+        let bytes = split_targets(bytes, self.plan.task.targets(), &mut self.targets)?;
         decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
         let row = if sparse {
             Row::Sparse { indices: &self.indices, values: &self.values }
@@ -313,7 +319,7 @@ impl<'a> Reader<'a> {
         };
         self.read
             .data
-            .push_weighted(row, target, weight)
+            .push_several(row, &self.targets, weight)
             .map_err(|error| Stopped(damaged(error)))?;
         self.read.keys.push(key.get());
         Ok(())

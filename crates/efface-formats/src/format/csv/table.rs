@@ -123,7 +123,8 @@ fn nameless(
         return Ok(());
     }
     let stated = |name: &String| {
-        roles.into_iter().flatten().chain(&options.ignore).any(|stated| stated == name)
+        let more = options.more_labels.iter().chain(&options.ignore);
+        roles.into_iter().flatten().chain(more).any(|stated| stated == name)
             || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == *name))
     };
     for (at, name) in names.iter().enumerate() {

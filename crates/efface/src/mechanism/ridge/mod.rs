@@ -37,7 +37,8 @@ fn public_plan(constants: &Constants, most: Option<u64>) -> Result<RidgePlan> {
     let Some(most) = most else { return plan(constants) };
     let cols = usize::try_from(most).unwrap_or(usize::MAX);
     let most = Declared { cols, ..constants.declared().clone() }.check();
-    plan(&most.map_err(|error| refused(NAME)(error.into()))?)
+    let most = most.map_err(|error| refused(NAME)(error.into()))?;
+    plan(&most.with_targets(constants.targets()))
 }
 
 /// The most columns that are taken, where preprocessing is fitted.
