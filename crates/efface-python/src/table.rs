@@ -18,7 +18,8 @@ use pyo3::prelude::*;
 /// `(name, values)`, with values an array of float32 or float64 (NaN is missing), a list of texts or
 /// None, or a pair: int64 or bool and which are there (bool, or None for all), int32 codes and their
 /// texts (below 0 is missing), or int64 times since 1970 and their unit. `y`, `ids`, `subjects` and `weights` have one value for each row: an
-/// int64 or float64 array, or a list of str.
+/// int64 or float64 array, or a list of str; `y` may be a pair of a float64 array (rows x targets) and the
+/// names of the targets.
 #[pyclass(frozen, module = "efface._engine")]
 pub(crate) struct Table {
     rows: Rows,
@@ -67,6 +68,7 @@ enum Entries {
 
 #[derive(FromPyObject)]
 enum Column {
+    Several(Py<PyArray2<f64>>, Vec<String>),
     #[pyo3(transparent)]
     Integers(Py<PyArray1<i64>>),
     #[pyo3(transparent)]
@@ -291,6 +293,7 @@ fn columns(shape: &[usize]) -> PyResult<u32> {
 
 /// A column while it is borrowed.
 enum LentColumn<'a> {
+    Several(PyReadonlyArray2<'a, f64>, &'a [String]),
     Integers(PyReadonlyArray1<'a, i64>),
     Numbers(PyReadonlyArray1<'a, f64>),
     Texts(&'a [String]),
@@ -299,6 +302,9 @@ enum LentColumn<'a> {
 fn borrow<'a>(py: Python<'a>, column: Option<&'a Column>) -> PyResult<Option<LentColumn<'a>>> {
     Ok(match column {
         None => None,
+        Some(Column::Several(all, names)) => {
+            Some(LentColumn::Several(all.bind(py).try_readonly()?, names))
+        }
         Some(Column::Integers(all)) => Some(LentColumn::Integers(all.bind(py).try_readonly()?)),
         Some(Column::Numbers(all)) => Some(LentColumn::Numbers(all.bind(py).try_readonly()?)),
         Some(Column::Texts(all)) => Some(LentColumn::Texts(all)),
@@ -308,6 +314,9 @@ fn borrow<'a>(py: Python<'a>, column: Option<&'a Column>) -> PyResult<Option<Len
 impl LentColumn<'_> {
     fn view(&self) -> PyResult<Values<'_>> {
         Ok(match self {
+            Self::Several(all, names) => {
+                Values::Several { numbers: all.as_slice()?, names }
+            }
             Self::Integers(all) => Values::Integers(all.as_slice()?),
             Self::Numbers(all) => Values::Numbers(all.as_slice()?),
             Self::Texts(all) => Values::Texts(all),

@@ -11,6 +11,7 @@ _Path: TypeAlias = str | PathLike[str]
 _Numbers: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Sparse: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Numbers, int]
 _Column: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | list[str]
+_Targets: TypeAlias = tuple[NDArray[np.float64], list[str]]
 _Place: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], bytes | None]
 _Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | None], Any]
 
@@ -61,7 +62,7 @@ class Table:
         cls,
         x: _Numbers | _Sparse | list[tuple[str, Any]],
         *,
-        y: _Column | None = None,
+        y: _Column | _Targets | None = None,
         ids: _Column | None = None,
         subjects: _Column | None = None,
         weights: _Column | None = None,

@@ -111,8 +111,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array, data frame, Arrow table or sparse matrix (rows, features)
             Finite numbers.
-        y : array or series (rows,)
-            Targets.
+        y : array or series (rows,), or array or data frame (rows, targets)
+            Targets; several for a regression with ``mechanism="ridge"``.
         ids : str, or iterable of str or int (rows,), optional
             What names each record for :meth:`forget`: the name of a column of `X`, which is then
             not learnt from, or one value for each row. By default the index of a pandas `X` or

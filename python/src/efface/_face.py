@@ -24,6 +24,7 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     """Return what is to be kept, as JSON."""
     parameters = _parameters(estimator, _LEFT_OUT)
     classes = getattr(estimator, "classes_", None)
+    targets = estimator.__dict__.get("_target_names")
     face: dict[str, Any] = {
         "estimator": type(estimator).__name__,
         "parameters": parameters,
@@ -31,6 +32,8 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     }
     if columns := estimator.__dict__.get("_columns"):
         face["columns"] = columns
+    if targets is not None:
+        face["targets"] = targets
     if classes is not None:
         # Classes that come and go with their records stay nowhere but beside the weights.
         comes_and_goes = refits and estimator._listed_classes() is None

@@ -49,9 +49,9 @@ class Published:
         facts = json.loads(text)
         return cls(facts["version"], _frozen(coef), _frozen(intercept), facts)
 
-    def scaled(self, factor: float, shift: float = 0.0) -> Published:
-        """Return them for outputs times a factor, plus a shift."""
-        coef, intercept = factor * self.coef, factor * self.intercept + shift
+    def scaled(self, factor: Any, shift: Any = 0.0) -> Published:
+        """Return them for outputs times a factor, plus a shift; one for all, or for each output."""
+        coef, intercept = np.multiply(factor, self.coef.T).T, factor * self.intercept + shift
         return replace(self, coef=_frozen(coef), intercept=_frozen(intercept))
 
     def taken(self, order: list[int]) -> Published:

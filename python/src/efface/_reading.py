@@ -35,7 +35,7 @@ class Read:
     ----------
     x : array, sparse matrix or Framed
         The rows.
-    y : array (rows,)
+    y : array (rows,), or (rows, targets) where it had two axes
         Targets as they were given.
     labels, subjects : array of int64, list of str or None
         One for each row; labels are None where positions name the records.
@@ -56,6 +56,9 @@ class Reading:
     _published: Published
     _records: int
 
+    # Names of the targets, where `y` had two axes.
+    _target_names: list[str] | None = None
+
     # Columns of frames that ids, subjects or weights are in, by what they are.
     _columns: Mapping[str, str] = MappingProxyType({})
 
@@ -72,6 +75,7 @@ class Reading:
         if ids is None:
             labels = _rows.labels_of(X, y, source_of(X, y), None if fresh else self._next_row)
         given = _rows.as_table(part.X)
+        self._take_targets(y, fresh=fresh)
         if fresh:
             framed = is_frame(given)
             refits = self._refits()
@@ -164,6 +168,7 @@ class Reading:
             sample_weight=read.weights,
             names=getattr(self, "feature_names_in_", None),
             classes=classes,
+            target_names=self._target_names,
         )
 
     @abstractmethod
@@ -177,6 +182,9 @@ class Reading:
     @abstractmethod
     def _checks_of_targets(self) -> dict[str, Any]:
         """What targets of the task must be, in scikit-learn's words."""
+
+    def _take_targets(self, y: Any, *, fresh: bool) -> None:  # noqa: B027
+        """Note of targets, as they were given, how many there are and what they are called."""
 
     @abstractmethod
     def _warn_if_stale(self) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from . import _engine
 from ._errors import InputError
 from ._frames import Columns, check_unicode
+from ._targets import names_of
 
 # What the engine reads as a number, and what it writes for one in any case.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -33,6 +34,7 @@ def table(
     classes: Iterable[Any] | None = None,
     schema: str | None = None,
     columns: Columns | None = None,
+    target_names: Sequence[str] | None = None,
 ) -> _engine.Table:
     """Lend arrays to the engine; what has the right type and layout is not copied.
 
@@ -41,8 +43,8 @@ def table(
     x : array (rows, columns) or SciPy sparse matrix
         Numbers. float32 and float64 in C order, and CSR with sorted indices, are taken as they
         are.
-    y : array (rows,), optional
-        Classes (whole numbers, booleans or strings) or numbers.
+    y : array (rows,) or (rows, targets), optional
+        Classes (whole numbers, booleans or strings) or numbers; of several targets, numbers.
     ids, subjects : iterable of str or int, optional
         One for each row; an array of int64 is taken as it is.
     sample_weight : array (rows,), optional
@@ -55,10 +57,12 @@ def table(
         The text of a schema.
     columns : list, optional
         Named columns in the place of `x`, for fitted preprocessing.
+    target_names : sequence of str, optional
+        Names of several targets; by default those of the columns of `y`, or `y0`, `y1` and so on.
     """
     return _engine.Table(
         _rows(x) if columns is None else columns,
-        y=None if y is None else _labels(y),
+        y=None if y is None else _labels(y, target_names),
         ids=None if ids is None else _column("ids", ids),
         subjects=None if subjects is None else _column("subjects", subjects),
         weights=None if sample_weight is None else _weights(sample_weight),
@@ -190,8 +194,16 @@ def _weights(values: Any) -> Any:
     return _laid_out(array, np.float64)
 
 
-def _labels(y: Any) -> Any:
+def _labels(y: Any, target_names: Sequence[str] | None) -> Any:
     array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 2 and array.shape[1] > 1:
+        if array.dtype.kind not in "fiub":
+            found = "mixed values" if array.dtype.kind == "O" else array.dtype
+            raise InputError(f"several targets must be numbers, got {found}", code="data")
+        names = names_of(y) if target_names is None else target_names
+        return _laid_out(array, np.float64), list(names)
     if array.ndim != 1:
         raise InputError(f"`y` must have 1 axis, got shape {array.shape}", code="data")
     if array.dtype.kind in "iub":

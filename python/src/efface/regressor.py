@@ -10,9 +10,10 @@ from sklearn.base import RegressorMixin
 
 from ._errors import InputError, NotCoveredWarning, warn
 from ._estimator import Unlearner
-from ._parameters import RegressorParameters
+from ._parameters import RegressorParameters, mechanism_name
 from ._published import Published
 from ._settings import chosen_in
+from ._targets import check_like, columns, is_table, names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,10 +32,10 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
 
     Attributes
     ----------
-    coef_ : array (features,)
+    coef_ : array (features,), or (targets, features) where `y` had two axes
         Weights of the features in units of `y`, for rows that obey `row_norm`; not to be written
         to, since certificates are about them: change a copy.
-    intercept_ : float
+    intercept_ : float, or array (targets,)
         What is added, in units of `y`.
     n_features_in_ : int
         Features seen by :meth:`fit`.
@@ -53,6 +54,12 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
 
     Notes
     -----
+    With ``mechanism="ridge"`` `y` may be a table (rows, targets) of several numbers to predict, as
+    for scikit-learn's ``LinearRegression``: `predict` then gives one, and `score` is the mean of the
+    targets' R2. Each target is centred and scaled by itself, or has `target_range` as declared; a
+    request forgets all of a record's targets. Names of the columns of a data frame are kept for
+    reports, exports and the command line.
+
     A sample weight must be a fact about its record, or public knowledge. Weights computed from all
     of the data are not covered by any certificate: after a deletion they differ from those without
     the record.
@@ -75,6 +82,13 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
     True
     >>> model.forget(ids=["row:0", "row:7"]).records
     2
+
+    Several targets at once:
+
+    >>> Y = np.column_stack([y, -y])
+    >>> model = UnlearningRegressor(mechanism="ridge").fit(X, Y)
+    >>> model.predict(X[:3]).shape
+    (3, 2)
     """
 
     def partial_fit(
@@ -127,27 +141,58 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
 
         Returns
         -------
-        array (rows,)
+        array (rows,), or (rows, targets) where `y` had two axes
             In units of `y`.
         """
         outputs = self._outputs(X)
-        return outputs[:, 0]
+        return outputs[:, 0] if self._target_names is None else outputs
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features (features,), in units of `y`.
+        """Weights of the features, in units of `y`: (features,), or (targets, features).
 
         Rows are made to obey `row_norm` before they are multiplied with them.
         """
-        return self._fitted("_published", "coef_").coef[0]  # type: ignore[no-any-return]
+        coef: NDArray[np.float64] = self._fitted("_published", "coef_").coef
+        return coef[0] if self._target_names is None else coef
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> float | NDArray[np.float64]:
         """What is added, in units of `y`: also the middle of the range without an intercept."""
-        return float(self._fitted("_published", "intercept_").intercept[0])
+        intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").intercept
+        return float(intercept[0]) if self._target_names is None else intercept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = mechanism_name(self.mechanism) == "ridge"
+        return tags
 
     def _checks_of_targets(self) -> dict[str, Any]:
-        return {"y_numeric": True}
+        return {"y_numeric": True, "multi_output": self._target_names is not None}
+
+    def _take_targets(self, y: Any, *, fresh: bool) -> None:
+        if not fresh:
+            if self._target_names is not None:
+                check_like(y, self._target_names)
+            elif columns(y) > 1:
+                raise InputError(
+                    f"the model has one target, got {columns(y)} in `y`",
+                    code="data",
+                    hint="give one number for each row",
+                )
+            return
+        mechanism = mechanism_name(self.mechanism)
+        if mechanism == "ridge":
+            self._target_names = names_of(y) if is_table(y) else None
+            return
+        self._target_names = None
+        if columns(y) > 1:
+            raise InputError(
+                f"`mechanism={mechanism!r}` learns one target, got {columns(y)} in `y`",
+                code="settings",
+                hint='use `mechanism="ridge"`, which solves several targets at once, or fit an '
+                "estimator to each of them",
+            )
 
     def _learn_targets(self, y: Any, *, refits: bool) -> tuple[Any, Any, dict[str, Any]]:
         settings: dict[str, Any] = {"loss": "squared"}
@@ -184,17 +229,21 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         return y
 
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
-        """Nothing beside the weights: the range is among the facts."""
+        """How many axes `y` had; the ranges are among the facts."""
+        named = published.facts["target_names"]
+        self._target_names = named if face is None else face.get("targets")
 
     def _orient(self, published: Published) -> Published:
         """Outputs are in [-1, 1]; predictions in the range of `y`."""
-        low, high = published.facts["target_range"]
+        facts = published.facts
+        low, high = np.array(facts["target_ranges"] or [facts["target_range"]]).T
         half = (high - low) / 2
         return published.scaled(half, low + half)
 
     @classmethod
     def _parameters_of(cls, plan: dict[str, Any]) -> dict[str, Any]:
-        if "range" not in plan["task"]:
+        task = plan["task"]
+        if "range" not in task and "targets" not in task:
             raise InputError(
                 "the vault has a classification model",
                 code="data",
@@ -203,6 +252,8 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         parameters = chosen_in(plan)
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
         if listed.get("target-range") == "user":
-            low, high = plan["task"]["range"]
+            # All targets have the one that was declared.
+            each = [(one["low"], one["high"]) for one in task.get("targets", ())]
+            low, high = each[0] if each else task["range"]
             parameters["target_range"] = (float(low), float(high))
         return parameters

@@ -394,8 +394,12 @@ class Vault:
         progress: Progress | None,
     ) -> Receipt:
         from ._table import table
+        from ._targets import columns, is_table, names_of, unnamed
 
-        rows = table(X, y, **named)
+        targets = None
+        if y is not None and is_table(y) and names_of(y) == unnamed(columns(y)):
+            targets = self.weights()[2]["target_names"]
+        rows = table(X, y, target_names=targets, **named)
         answer = request(
             rows, self.path, self._key_file(), request_id=request_id, progress=progress
         )
