@@ -106,8 +106,7 @@ impl Plan {
             };
             match column.kind {
                 Kind::Ignored => {}
-                // The last one, where the options name none.
-                Kind::Label => plan.labels = vec![place],
+                Kind::Label => plan.labels.push(place),
                 Kind::Id => plan.id = Some(place),
                 Kind::Subject => plan.subject = Some(place),
                 Kind::Weight => plan.weight = options.label_required.then_some(place),
@@ -118,8 +117,16 @@ impl Plan {
         }
         let stated: Vec<usize> =
             options.labels().filter_map(|name| places.get(name).copied()).collect();
-        if !stated.is_empty() {
-            plan.labels = stated;
+        let missing = plan.labels.iter().find(|at| !stated.contains(*at));
+        match (missing, stated.first()) {
+            (_, None) => {}
+            (None, Some(_)) => plan.labels = stated,
+            (Some(&first), Some(&second)) => {
+                let name = |at: usize| names.get(at).cloned().unwrap_or_default();
+                let (first, second) = (name(first), name(second));
+                let role = "label";
+                return Err(SchemaError::RoleTwice { role, first, second }.into());
+            }
         }
         if !options.label_required {
             plan.labels.clear();

@@ -23,6 +23,7 @@ mod read_off;
 mod refusals;
 mod releases;
 mod salvage;
+mod several_targets;
 mod simulation;
 mod sizes;
 mod weighted;
