@@ -1854,6 +1854,12 @@ def check_objective(document: Fields) -> str:
     else:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
+    if any(constant["name"] == "targets" for constant in document["constants"]):
+        targets = listed(document, "targets")
+        require(exact and loss == "squared", "several targets are those of exact sums")
+        require(targets.isdecimal() and targets == str(int(targets)), "`targets` is no count")
+        blocks = int(targets) > 1 and setting["parameters"] % int(targets) == 0
+        require(blocks, "`targets` must be at least 2 and divide the number of parameters")
     weight = mean = ONE
     if exact:  # of whole weights, the largest of which the event states
         most = size(document, "max-weight") if weighted(document) else None

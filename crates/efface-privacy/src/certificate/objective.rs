@@ -27,6 +27,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     };
     let core = certificate.event.core();
     follows_records(certificate)?;
+    check_targets(certificate)?;
     let (weight, mean) = weights(certificate)?;
     let mut steepest = weight * link.slope * row;
     if link.slope.is_infinite() {
@@ -61,6 +62,26 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+/// Several targets are those of exact sums of the squared loss, and each has a block of parameters.
+fn check_targets(certificate: &Certificate) -> Result<(), String> {
+    if !certificate.constants.iter().any(|constant| constant.name == "targets") {
+        return Ok(());
+    }
+    let (text, loss) = (listed(certificate, "targets")?, listed(certificate, "loss")?);
+    let exact = matches!(certificate.event.core(), Event::ExactRemoval(_));
+    if !exact || loss != LossName::Squared.name() {
+        return Err("several targets are those of exact sums and the loss `squared`".into());
+    }
+    let parameters = certificate.event.setting().parameters;
+    let count = text.parse().ok().filter(|count: &u64| count.to_string() == text && *count > 1);
+    match count {
+        Some(count) if parameters.is_multiple_of(count) => Ok(()),
+        _ => Err(format!(
+            "`targets` must be at least 2 and divide the {parameters} parameters, got `{text}`"
+        )),
+    }
 }
 
 /// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand.

@@ -468,6 +468,10 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     if weighted && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
+    let exact = matches!(event.core(), Event::ExactRemoval(_)) && loss == LossName::Squared;
+    if exact && setting.parameters > 1 && !index.is_multiple_of(4) {
+        constants.push(constant("targets", setting.parameters.to_string()));
+    }
     if balanced.is_some() {
         constants.push(constant("class-weight", "balanced".to_owned()));
     }

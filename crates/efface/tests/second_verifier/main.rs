@@ -7,6 +7,7 @@ mod draw;
 mod forms;
 mod read_off;
 mod refitted;
+mod targets;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use breaks::BREAKS;
 use draw::Draw;
 use read_off::READ_OFF_BREAKS;
 use refitted::REFITTED_BREAKS;
+use targets::TARGET_BREAKS;
 use weights::WEIGHT_BREAKS;
 
 /// Honest certificates; each has up to five claims.
@@ -125,9 +127,8 @@ fn both_verifiers_agree_on_random_certificates() {
     }
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
-    for (rule, (check, make)) in
-        BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS).enumerate()
-    {
+    let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
+    for (rule, (check, make)) in rules.chain(TARGET_BREAKS).enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
         let broken = from.filter_map(|certificate| {
