@@ -25,8 +25,8 @@ def _shape(y: Any) -> tuple[int, ...]:
     if isinstance(shape, tuple):
         return shape
     try:
-        return np.shape(y)
-    except ValueError:  # ragged, which scikit-learn refuses in its own words
+        return np.asarray(y).shape
+    except (TypeError, ValueError):  # ragged or none, which scikit-learn refuses in its own words
         return ()
 
 

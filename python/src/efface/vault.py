@@ -128,8 +128,8 @@ class Vault:
             The vault to create; nothing may be there yet.
         X : array (rows, columns) or SciPy sparse matrix
             Numbers.
-        y : array (rows,)
-            Classes, or numbers for ``loss="squared"``.
+        y : array (rows,), or array or data frame (rows, targets)
+            Classes, or numbers for ``loss="squared"``; several with ``mechanism="ridge"``.
         ids : iterable of str or int, optional
             What names each record; by default row K of `X`, counted from 0, is ``row:K``.
         subjects : iterable of str or int, optional

@@ -62,6 +62,7 @@ mod plan;
 mod requests;
 #[cfg(test)]
 mod ridge;
+mod several_targets;
 #[cfg(test)]
 mod table;
 #[cfg(test)]

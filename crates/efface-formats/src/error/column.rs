@@ -199,10 +199,19 @@ impl ColumnFault {
                             vertical bar between them: take titles and comments above it out of the \
                             file"
             .to_owned(),
+            (None, _) if role.contains("§label") && all_there(column, names) => {
+                "; of several labels, give `§label` once for each".to_owned()
+            }
             (None, _) => String::new(),
         };
         Self::Absent { column: column.to_owned(), role, present: listed(names), hint }
     }
+}
+
+/// Whether a text is a list of several of these names, with commas between them.
+fn all_there(list: &str, names: &[String]) -> bool {
+    let is_name = |part: &str| names.iter().any(|name| name == part.trim());
+    list.contains(',') && list.split(',').all(is_name)
 }
 
 /// The names shortened to one line, for a message.
