@@ -169,11 +169,7 @@ impl Labels {
     }
 }
 
-fn number(
-    cell: Cell<'_>,
-    range: Option<(f64, f64)>,
-    bounded: bool,
-) -> Result<f64, LabelFault> {
+fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f64, LabelFault> {
     let text = cell.text();
     if text.is_empty() {
         return Err(LabelFault::Missing);

@@ -314,9 +314,7 @@ fn borrow<'a>(py: Python<'a>, column: Option<&'a Column>) -> PyResult<Option<Len
 impl LentColumn<'_> {
     fn view(&self) -> PyResult<Values<'_>> {
         Ok(match self {
-            Self::Several(all, names) => {
-                Values::Several { numbers: all.as_slice()?, names }
-            }
+            Self::Several(all, names) => Values::Several { numbers: all.as_slice()?, names },
             Self::Integers(all) => Values::Integers(all.as_slice()?),
             Self::Numbers(all) => Values::Numbers(all.as_slice()?),
             Self::Texts(all) => Values::Texts(all),

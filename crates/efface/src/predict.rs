@@ -37,7 +37,8 @@ pub fn predict(
         Task::Classes(names) => names.iter().map(|name| name.as_str().into()).collect(),
         Task::Range(..) | Task::Targets(_) => Vec::new(),
     };
-    let targets: Vec<Arc<str>> = plan.task.target_names().iter().map(|n| n.as_str().into()).collect();
+    let targets: Vec<Arc<str>> =
+        plan.task.target_names().iter().map(|n| n.as_str().into()).collect();
     let ranges = plan.task.ranges();
     for (row, values) in chosen.chunks_exact(plan.task.targets()).enumerate() {
         let prediction = match &plan.task {

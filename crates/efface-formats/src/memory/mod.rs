@@ -138,7 +138,9 @@ impl<'a> Values<'a> {
             Self::Integers(all) => all.len(),
             Self::Numbers(all) => all.len(),
             // Of ragged rows no number of rows is right.
-            Self::Several { numbers, names } if numbers.len().is_multiple_of(names.len().max(1)) => {
+            Self::Several { numbers, names }
+                if numbers.len().is_multiple_of(names.len().max(1)) =>
+            {
                 numbers.len() / names.len().max(1)
             }
             Self::Several { .. } => usize::MAX,

@@ -26,4 +26,5 @@ mod promises;
 mod real;
 mod schema;
 mod schema_drafts;
+mod several_labels;
 mod weights;

@@ -127,6 +127,12 @@ fn of_table(
     };
     let by_class = choices.class_weight.as_ref();
     let range = settings.target_range;
+    if let targets @ [_, ..] = source.targets().as_slice() {
+        let message = format!("plans compare what learns one target, got {}", targets.len());
+        return Err(Error::refused(Code::Settings, message).hint(
+            "several are learnt by `ridge` alone: `§efface train`, with `§mechanism ridge`",
+        ));
+    }
     let mut table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
     let mut task = None;

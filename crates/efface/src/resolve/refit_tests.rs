@@ -28,6 +28,7 @@ fn trained(settings: &Settings, classes: Vec<String>) -> Plan {
         },
         width_from_data: false,
         classes: None,
+        targets: Vec::new(),
         roles: Roles::default(),
         records: RECORDS,
         found: None,
@@ -48,7 +49,7 @@ fn with_default(plan: &Plan, name: &str, value: Value) -> Result<Plan> {
 fn classes_of(plan: &Plan) -> Vec<String> {
     match &plan.task {
         crate::plan::Task::Classes(names) => names.clone(),
-        crate::plan::Task::Range(..) => Vec::new(),
+        crate::plan::Task::Range(..) | crate::plan::Task::Targets(_) => Vec::new(),
     }
 }
 

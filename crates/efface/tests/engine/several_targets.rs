@@ -167,7 +167,8 @@ fn predictions_and_errors_are_in_units_of_each_target() {
     assert_eq!((scores.rmse, scores.targets.len()), (None, 3));
     for (at, errors) in scores.targets.iter().enumerate() {
         assert_eq!(errors.name, TARGETS[at]);
-        let squares = found.iter().enumerate().map(|(id, row)| (row[at] - numbers(id).1[at]).powi(2));
+        let squares =
+            found.iter().enumerate().map(|(id, row)| (row[at] - numbers(id).1[at]).powi(2));
         let rmse = (squares.sum::<f64>() / 90.0).sqrt();
         // The table has fewer digits.
         assert!((errors.rmse / rmse - 1.0).abs() < 2e-3, "{errors:?} {rmse}");

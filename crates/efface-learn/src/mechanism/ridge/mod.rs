@@ -144,8 +144,7 @@ impl RidgePlan {
     /// Bytes that are no sums of this plan.
     pub fn read(&self, kept: &Kept) -> Result<Sums, MechanismError> {
         let (columns, sides) = (self.constants.cols(), Sides::of(&self.constants));
-        Sums::from_bytes(&kept.state, columns, sides, self.quantiser)
-            .map_err(MechanismError::Sums)
+        Sums::from_bytes(&kept.state, columns, sides, self.quantiser).map_err(MechanismError::Sums)
     }
 
     /// The event of release number `releases`: public constants alone.

@@ -437,7 +437,10 @@ fn bytes_come_back_and_damage_is_refused() {
         let short = Sums::from_bytes(&bytes[..end], 4, Sides::Targets(1), q);
         assert!(matches!(short, Err(SumsError::Length { .. })), "{end}");
     }
-    assert!(matches!(Sums::from_bytes(&bytes, 5, Sides::Targets(1), q), Err(SumsError::Length { .. })));
+    assert!(matches!(
+        Sums::from_bytes(&bytes, 5, Sides::Targets(1), q),
+        Err(SumsError::Length { .. })
+    ));
     let damage = |word: usize, value: i64| {
         let mut bytes = bytes.clone();
         bytes[8 * word..][..8].copy_from_slice(&value.to_le_bytes());

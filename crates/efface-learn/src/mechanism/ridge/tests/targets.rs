@@ -12,8 +12,7 @@ fn targets(y: f64) -> [f64; TARGETS] {
 
 /// The same records with all targets, the record at position i counted `i % most + 1` times.
 fn several<'a>(records: impl IntoIterator<Item = &'a (Vec<f32>, f64)>, most: usize) -> Dataset {
-    let mut data =
-        Dataset::several(Matrix::dense(COLS), Vec::new(), TARGETS, Vec::new()).unwrap();
+    let mut data = Dataset::several(Matrix::dense(COLS), Vec::new(), TARGETS, Vec::new()).unwrap();
     for (i, (row, y)) in records.into_iter().enumerate() {
         data.push_several(Row::Dense(row), &targets(*y), (i % most + 1) as f64).unwrap();
     }
@@ -46,8 +45,7 @@ fn each_target_is_a_regression_of_its_own() {
 #[test]
 fn a_history_gives_the_bits_of_learning_from_the_rest() {
     let all = records(300, COLS, 22);
-    for normalizer in
-        [Normalizer::Fixed { n: 100, capacity: 400 }, Normalizer::Mean { minimum: 1 }]
+    for normalizer in [Normalizer::Fixed { n: 100, capacity: 400 }, Normalizer::Mean { minimum: 1 }]
     {
         let plan = plan_of(Declared { normalizer, ..declared(COLS, 100, 1e-3) });
         let mut last = fit(&plan, &several(&all[..200], 1));
