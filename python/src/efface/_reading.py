@@ -183,7 +183,7 @@ class Reading:
     def _checks_of_targets(self) -> dict[str, Any]:
         """What targets of the task must be, in scikit-learn's words."""
 
-    def _take_targets(self, y: Any, *, fresh: bool) -> None:  # noqa: B027
+    def _take_targets(self, y: Any, *, fresh: bool) -> None:
         """Note of targets, as they were given, how many there are and what they are called."""
 
     @abstractmethod
