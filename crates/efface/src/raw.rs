@@ -61,6 +61,8 @@ pub(crate) fn fit(
     subjects: bool,
 ) -> Result<(Facts, Fitted)> {
     let targets = source.targets();
+    // Several are named by the task.
+    let label = source.label.clone().filter(|_| targets.is_empty());
     let rules = Rules {
         min_records: choices.min_frequency,
         regression: choices.loss.task() == Task::Regression,
@@ -92,8 +94,7 @@ pub(crate) fn fit(
             .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
         targets,
         roles: Roles {
-            // Several are named by the task.
-            label: source.label.clone().filter(|_| targets.is_empty()),
+            label,
             id: source.id.clone(),
             subject: source.subject.clone(),
             weight: source.weight.clone(),

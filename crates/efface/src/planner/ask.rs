@@ -214,6 +214,7 @@ impl Sizes {
             rules,
             width_from_data: false,
             classes: None,
+            targets: Vec::new(),
             roles: Roles::default(),
             records: self.records,
             found: None,
