@@ -1,7 +1,19 @@
 //! Certificates of regressions on several targets that break one rule each.
 
+use efface_privacy::certificate::Constant;
+use efface_privacy::event::Event;
+use efface_privacy::loss::LossName;
+
 use crate::breaks::{Break, exact, listed, twice};
 use crate::draw::constant;
+
+/// How many targets some exact sums of numbers have: one for each parameter.
+pub(super) fn targets(event: &Event, loss: LossName, index: u64) -> Option<Constant> {
+    let parameters = event.setting().parameters;
+    let exact = matches!(event.core(), Event::ExactRemoval(_)) && loss == LossName::Squared;
+    let several = exact && parameters > 1 && !index.is_multiple_of(4);
+    several.then(|| constant("targets", parameters.to_string()))
+}
 
 /// As [`BREAKS`](crate::breaks::BREAKS).
 pub(super) const TARGET_BREAKS: &[(&str, Break)] = &[
