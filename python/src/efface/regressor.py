@@ -157,7 +157,7 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         return coef[0] if self._target_names is None else coef
 
     @property
-    def intercept_(self) -> float | NDArray[np.float64]:
+    def intercept_(self) -> Any:
         """What is added, in units of `y`: also the middle of the range without an intercept."""
         intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").intercept
         return float(intercept[0]) if self._target_names is None else intercept
