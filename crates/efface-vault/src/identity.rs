@@ -1,6 +1,6 @@
 //! Who a record is: its public id, its subject and when it came, without its features.
 
-use crate::block::RowBlock;
+use crate::block::Head;
 use crate::record::first_of;
 use crate::{ReadError, RecordId, Vault};
 
@@ -18,8 +18,8 @@ pub struct Identity {
 }
 
 impl Vault {
-    /// Who these records are, in the order asked; unknown ones are left out. Each is checked as in
-    /// [`Vault::scan`].
+    /// Who these records are, in the order asked; unknown ones are left out. Names are checked
+    /// as in [`Vault::scan`], features are not read.
     ///
     /// # Errors
     /// See [`ReadError`]; [`RowFault::Rows`](crate::RowFault::Rows).
@@ -29,21 +29,19 @@ impl Vault {
         let mut order: Vec<usize> = (0..records.len()).collect();
         order.sort_unstable_by_key(|&at| records[at]);
         let mut found: Vec<Option<Identity>> = vec![None; records.len()];
-        let mut last: Option<RowBlock> = None;
+        let mut last: Option<Head> = None;
         for at in order {
             let record = records[at];
             let first = first_of(record.get(), size);
-            if last.as_ref().is_none_or(|block| block.first() != first) {
-                last = self.block(first)?;
+            if last.as_ref().is_none_or(|head| head.first() != first) {
+                last = self.head_of(first)?;
             }
-            let Some(block) = &last else { continue };
-            let Some(slot) = block.slot_of(record) else { continue };
-            self.check_slot(block, slot)?;
-            found[at] = block.entry(slot).map(|entry| Identity {
+            let name = last.as_ref().and_then(|head| head.name(record));
+            found[at] = name.map(|name| Identity {
                 record,
-                id: entry.id.text(&mut String::new()).to_owned(),
-                subject: entry.subject.map(Into::into),
-                added_version: entry.version,
+                id: name.id.text(&mut String::new()).to_owned(),
+                subject: name.subject.map(Into::into),
+                added_version: name.version,
             });
         }
         Ok(found.into_iter().flatten().collect())

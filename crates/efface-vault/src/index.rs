@@ -134,13 +134,10 @@ impl Vault {
         for same in places.chunk_by(|a, b| {
             crate::record::first_of(a.0, size) == crate::record::first_of(b.0, size)
         }) {
-            let block = self.block(crate::record::first_of(same[0].0, size))?;
+            let head = self.head_of(crate::record::first_of(same[0].0, size))?;
             absent.extend(same.iter().filter_map(|&(number, position)| {
-                let there = block.as_ref().is_some_and(|block| {
-                    let slot = block.slot_of(RecordId::new(number));
-                    let entry = slot.and_then(|slot| block.entry(slot));
-                    entry.is_some_and(|entry| entry.id == Id::Position(position))
-                });
+                let name = head.as_ref().and_then(|head| head.name(RecordId::new(number)));
+                let there = name.is_some_and(|name| name.id == Id::Position(position));
                 (!there).then_some(number)
             }));
         }

@@ -1,6 +1,6 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{Builder, Built, Flaw, GROUP, RowBlock};
+use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
@@ -102,6 +102,25 @@ impl Vault {
         let Some(stored) = self.stored_block(first)? else { return Ok(None) };
         let unreadable = || StoreFault::from(fault(first, stored.rows, &Flaw::Unreadable));
         Ok(Some(stored.block.ok_or_else(unreadable)?))
+    }
+
+    /// The head of a block, checked once the vault is unlocked, by the number of its first row.
+    pub(crate) fn head_of(&self, first: i64) -> Result<Option<Head>, ReadError> {
+        let sql = "SELECT rows, checksum, head, length(features) FROM block WHERE first = ?1";
+        let read = crate::column::at_most_one(&self.connection, sql, [first], |row| {
+            let rows: i64 = row.get(0)?;
+            let (checksum, head): (Vec<u8>, Vec<u8>) = (row.get(1)?, row.get(2)?);
+            Ok((rows.unsigned_abs(), checksum, head, row.get::<_, i64>(3)?.unsigned_abs()))
+        })?;
+        let Some((rows, checksum, head, features)) = read else { return Ok(None) };
+        let stored = checksum.try_into().ok();
+        let head = stored.and_then(|stored| Head::parse(first, head, features as usize, stored));
+        let flawed = |slots| StoreFault::from(fault(first, slots, &Flaw::Unreadable));
+        let head = head.ok_or_else(|| flawed(rows))?;
+        match &self.checksums {
+            Some(checksums) if !head.check(checksums) => Err(flawed(head.slots() as u64).into()),
+            _ => Ok(Some(head)),
+        }
     }
 
     /// A block all of whose rows are as they were stored, and its share of the sum.

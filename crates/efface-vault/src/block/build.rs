@@ -21,6 +21,8 @@ pub(crate) struct Builder {
     features: Vec<u8>,
     /// Where the features of each slot end.
     ends: Vec<u32>,
+    /// Checksums of groups that are as they were.
+    known: Vec<Option<[u8; STORED]>>,
 }
 
 /// Texts, and where each ends.
@@ -67,17 +69,34 @@ impl Builder {
             with_subject: Vec::new(),
             features: Vec::new(),
             ends: Vec::new(),
+            known: Vec::new(),
         }
     }
 
-    /// The rows of a block but those in the slots that `leaves` says yes to.
+    /// The rows of a block but those in the slots that `leaves` says yes to. Every row that stays must
+    /// have been found to be as it was stored.
     pub(crate) fn of(block: &RowBlock, leaves: impl Fn(usize) -> bool) -> Self {
         let mut builder = Self::new(block.first);
         for slot in 0..block.slots() {
             let stays = block.layout.is_present(&block.head, slot) && !leaves(slot);
             builder.push(if stays { block.entry(slot) } else { None });
         }
+        // A group that later slots join is another.
+        let whole = block.slots() / GROUP;
+        builder.known = (0..whole)
+            .map(|group| {
+                let stays =
+                    |slot| builder.is_present(slot) == block.layout.is_present(&block.head, slot);
+                let same = (group * GROUP..(group + 1) * GROUP).all(stays);
+                block.stored_group(group).filter(|_| same)
+            })
+            .collect();
         builder
+    }
+
+    /// The same, all of whose checksums are computed.
+    pub(crate) fn anew(self) -> Self {
+        Self { known: Vec::new(), ..self }
     }
 
     /// Fills the next slot, or leaves it empty.
@@ -154,7 +173,7 @@ impl Builder {
         let head = self.head(common);
         let features = std::mem::take(&mut self.features);
         let mut block = RowBlock::parse(self.first, head, features, [0; STORED])?;
-        let share = block.seal(checksums)?;
+        let share = block.seal(checksums, &self.known)?;
         Some(Built { block, share })
     }
 

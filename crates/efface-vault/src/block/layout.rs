@@ -1,6 +1,6 @@
 //! Where the parts of a block's head lie.
 
-use super::{Entry, GROUP};
+use super::{Entry, GROUP, Name};
 use crate::checksum::STORED;
 use crate::name::Id;
 use std::ops::Range;
@@ -145,7 +145,7 @@ fn part(head: &[u8], ends: usize, slot: usize) -> Option<Range<usize>> {
 impl Layout {
     /// The parts of a head, all of it, that fit the features. A row whose names are no text is found
     /// when it is read.
-    pub(super) fn parse(head: &[u8], features: &[u8]) -> Option<Self> {
+    pub(super) fn parse(head: &[u8], features: usize) -> Option<Self> {
         let mut cursor = Cursor { bytes: head, at: 0 };
         let slots = cursor.u32()? as usize;
         let parts = cursor.u32()?;
@@ -188,7 +188,7 @@ impl Layout {
             }
         };
         let checksums = cursor.skip(STORED * slots.div_ceil(GROUP))?;
-        if cursor.at != head.len() || bytes != features.len() {
+        if cursor.at != head.len() || bytes != features {
             return None;
         }
         Some(Self { slots, length, present, targets, versions, ids, texts, subjects, checksums })
@@ -226,6 +226,13 @@ impl Layout {
         features: &'a [u8],
         slot: usize,
     ) -> Option<Entry<'a>> {
+        let (features, target) = self.content(head, features, slot)?;
+        let Name { id, subject, version } = self.name(head, slot)?;
+        Some(Entry { id, subject, target, version, features })
+    }
+
+    /// Who the row of a slot is.
+    pub(super) fn name<'a>(&self, head: &'a [u8], slot: usize) -> Option<Name<'a>> {
         let id = match run(&self.ids, slot)? {
             Some(less) => Id::Position(less.wrapping_add(slot as u64)),
             None => Id::Text(self.texts.as_ref()?.get(head, slot)?),
@@ -234,8 +241,7 @@ impl Layout {
             Some((with, texts)) if bit(head, *with, slot) => Some(texts.get(head, slot)?),
             _ => None,
         };
-        let (features, target) = self.content(head, features, slot)?;
-        Some(Entry { id, subject, target, version: run(&self.versions, slot)?, features })
+        Some(Name { id, subject, version: run(&self.versions, slot)? })
     }
 
     /// Features and target of a slot.

@@ -69,6 +69,64 @@ pub(crate) struct Entry<'a> {
     pub(crate) features: &'a [u8],
 }
 
+/// Who a row is: its id as it is stored, its subject, and the version that first saw it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name<'a> {
+    pub(crate) id: Id<'a>,
+    pub(crate) subject: Option<&'a str>,
+    pub(crate) version: u64,
+}
+
+/// The head of a block, which has the names of its rows, without their features.
+#[derive(Debug)]
+pub(crate) struct Head {
+    first: i64,
+    bytes: Vec<u8>,
+    stored: [u8; STORED],
+    layout: Layout,
+}
+
+impl Head {
+    /// A head as it was read, with the bytes of the block's features. `None` if its parts are not
+    /// within their bounds.
+    pub(crate) fn parse(
+        first: i64,
+        bytes: Vec<u8>,
+        features: usize,
+        stored: [u8; STORED],
+    ) -> Option<Self> {
+        let layout = Layout::parse(&bytes, features)?;
+        Some(Self { first, bytes, stored, layout })
+    }
+
+    /// The number of the row in the first slot.
+    pub(crate) fn first(&self) -> i64 {
+        self.first
+    }
+
+    /// Slots, empty ones included.
+    pub(crate) fn slots(&self) -> usize {
+        self.layout.slots
+    }
+
+    /// Who the row of a number is, if it is present.
+    pub(crate) fn name(&self, record: RecordId) -> Option<Name<'_>> {
+        let slot = slot_in(&self.layout, &self.bytes, self.first, record)?;
+        self.layout.name(&self.bytes, slot)
+    }
+
+    /// Whether it is as it was stored.
+    pub(crate) fn check(&self, checksums: &Checksums) -> bool {
+        checksums.block(self.first, &self.bytes).stored == self.stored
+    }
+}
+
+/// The slot of a number, if a row is present there.
+fn slot_in(layout: &Layout, head: &[u8], first: i64, record: RecordId) -> Option<usize> {
+    let slot = usize::try_from(record.get().checked_sub(first)?).ok()?;
+    (slot < layout.slots && layout.is_present(head, slot)).then_some(slot)
+}
+
 impl<'a> Entry<'a> {
     pub(crate) fn of(record: &StoredRecord<'a>) -> Self {
         Self {
@@ -116,7 +174,7 @@ impl RowBlock {
         features: Vec<u8>,
         stored: [u8; STORED],
     ) -> Option<Self> {
-        let layout = Layout::parse(&head, &features)?;
+        let layout = Layout::parse(&head, features.len())?;
         Some(Self { first, head, features, stored, layout })
     }
 
@@ -149,8 +207,7 @@ impl RowBlock {
 
     /// The slot of a number, if a row is present there.
     pub(crate) fn slot_of(&self, record: RecordId) -> Option<usize> {
-        let slot = usize::try_from(record.get().checked_sub(self.first)?).ok()?;
-        (slot < self.layout.slots && self.layout.is_present(&self.head, slot)).then_some(slot)
+        slot_in(&self.layout, &self.head, self.first, record)
     }
 
     /// The slots of the rows that are present.
@@ -210,15 +267,19 @@ impl RowBlock {
             && self.group_holds(slot / GROUP, checksums)
     }
 
+    /// The checksum that the head has for a group.
+    fn stored_group(&self, group: usize) -> Option<[u8; STORED]> {
+        let at = self.layout.checksums + group * STORED;
+        self.head.get(at..at + STORED)?.try_into().ok()
+    }
+
     fn groups(&self) -> usize {
         self.layout.slots.div_ceil(GROUP)
     }
 
     fn group_holds(&self, group: usize, checksums: &Checksums) -> bool {
-        self.group_checksum(group, checksums).is_some_and(|found| {
-            let at = self.layout.checksums + group * STORED;
-            self.head.get(at..at + STORED) == Some(&found)
-        })
+        let found = self.group_checksum(group, checksums);
+        found.is_some() && found == self.stored_group(group)
     }
 
     fn group_checksum(&self, group: usize, checksums: &Checksums) -> Option<[u8; STORED]> {
@@ -247,10 +308,13 @@ impl RowBlock {
     }
 
     /// Puts the checksums of all groups into the head, and the stored half of its own beside it. Returns
-    /// its share of the sum.
-    fn seal(&mut self, checksums: &Checksums) -> Option<u128> {
+    /// its share of the sum. `known` has those of groups that are as they were.
+    fn seal(&mut self, checksums: &Checksums, known: &[Option<[u8; STORED]>]) -> Option<u128> {
         for group in 0..self.groups() {
-            let found = self.group_checksum(group, checksums)?;
+            let found = match known.get(group) {
+                Some(Some(known)) => *known,
+                _ => self.group_checksum(group, checksums)?,
+            };
             let at = self.layout.checksums + group * STORED;
             self.head.get_mut(at..at + STORED)?.copy_from_slice(&found);
         }

@@ -66,12 +66,25 @@ fn all_holds(world: &World, vault: &Path, context: &str) {
 /// What another program did: to rows, by number, and in SQL.
 type Change = (&'static [(usize, Alteration)], &'static str);
 
+/// All rows that share a checksum.
+const GROUP: [(usize, Alteration); 8] = [
+    (57, Remove),
+    (58, Remove),
+    (59, Remove),
+    (60, Remove),
+    (61, Remove),
+    (62, Remove),
+    (63, Remove),
+    (64, Remove),
+];
+
 /// What another program did, and what of `who-7` (`id-21` to `id-23`) and others went by it: records
 /// of the request, rows that share a checksum with a damaged one (eight do), missing rows.
-const CHANGES: [(Change, [u64; 3]); 13] = [
+const CHANGES: [(Change, [u64; 3]); 14] = [
     ((&[(61, Remove)], ""), [3, 7, 1]),
     ((&[(61, Remove)], "UPDATE main.tally SET records = 116"), [3, 7, 1]),
     ((&[(22, Remove), (23, Remove), (24, Remove)], ""), [0, 5, 3]),
+    ((&GROUP, ""), [3, 0, 8]),
     ((&[(61, Target)], ""), [3, 8, 0]),
     ((&[(61, Features)], ""), [3, 8, 0]),
     ((&[(22, Name("who-7who-7", b"who-9who-7"))], ""), [0, 8, 0]),
