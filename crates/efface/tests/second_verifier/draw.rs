@@ -17,8 +17,6 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
-use crate::targets::targets;
-
 /// How far a dishonest number is from the honest one: well beyond the margin of 1e-9 by which each
 /// stage of the accounting rounds up. An epsilon is so far off, relatively, and once more in itself:
 /// margins are those of mu, of distances and of ln delta, and of a small epsilon they may be more
@@ -470,7 +468,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     if weighted && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
-    constants.extend(targets(event, loss, index));
+    constants.extend(crate::targets::targets(event, loss, index));
     if balanced.is_some() {
         constants.push(constant("class-weight", "balanced".to_owned()));
     }
