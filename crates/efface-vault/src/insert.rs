@@ -3,13 +3,15 @@
 use crate::block::{Builder, Built, Entry, RowBlock};
 use crate::checksum::Checksums;
 use crate::index::Listing;
-use crate::record::first_of;
+use crate::record::{WINDOW_BYTES, first_of};
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
 use rayon::prelude::*;
 
-/// Blocks that are made before they are written.
-const WINDOW: i64 = 64;
+/// Blocks that are made before they are written: so many at first, and then as many as have about
+/// [`WINDOW_BYTES`].
+const FIRST: usize = 2;
+const MOST: usize = 64;
 
 /// Shows the record of a row, counted from 0, to a visitor. Asked from any core and in any order.
 pub type Records<'a> = dyn Fn(usize, &mut dyn FnMut(&StoredRecord<'_>)) + Sync + 'a;
@@ -108,10 +110,10 @@ impl Transaction<'_> {
         let end = self.number("record", (start as u64).saturating_add(rows as u64))?;
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
         let mut listing = Listing::default();
-        let mut from = start;
+        let (mut from, mut window) = (start, FIRST);
         while from < end {
             let mut jobs = Vec::new();
-            while from < end && jobs.len() < WINDOW as usize {
+            while from < end && jobs.len() < window {
                 let first = first_of(from, size);
                 let until = end.min(first.saturating_add(size));
                 // Only the first block can have rows already.
@@ -123,6 +125,8 @@ impl Transaction<'_> {
                 jobs.into_par_iter().map(|job| job.make(start, records, &checksums)).collect();
             for made in made {
                 let Made { built, old, listing: names } = made?;
+                let (head, features, _) = built.block.columns();
+                window = (WINDOW_BYTES / (head.len() + features.len()).max(1)).clamp(1, MOST);
                 self.write_block(&built)?;
                 self.exchange_block(old, (built.block.len() as u64, built.share));
                 listing.append(names);

@@ -7,8 +7,9 @@ use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks that are read before the next are checked.
+/// Blocks that are read before the next are checked, and the bytes after which there are enough.
 const WINDOW: usize = 32;
+pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
 /// The columns of a block, in the order that [`Stored::read`] expects.
 const COLUMNS: &str = "first, rows, checksum, head, features";
@@ -133,7 +134,7 @@ impl Vault {
         }
     }
 
-    /// Reads every block in the order of numbers, `WINDOW` at a time, and has `work` done on each by
+    /// Reads every block in the order of numbers, some megabytes at a time, and has `work` done on each by
     /// all cores while the next are read and what came out of the last is taken, in order.
     pub(crate) fn each_block<T: Send, E: From<ReadError>>(
         &self,
@@ -143,16 +144,19 @@ impl Vault {
         let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let mut window = |size: usize| -> Result<Vec<Columns>, ReadError> {
-            let mut window = Vec::with_capacity(size);
-            while window.len() < size
+        let mut window = || -> Result<Vec<Columns>, ReadError> {
+            let (mut window, mut bytes) = (Vec::with_capacity(WINDOW), 0);
+            while window.len() < WINDOW
+                && bytes < WINDOW_BYTES
                 && let Some(row) = rows.next()?
             {
-                window.push(Columns::read(row)?);
+                let columns = Columns::read(row)?;
+                bytes += columns.head.len() + columns.features.len();
+                window.push(columns);
             }
             Ok(window)
         };
-        let mut ready = window(WINDOW).map_err(E::from)?;
+        let mut ready = window().map_err(E::from)?;
         let mut done = Vec::new();
         while !ready.is_empty() || !done.is_empty() {
             let (earlier, now) = (std::mem::take(&mut done), std::mem::take(&mut ready));
@@ -161,7 +165,7 @@ impl Vault {
                     let checked = now.into_par_iter().map(|columns| work(columns.parse()));
                     checked.collect_into_vec(&mut done);
                 });
-                let next = window(WINDOW);
+                let next = window();
                 (earlier.into_iter().try_for_each(&mut take), next)
             });
             taken?;
