@@ -21,8 +21,10 @@ pub(crate) struct Builder {
     features: Vec<u8>,
     /// Where the features of each slot end.
     ends: Vec<u32>,
-    /// Checksums of groups that are as they were.
+    /// Checksums of groups that are as they were, and the common length that they were made with:
+    /// with another, empty slots take another room in what is hashed.
     known: Vec<Option<[u8; STORED]>>,
+    known_length: Option<u32>,
 }
 
 /// Texts, and where each ends.
@@ -70,6 +72,7 @@ impl Builder {
             features: Vec::new(),
             ends: Vec::new(),
             known: Vec::new(),
+            known_length: None,
         }
     }
 
@@ -81,6 +84,7 @@ impl Builder {
             let stays = block.layout.is_present(&block.head, slot) && !leaves(slot);
             builder.push(if stays { block.entry(slot) } else { None });
         }
+        builder.known_length = block.layout.common_length();
         // A group that later slots join is another.
         let whole = block.slots() / GROUP;
         builder.known = (0..whole)
@@ -154,6 +158,9 @@ impl Builder {
             return None;
         }
         let common = self.common_length();
+        if common != self.known_length {
+            self.known.clear();
+        }
         if let Some(length) = common.map(|length| length as usize)
             && rows < self.slots
         {

@@ -203,6 +203,14 @@ impl Layout {
         bits.unwrap_or_default().iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
+    /// The bytes of each row's features, if all have equally many.
+    pub(super) fn common_length(&self) -> Option<u32> {
+        match self.length {
+            Length::Common(length) => u32::try_from(length).ok(),
+            Length::Ends(_) => None,
+        }
+    }
+
     /// The features of consecutive slots.
     pub(super) fn features_of<'a>(
         &self,

@@ -49,7 +49,7 @@ pub fn rows_per_block(bytes: u64) -> u32 {
 }
 
 /// A block as it is stored, whose parts are within their bounds. Its rows are those that were stored
-/// once it has been [checked](Block::check).
+/// once it has been checked: those that [`Vault::scan_blocks`](crate::Vault::scan_blocks) shows have.
 #[derive(Debug)]
 pub struct RowBlock {
     first: i64,

@@ -74,7 +74,10 @@ fn rows() -> impl Strategy<Value = Vec<Option<Owned>>> {
     let alike = (0..40_usize)
         .prop_flat_map(|n| prop::collection::vec(prop::option::weighted(0.8, row(Just(n))), 1..40));
     let unlike = prop::collection::vec(prop::option::weighted(0.8, row(0..40_usize)), 1..40);
-    prop_oneof![alike, unlike]
+    // Without one row, or with it, all are equally long.
+    let mixed = prop_oneof![19 => Just(7_usize), 1 => 0..40_usize];
+    let nearly = prop::collection::vec(prop::option::weighted(0.8, row(mixed)), 1..40);
+    prop_oneof![alike, unlike, nearly]
 }
 
 proptest! {
@@ -156,6 +159,23 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     let block = built(65, &gap).unwrap().block;
     assert_eq!(block.contents().count(), 63);
     assert_eq!(block.columns().1[3 * 40..4 * 40], [0; 40]);
+}
+
+/// Checksums that are kept are those of rows that lie as they lay: without the one row of another
+/// length the others lie at equal distances, with zeros between them.
+#[test]
+fn a_row_that_leaves_may_change_how_the_others_lie() {
+    let mut rows: Vec<_> = (0..16).map(|i| plain(&format!("id {i}"), &[i as u8; 9])).collect();
+    rows[2] = None;
+    rows[12] = plain("long", &[1; 30]);
+    let checksums = for_tests(2, "v");
+    let block = built(1, &rows).unwrap().block;
+    let left = Builder::of(&block, |slot| slot == 12).finish(&checksums).unwrap();
+    assert_eq!(left.block.check(&checksums), Ok(left.share));
+    let mut back = Builder::of(&left.block, |_| false);
+    back.push(Some(Entry::of(&plain("longer", &[1; 31]).unwrap().stored())));
+    let back = back.finish(&checksums).unwrap();
+    assert_eq!(back.block.check(&checksums), Ok(back.share));
 }
 
 /// A damaged byte makes the rows that share a checksum with it unusable, and no others.

@@ -248,6 +248,8 @@ fn a_changed_target_is_noticed() {
         let key = world.keyring.public_key();
         let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
         assert_eq!(verdict.outcome(), CheckOutcome::Fails, "{verdict:?}");
+        let refused = world.run(|s| delete(&vault, &ids([8]), s)).unwrap_err();
+        assert_eq!(refused.code(), Code::Damaged, "{refused}");
     }
 }
 
