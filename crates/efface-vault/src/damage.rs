@@ -6,7 +6,7 @@
 //! no row of the people named is left under another name, and the tally starts anew from what remains.
 
 use crate::block::{Builder, Flaw, GROUP, RowBlock};
-use crate::record::Stored;
+use crate::record::{Stored, begins_at};
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
 use crate::{
@@ -101,8 +101,11 @@ impl Vault {
     ) -> Result<Found, E> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
         let (mut records, mut sum) = (0u64, 0u128);
+        let size = self.block_rows().map_err(E::from)?;
         let work = |stored: Stored| {
-            let (first, rows) = (stored.first, stored.rows);
+            // Where no block begins, none of its numbers can stand for a row.
+            let (first, rows) = (stored.first, stored.rows.clamp(1, size.unsigned_abs()));
+            let rows = if begins_at(first, size) { rows } else { 0 };
             let (block, checked) = stored.checked(checksums);
             Walked { first, rows, block, checked }
         };
@@ -118,7 +121,7 @@ impl Vault {
 /// A block, and what is wrong with it.
 struct Walked {
     first: i64,
-    /// How many rows the file says it has.
+    /// How many rows the file says it has, as far as it can have them.
     rows: u64,
     block: Option<RowBlock>,
     checked: Result<u128, Flaw>,
@@ -132,9 +135,7 @@ impl Walked {
 
     /// The numbers that stand for the rows of a block that cannot be read.
     fn stand_ins(&self) -> impl Iterator<Item = RecordId> {
-        // The file's own number may be false, too.
-        let count = i64::try_from(self.rows).unwrap_or(i64::MAX).clamp(1, 1 << 16);
-        (0..count).map(|row| RecordId::new(self.first.saturating_add(row)))
+        (0..self.rows as i64).map(|row| RecordId::new(self.first.saturating_add(row)))
     }
 
     /// The numbers of its rows.
@@ -169,7 +170,8 @@ impl Walked {
 impl Transaction<'_> {
     fn purge(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
-        let mut going: BTreeSet<RecordId> = records.iter().copied().collect();
+        let going: BTreeSet<RecordId> = records.iter().copied().collect();
+        let mut met: BTreeSet<RecordId> = BTreeSet::new();
         let mut changed = Vec::new();
         let walked = self.walk(|walked| -> Result<(), ReadError> {
             let named = walked.numbers().into_iter().filter(|number| going.contains(number));
@@ -181,19 +183,22 @@ impl Transaction<'_> {
             if named.is_empty() && walked.checked.is_ok() {
                 return Ok(());
             }
-            let kept = walked.block.as_ref().and_then(|block| {
-                let leaves = |slot| named.contains(&RecordId::new(block.first() + slot as i64));
-                // Also a group without rows may have a false checksum.
-                Builder::of(block, leaves).anew().finish(&checksums)
-            });
+            let kept = match &walked.block {
+                None => None,
+                Some(block) => {
+                    let leaves = |slot| named.contains(&RecordId::new(block.first() + slot as i64));
+                    // Also a group without rows may have a false checksum.
+                    Builder::of(block, leaves).anew().finish(&checksums)?
+                }
+            };
             changed.push((walked.first, kept));
-            going.retain(|number| !named.contains(number));
+            met.extend(named);
             Ok(())
         });
         if let Err(error) = walked {
             return self.give_up(error);
         }
-        if let Some(&record) = going.first() {
+        if let Some(&record) = going.difference(&met).next() {
             return self.give_up(WriteError::UnknownRecord { record });
         }
         for (first, kept) in changed {
@@ -221,9 +226,9 @@ impl Transaction<'_> {
         };
         let mut last = self.last_number()?;
         let found = self.walk(|walked| -> Result<(), ReadError> {
-            if let Some(number) = walked.numbers().last() {
-                last = last.max(number.get().unsigned_abs());
-            }
+            // Also the numbers of empty slots were given.
+            let slots = walked.block.as_ref().map_or(0, RowBlock::slots) as i64;
+            last = last.max((walked.first + slots - 1).unsigned_abs());
             match walked.damaged().first() {
                 Some(&row) => {
                     Err(StoreFault::from(RowFault::Rows { first: row, last: row }).into())
@@ -237,6 +242,7 @@ impl Transaction<'_> {
         // The highest number ever given may have been changed, too.
         let last = self.number("record", last)?;
         self.set_last_number(last)?;
+        self.raise_positions()?;
         // Of a damaged row it is not known which request brought it.
         self.erase_bodies(None)
     }

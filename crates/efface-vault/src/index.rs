@@ -70,7 +70,10 @@ impl Listing {
 
     fn extend_runs(&mut self, run: Run) {
         match self.runs.last_mut() {
-            Some(last) if last.end() == run.first && last.number + last.count == run.number => {
+            Some(last)
+                if last.end() == run.first
+                    && last.number.saturating_add(last.count) == run.number =>
+            {
                 last.count += run.count;
             }
             _ => self.runs.push(run),
@@ -113,7 +116,9 @@ impl Vault {
     /// The number that a position was last listed under.
     fn listed_at(&self, position: i64) -> Result<Option<i64>, ReadError> {
         let run = self.run_before(position.saturating_add(1))?;
-        Ok(run.filter(|run| position < run.end()).map(|run| run.number + (position - run.first)))
+        Ok(run
+            .filter(|run| position < run.end())
+            .map(|run| run.number.saturating_add(position - run.first)))
     }
 
     /// The last run that begins before a position.
@@ -153,6 +158,58 @@ impl Vault {
         let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement.query_map([subject], |row| row.get(0).map(RecordId::new))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether the tables of names lead to the rows that are there, and to no others. Time is linear in
+    /// the number of records, but for sorting their ids.
+    ///
+    /// # Errors
+    /// A block that cannot be read.
+    pub(crate) fn names_agree(&self) -> Result<bool, ReadError> {
+        let mut listing = Listing::default();
+        self.listings()?.into_values().for_each(|more| listing.append(more));
+        listing.named.sort_unstable();
+        listing.owned.sort_unstable();
+        listing.runs.sort_unstable_by_key(|run| run.first);
+        let runs = listing.runs.iter().map(|run| (run.first, run.count, run.number));
+        let named = "SELECT id, number FROM named ORDER BY id";
+        let owned = "SELECT subject, number FROM owned ORDER BY subject, number";
+        let run = "SELECT first, count, number FROM run ORDER BY first";
+        Ok(self.lists(named, listing.named.into_iter(), |row| Ok((row.get(0)?, row.get(1)?)))?
+            && self
+                .lists(owned, listing.owned.into_iter(), |row| Ok((row.get(0)?, row.get(1)?)))?
+            && self.lists(run, runs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
+    }
+
+    /// Whether a query gives these rows and no others, in this order.
+    fn lists<T: PartialEq>(
+        &self,
+        sql: &str,
+        mut expected: impl Iterator<Item = T>,
+        read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<bool, ReadError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if expected.next() != Some(read(row)?) {
+                return Ok(false);
+            }
+        }
+        Ok(expected.next().is_none())
+    }
+
+    fn listings(&self) -> Result<BTreeMap<i64, Listing>, ReadError> {
+        let mut listings = BTreeMap::new();
+        self.scan_unchecked(|block| {
+            let mut listing = Listing::default();
+            for slot in block.present() {
+                if let Some(entry) = block.entry(slot) {
+                    listing.push(block.first() + slot as i64, &entry);
+                }
+            }
+            listings.insert(block.first(), listing);
+        })?;
+        Ok(listings)
     }
 
     /// How much the vault holds. Time is linear in the number of blocks and of records with subjects.
@@ -203,23 +260,21 @@ impl Transaction<'_> {
         while let Some(old) = self.run_before(from)?.filter(|old| old.end() > run.first) {
             from = old.first;
             let (start, end) = (old.first.max(run.first), old.end().min(run.end()));
-            let place = |position: i64| (old.number + (position - old.first), position as u64);
+            let number = |position: i64| old.number.saturating_add(position - old.first);
+            let place = |position: i64| (number(position), position as u64);
             let places: Vec<_> = (start..end).map(place).collect();
             let absent = self.absent(places.clone())?;
             let twice = places.into_iter().find(|(number, _)| !absent.contains(number));
             if let Some((_, position)) = twice {
                 return self.give_up(WriteError::DuplicateId { id: row_id(position) });
             }
-            self.execute("DELETE FROM run WHERE first = ?1", [old.first])?;
-            let before = Run { count: start - old.first, ..old };
-            let number = old.number + (end - old.first);
-            let after = Run { first: end, count: old.end() - end, number };
-            for rest in [before, after].into_iter().filter(|rest| rest.count > 0) {
-                self.insert_run(rest)?;
-            }
+            self.cut(old, start, end)?;
         }
         match self.run_before(run.first)? {
-            Some(last) if last.end() == run.first && last.number + last.count == run.number => {
+            Some(last)
+                if last.end() == run.first
+                    && last.number.saturating_add(last.count) == run.number =>
+            {
                 let sql = "UPDATE run SET count = ?2 WHERE first = ?1";
                 self.execute(sql, (last.first, last.count + run.count))?;
                 Ok(())
@@ -228,19 +283,42 @@ impl Transaction<'_> {
         }
     }
 
+    /// Takes the positions from `start` to before `end` out of a run.
+    fn cut(&mut self, run: Run, start: i64, end: i64) -> Result<(), WriteError> {
+        self.execute("DELETE FROM run WHERE first = ?1", [run.first])?;
+        let before = Run { count: start - run.first, ..run };
+        let number = run.number.saturating_add(end - run.first);
+        let after = Run { first: end, count: run.end() - end, number };
+        for rest in [before, after].into_iter().filter(|rest| rest.count > 0) {
+            self.insert_run(rest)?;
+        }
+        Ok(())
+    }
+
     fn insert_run(&mut self, run: Run) -> Result<(), WriteError> {
         let sql = "INSERT INTO run (first, count, number) VALUES (?1, ?2, ?3)";
         self.execute(sql, (run.first, run.count, run.number))?;
         Ok(())
     }
 
-    /// Takes a record off the tables of names. Runs of positions stay: they hold nothing but numbers.
+    /// Takes a record off the tables of names.
     pub(crate) fn unlist(&mut self, number: i64, entry: &Entry<'_>) -> Result<(), WriteError> {
-        if let Id::Text(id) = entry.id {
-            let sql = "DELETE FROM named WHERE id = ?1 AND number = ?2";
-            let listed = self.execute(sql, (id, number))?;
-            if listed != 1 {
-                return Err(StoreFault::from(RowFault::Index).into());
+        match entry.id {
+            Id::Text(id) => {
+                let sql = "DELETE FROM named WHERE id = ?1 AND number = ?2";
+                if self.execute(sql, (id, number))? != 1 {
+                    return Err(StoreFault::from(RowFault::Index).into());
+                }
+            }
+            Id::Position(position) => {
+                let position = position as i64;
+                let run = self.run_before(position.saturating_add(1))?;
+                let listed = run.filter(|run| {
+                    position < run.end()
+                        && run.number.saturating_add(position - run.first) == number
+                });
+                let run = listed.ok_or_else(|| StoreFault::from(RowFault::Index))?;
+                self.cut(run, position, position + 1)?;
             }
         }
         if let Some(subject) = entry.subject {
@@ -248,6 +326,18 @@ impl Transaction<'_> {
             if self.execute(sql, (subject, number))? != 1 {
                 return Err(StoreFault::from(RowFault::Index).into());
             }
+        }
+        Ok(())
+    }
+
+    /// That the tables of names agree with the rows, before the first of a change that are added: these
+    /// tables say whether an id is new and how many records a subject has.
+    pub(crate) fn check_names_once(&mut self) -> Result<(), WriteError> {
+        if !self.names_checked {
+            if !self.names_agree()? {
+                return Err(StoreFault::from(RowFault::Index).into());
+            }
+            self.names_checked = true;
         }
         Ok(())
     }
@@ -266,19 +356,5 @@ impl Transaction<'_> {
             }
             other => other,
         }
-    }
-
-    fn listings(&self) -> Result<BTreeMap<i64, Listing>, ReadError> {
-        let mut listings = BTreeMap::new();
-        self.scan_unchecked(|block| {
-            let mut listing = Listing::default();
-            for slot in block.present() {
-                if let Some(entry) = block.entry(slot) {
-                    listing.push(block.first() + slot as i64, &entry);
-                }
-            }
-            listings.insert(block.first(), listing);
-        })?;
-        Ok(listings)
     }
 }

@@ -46,6 +46,10 @@ impl Job {
             None => Builder::new(self.first),
         };
         let slots = self.old.as_ref().map_or(0, |(block, _)| block.slots() as i64);
+        if self.first + slots > self.from {
+            let taken = "the highest number of a record is below that of a row".into();
+            return Err(StoreFault::Damaged(taken).into());
+        }
         for _ in self.first + slots..self.from {
             builder.push(None);
         }
@@ -68,8 +72,8 @@ impl Job {
         if let Some(refused) = refused {
             return Err(refused);
         }
-        let built = builder.finish(checksums);
-        let built = built.ok_or_else(|| StoreFault::Damaged("a block is too large".into()))?;
+        let none = || StoreFault::Damaged("a new block has no rows".into());
+        let built = builder.finish(checksums)?.ok_or_else(none)?;
         let old = self.old.map_or((0, 0), |(block, share)| (block.len() as u64, share));
         Ok(Made { built, old, listing })
     }
@@ -109,6 +113,7 @@ impl Transaction<'_> {
         let start = self.number("record", self.last_number()?.saturating_add(1))?;
         let end = self.number("record", (start as u64).saturating_add(rows as u64))?;
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        self.check_names_once()?;
         let mut listing = Listing::default();
         let (mut from, mut window) = (start, FIRST);
         while from < end {

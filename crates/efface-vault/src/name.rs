@@ -31,8 +31,8 @@ pub(crate) enum Id<'a> {
 impl<'a> Id<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         match row_position(text) {
-            // The store has 63 bits.
-            Some(position) if i64::try_from(position).is_ok() => Self::Position(position),
+            // The store has 63 bits, and the end of a run is behind its last position.
+            Some(position) if position < i64::MAX as u64 => Self::Position(position),
             _ => Self::Text(text),
         }
     }

@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const WINDOW: usize = 32;
 pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
+/// Most numbers that a block may have.
+const MOST_ROWS: i64 = 1 << 16;
+
 /// The columns of a block, in the order that [`Stored::read`] expects.
 const COLUMNS: &str = "first, rows, checksum, head, features";
 
@@ -41,12 +44,15 @@ impl Columns {
         })
     }
 
-    fn parse(self) -> Stored {
+    /// The block, if it is where blocks of `size` numbers begin and has no more.
+    fn parse(self, size: i64) -> Stored {
         let Self { first, rows, checksum, head, features } = self;
         let block = checksum
             .try_into()
             .ok()
-            .and_then(|stored| RowBlock::parse(first, head, features, stored));
+            .filter(|_| begins_at(first, size))
+            .and_then(|stored| RowBlock::parse(first, head, features, stored))
+            .filter(|block| block.slots() as i64 <= size);
         Stored { first, rows, block }
     }
 }
@@ -86,7 +92,7 @@ impl Vault {
         let sql = "SELECT block_rows FROM genesis";
         let rows: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
         match rows {
-            1.. => Ok(rows),
+            1..=MOST_ROWS => Ok(rows),
             _ => Err(StoreFault::Damaged(format!("blocks have {rows} rows")).into()),
         }
     }
@@ -95,7 +101,8 @@ impl Vault {
     pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
         let sql = format!("SELECT {COLUMNS} FROM block WHERE first = ?1");
         let read = crate::column::at_most_one(&self.connection, &sql, [first], Columns::read)?;
-        Ok(read.map(Columns::parse))
+        let size = self.block_rows()?;
+        Ok(read.map(|columns| columns.parse(size)))
     }
 
     /// A block whose parts are within their bounds, by the number of its first row.
@@ -116,6 +123,8 @@ impl Vault {
         let Some((rows, checksum, head, features)) = read else { return Ok(None) };
         let stored = checksum.try_into().ok();
         let head = stored.and_then(|stored| Head::parse(first, head, features as usize, stored));
+        let size = self.block_rows()?;
+        let head = head.filter(|head| begins_at(first, size) && head.slots() as i64 <= size);
         let flawed = |slots| StoreFault::from(fault(first, slots, &Flaw::Unreadable));
         let head = head.ok_or_else(|| flawed(rows))?;
         match &self.checksums {
@@ -141,6 +150,7 @@ impl Vault {
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
+        let size = self.block_rows().map_err(E::from)?;
         let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
@@ -162,7 +172,7 @@ impl Vault {
             let (earlier, now) = (std::mem::take(&mut done), std::mem::take(&mut ready));
             let (taken, next) = rayon::in_place_scope(|scope| {
                 scope.spawn(|_| {
-                    let checked = now.into_par_iter().map(|columns| work(columns.parse()));
+                    let checked = now.into_par_iter().map(|columns| work(columns.parse(size)));
                     checked.collect_into_vec(&mut done);
                 });
                 let next = window();
@@ -316,7 +326,12 @@ impl From<ReadError> for Interrupted {
 
 /// The number of the first row of a record's block; numbers begin with 1.
 pub(crate) fn first_of(record: i64, size: i64) -> i64 {
-    (record - 1).div_euclid(size) * size + 1
+    (record.saturating_sub(1).div_euclid(size)).saturating_mul(size).saturating_add(1)
+}
+
+/// Whether a block may begin with this number, with room for all of its own.
+pub(crate) fn begins_at(first: i64, size: i64) -> bool {
+    first >= 1 && first_of(first, size) == first && first.checked_add(size).is_some()
 }
 
 impl Transaction<'_> {
@@ -383,8 +398,9 @@ impl Transaction<'_> {
             self.exchange_block(old, (0, 0));
             return Ok(());
         }
-        let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(&checksums);
-        let built = built.ok_or_else(|| StoreFault::Damaged("a block is too large".into()))?;
+        let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(&checksums)?;
+        let none = || StoreFault::Damaged("a block with rows has none".into());
+        let built = built.ok_or_else(none)?;
         self.write_block(&built)?;
         self.exchange_block(old, (built.block.len() as u64, built.share));
         Ok(())

@@ -133,7 +133,7 @@ impl Vault {
     }
 
     /// The tally's own checksum. It also binds the version of the model, the head of the ledger,
-    /// the highest numbers ever given to records and rows, and the digest of the kept state, so that none of them
+    /// the highest numbers ever given to records and rows, how many numbers share a block, and the digest of the kept state, so that none of them
     /// can be put back to an earlier one alone.
     fn seal(&self, checksums: &Checksums, tally: &Tally) -> Result<[u8; 32], ReadError> {
         let place = self.place()?;
@@ -156,6 +156,7 @@ impl Vault {
         put(&mut place, head.as_ref().map(|head| &head.hash[..]));
         place.extend(self.last_number()?.to_le_bytes());
         place.extend(self.next_position()?.to_le_bytes());
+        place.extend(self.block_rows()?.to_le_bytes());
         Ok(place)
     }
 }

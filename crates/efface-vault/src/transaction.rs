@@ -37,6 +37,8 @@ pub struct Transaction<'v> {
     open: bool,
     /// Whether anything was written that the tally covers.
     pub(crate) touched: bool,
+    /// Whether the tables of names were found to agree with the rows.
+    pub(crate) names_checked: bool,
 }
 
 #[derive(Debug)]
@@ -109,6 +111,8 @@ impl<'v> Transaction<'v> {
             failed: false,
             open: true,
             touched,
+            // Nobody else knows the file of a new vault.
+            names_checked: touched,
         }
     }
 }

@@ -226,6 +226,12 @@ impl Vault {
             Access::Reading { state } => Pages::of(state)?.examine()?,
         };
         examination.complaints = complaints;
+        // What cannot be read is named by its checksum.
+        if examination.complaints.is_empty() && matches!(self.names_agree(), Ok(false)) {
+            let text =
+                "the tables of names do not lead to the rows that are there, or lead to others";
+            examination.complaints.push(text.into());
+        }
         Ok(examination)
     }
 

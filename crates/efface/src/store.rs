@@ -15,6 +15,7 @@ use crate::encode::released;
 use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::plan::Plan;
+use crate::rows::block_rows;
 
 /// How often a vault that another program has is tried again.
 const TRY: Duration = Duration::from_millis(50);
@@ -139,6 +140,10 @@ impl Current {
             && genesis.vault_id == latest.vault;
         if !planned {
             return Err(uncertified("plan is"));
+        }
+        // It says where rows are, and follows from the plan.
+        if genesis.block_rows != block_rows(&plan) {
+            return Err(uncertified("size of blocks is"));
         }
         let version = latest.model.version;
         Ok(Self { genesis, plan, version, latest, head, model: None, tally })

@@ -121,7 +121,8 @@ def suggest(
     The planner is asked (:func:`plan`) for the choice that meets the target at the least cost;
     labels that are numbers, more than 20 of them or not whole, make a regression. Nothing is
     trained or kept. What the suggestion shows of the table is as private as the table; the settings
-    follow from its sizes and the task.
+    follow from its sizes and the task. Whether it is a regression is read off the labels: training
+    the estimator that is suggested declares it, as choosing its class does.
 
     Parameters
     ----------

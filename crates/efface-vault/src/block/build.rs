@@ -1,7 +1,8 @@
 //! Making blocks.
 
 use super::layout::{BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS};
-use super::{Entry, GROUP, RowBlock};
+use super::{Entry, GROUP, RowBlock, SPREAD};
+use crate::StoreFault;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
 
@@ -144,18 +145,27 @@ impl Builder {
         self.ends[slot] - slot.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// The length that all present rows have.
+    /// The length that all present rows have, if they may lie at equal distances.
     fn common_length(&self) -> Option<u32> {
         let mut lengths = (0..self.slots).filter(|&slot| self.is_present(slot));
         let first = self.length(lengths.next()?);
-        lengths.all(|slot| self.length(slot) == first).then_some(first)
+        let fits = (first as usize).saturating_mul(self.slots) <= SPREAD;
+        (fits && lengths.all(|slot| self.length(slot) == first)).then_some(first)
     }
 
-    /// The block; `None` if no row is present, or if it is too large to be stored.
-    pub(crate) fn finish(mut self, checksums: &Checksums) -> Option<Built> {
+    /// The block; `None` if no row is present.
+    ///
+    /// # Errors
+    /// More than 4 GiB in a block.
+    pub(crate) fn finish(mut self, checksums: &Checksums) -> Result<Option<Built>, StoreFault> {
+        let too_large = || StoreFault::Other("a block of rows has more than 4 GiB".into());
         let rows = self.present.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
-        if rows == 0 || u32::try_from(self.features.len().max(self.texts.bytes.len())).is_err() {
-            return None;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let longest = [&self.features, &self.texts.bytes, &self.subjects.bytes].map(Vec::len);
+        if longest.iter().any(|&bytes| u32::try_from(bytes).is_err()) {
+            return Err(too_large());
         }
         let common = self.common_length();
         if common != self.known_length {
@@ -179,9 +189,10 @@ impl Builder {
         }
         let head = self.head(common);
         let features = std::mem::take(&mut self.features);
-        let mut block = RowBlock::parse(self.first, head, features, [0; STORED])?;
-        let share = block.seal(checksums, &self.known)?;
-        Some(Built { block, share })
+        let block = RowBlock::parse(self.first, head, features, [0; STORED]);
+        let mut block = block.ok_or_else(too_large)?;
+        let share = block.seal(checksums, &self.known).ok_or_else(too_large)?;
+        Ok(Some(Built { block, share }))
     }
 
     fn head(&self, common: Option<u32>) -> Vec<u8> {

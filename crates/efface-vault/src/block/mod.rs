@@ -20,7 +20,7 @@
 //! | `u32` per slot | where each row's features end, if there is no common length |
 //! | 16 bytes per [`GROUP`] slots | keyed checksum of these rows |
 //!
-//! With a common length the features of an empty slot are zeros, so that a deletion changes few pages;
+//! With a common length, which blocks of up to 16 MiB have, the features of an empty slot are zeros, so that a deletion changes few pages;
 //! without, an empty slot takes no room and its length is not kept.
 
 mod build;
@@ -40,6 +40,10 @@ pub(crate) const GROUP: usize = 8;
 
 /// Bytes of features that a block should have: enough for few reads, few enough to write again.
 const BYTES: u64 = 256 << 10;
+
+/// Most bytes of features that a block has with its rows at equal distances. Beyond, few long rows among
+/// many empty slots would take too much room.
+const SPREAD: usize = 16 << 20;
 
 /// Rows per block where a row has about this many bytes. It is fixed with the vault, and to be computed
 /// from what is public of rows, such as their columns.
@@ -297,11 +301,11 @@ impl RowBlock {
             rest.extend((entry.features.len() as u64).to_le_bytes());
             rest.extend(entry.version.to_le_bytes());
             rest.extend(entry.target.to_le_bytes());
+            rest.push(u8::from(matches!(entry.id, Id::Text(_))));
             match entry.id {
                 Id::Position(position) => rest.extend(position.to_le_bytes()),
                 Id::Text(text) => crate::checksum::put(&mut rest, Some(text.as_bytes())),
             }
-            rest.push(u8::from(matches!(entry.id, Id::Text(_))));
             crate::checksum::put(&mut rest, entry.subject.map(str::as_bytes));
         }
         Some(checksums.group(features, &rest))

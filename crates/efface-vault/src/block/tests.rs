@@ -39,7 +39,7 @@ fn built(first: i64, rows: &[Option<Owned>]) -> Option<Built> {
     for row in rows {
         builder.push(row.as_ref().map(|row| Entry::of(&row.stored())).as_ref().copied());
     }
-    builder.finish(&for_tests(2, "v"))
+    builder.finish(&for_tests(2, "v")).unwrap()
 }
 
 fn rows_of(block: &RowBlock) -> Vec<(i64, Owned)> {
@@ -102,7 +102,7 @@ proptest! {
         prop_assert!(built.block.check(&for_tests(3, "v")).is_err());
         prop_assert!(built.block.check(&for_tests(2, "w")).is_err());
         let leaves = |slot: usize| gone >> (slot % 64) & 1 == 1;
-        let left = Builder::of(&built.block, leaves).finish(&checksums);
+        let left = Builder::of(&built.block, leaves).finish(&checksums).unwrap();
         let never: Vec<Option<Owned>> = rows
             .iter()
             .enumerate()
@@ -161,6 +161,16 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     assert_eq!(block.columns().1[3 * 40..4 * 40], [0; 40]);
 }
 
+/// A long row among empty slots does not take its length for each of them.
+#[test]
+fn a_lone_long_row_takes_its_own_room() {
+    let mut rows = vec![None; 4095];
+    rows.push(plain("long", &[1; 100_000]));
+    let block = built(1, &rows).unwrap().block;
+    assert_eq!(block.columns().1.len(), 100_000);
+    assert_eq!(block.contents().count(), 1);
+}
+
 /// Checksums that are kept are those of rows that lie as they lay: without the one row of another
 /// length the others lie at equal distances, with zeros between them.
 #[test]
@@ -170,11 +180,11 @@ fn a_row_that_leaves_may_change_how_the_others_lie() {
     rows[12] = plain("long", &[1; 30]);
     let checksums = for_tests(2, "v");
     let block = built(1, &rows).unwrap().block;
-    let left = Builder::of(&block, |slot| slot == 12).finish(&checksums).unwrap();
+    let left = Builder::of(&block, |slot| slot == 12).finish(&checksums).unwrap().unwrap();
     assert_eq!(left.block.check(&checksums), Ok(left.share));
     let mut back = Builder::of(&left.block, |_| false);
     back.push(Some(Entry::of(&plain("longer", &[1; 31]).unwrap().stored())));
-    let back = back.finish(&checksums).unwrap();
+    let back = back.finish(&checksums).unwrap().unwrap();
     assert_eq!(back.block.check(&checksums), Ok(back.share));
 }
 

@@ -117,6 +117,41 @@ fn changes() -> Vec<(&'static str, RowFault)> {
     ]
 }
 
+/// The tables of names are held against the rows by an examination, and before anything is added.
+#[test]
+fn changed_tables_of_names_are_found() {
+    for sql in [
+        "DELETE FROM named WHERE number = 7",
+        "UPDATE named SET number = 8 WHERE number = 7",
+        "UPDATE named SET id = id || 'x' WHERE number = 7",
+        "INSERT INTO named VALUES ('new', 7)",
+        "DELETE FROM owned WHERE number = 7",
+        "INSERT INTO owned VALUES ('new', 7)",
+        "INSERT INTO run VALUES (5, 1, 7)",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = vault(folder.path());
+        assert!(unlocked(&path).examine().unwrap().complaints.is_empty());
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let mut writer = unlocked(&path);
+        assert_eq!(writer.examine().unwrap().complaints.len(), 1, "{sql}");
+        let mut change = writer.begin().unwrap();
+        let row = Planted::new(900, 100, None);
+        let refused = change.insert_record(&row.stored()).unwrap_err();
+        let index = WriteError::Store(StoreFault::Rows(RowFault::Index));
+        assert_eq!(refused.to_string(), index.to_string(), "{sql}");
+    }
+}
+
+#[test]
+fn another_size_of_blocks_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = vault(folder.path());
+    let sql = "UPDATE genesis SET block_rows = 32";
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    assert_eq!(fault(examined(&path).unwrap_err()), RowFault::Tally);
+}
+
 #[test]
 fn whatever_another_program_changes_is_found() {
     for (sql, expected) in changes() {

@@ -117,6 +117,37 @@ fn the_largest_subject_is_counted() {
     assert_eq!(vault.largest_subject().unwrap(), 0, "no subject is left");
 }
 
+/// An id that is written like a position is one as any other: unique, found, and gone when its record is.
+#[test]
+fn ids_like_positions_leave_with_their_records() {
+    let (_folder, path, mut vault) = fresh();
+    let ids = ["row:48151623", "row:48151624", "row:9223372036854775807", "row:007"];
+    let mut change = vault.begin().unwrap();
+    for id in ids {
+        change.insert_record(&record(id, None, b"x")).unwrap();
+    }
+    change.commit().unwrap();
+    assert_eq!(vault.find_ids(&ids).unwrap().found.len(), 4);
+    for id in ids {
+        let mut change = vault.begin().unwrap();
+        let twice = change.insert_record(&record(id, None, b"x")).unwrap_err();
+        assert!(matches!(&twice, WriteError::DuplicateId { id: same } if same == id), "{twice}");
+    }
+    for (left, id) in ids.iter().enumerate() {
+        let rows = vault.find_ids(&[id]).unwrap().found;
+        let mut change = vault.begin().unwrap();
+        change.delete_records(&rows).unwrap();
+        change.commit().unwrap();
+        assert!(vault.examine().unwrap().complaints.is_empty());
+        assert_eq!(vault.find_ids(&ids).unwrap().missing, ids[..=left], "{id}");
+    }
+    drop(vault);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let count = "SELECT (SELECT COUNT(*) FROM run), (SELECT COUNT(*) FROM named)";
+    let left = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(left.unwrap(), (0, 4));
+}
+
 #[test]
 fn record_numbers_are_never_given_twice() {
     let (_folder, _path, mut vault) = fresh();

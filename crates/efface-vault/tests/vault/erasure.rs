@@ -230,11 +230,18 @@ fn traces_left_by_another_program_are_found_and_erased() {
     drop(field.vault);
     let foreign = rusqlite::Connection::open(&path).unwrap();
     foreign.pragma_update(None, "secure_delete", "OFF").unwrap();
-    foreign.execute("DELETE FROM block WHERE first % 3 = 0", []).unwrap();
+    foreign
+        .execute_batch(
+            "DELETE FROM block WHERE first % 3 = 0;
+             DELETE FROM named WHERE ((number - 1) / 16 * 16 + 1) % 3 = 0;
+             DELETE FROM owned WHERE ((number - 1) / 16 * 16 + 1) % 3 = 0",
+        )
+        .unwrap();
     drop(foreign);
     for (row, record) in &field.present {
         // Blocks have 16 rows each, from number 1 on.
         if ((row.get() - 1) / 16 * 16 + 1) % 3 == 0 {
+            field.gone.text(&record.id);
             field.gone.bytes(&record.features);
         }
     }
