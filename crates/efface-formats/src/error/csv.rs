@@ -44,8 +44,8 @@ pub enum CsvFault {
     },
     /// A column without a name.
     #[error(
-        "column {column} of the header has no name; leave it out with `§ignore 'column {column}'`, \
-         or say `§id 'column {column}'` if it names the records"
+        "column {column} of the header has no name; leave it out with `§ignore column {column}`, \
+         or say `§id column {column}` if it names the records"
     )]
     Unnamed {
         /// The column, counted from 1.

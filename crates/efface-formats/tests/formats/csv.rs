@@ -185,7 +185,7 @@ fn name_twice() {
 fn columns_without_a_name() {
     let message = error(",a,y\n0,1,yes\n1,2,no\n");
     assert!(message.contains("line 1: column 1 of the header has no name"), "{message}");
-    assert!(message.contains("`§ignore 'column 1'`, or say `§id 'column 1'`"), "{message}");
+    assert!(message.contains("`§ignore column 1`, or say `§id column 1`"), "{message}");
     let ignore = ReadOptions { ignore: vec!["column 1".into()], ..plain() };
     let rows = collect(Format::Csv, b",a,y\n0,1,yes\n1,2,no\n", &ignore).unwrap().0;
     assert_eq!(rows.rows, [[1.0], [2.0]]);
