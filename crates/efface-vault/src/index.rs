@@ -7,7 +7,7 @@ use crate::error::is_duplicate;
 use crate::name::{Id, row_id};
 use crate::stored::RecordId;
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// What a look-up of public ids found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,24 +88,13 @@ impl Vault {
     /// See [`ReadError`].
     pub fn find_ids(&self, ids: &[&str]) -> Result<IdLookup, ReadError> {
         let sql = "SELECT number FROM named WHERE id = ?1";
-        let mut asked = HashSet::new();
-        let ids: Vec<&str> = ids.iter().copied().filter(|id| asked.insert(*id)).collect();
-        let mut numbers: Vec<Option<i64>> = Vec::with_capacity(ids.len());
-        let mut positions: Vec<(i64, u64)> = Vec::new();
-        for &id in &ids {
-            numbers.push(match Id::of(id) {
+        let (mut lookup, mut asked) = (IdLookup::default(), HashSet::new());
+        for &id in ids.iter().filter(|id| asked.insert(**id)) {
+            let number = match Id::of(id) {
                 Id::Text(id) => at_most_one(&self.connection, sql, [id], |row| row.get(0))?,
-                Id::Position(position) => {
-                    let number = self.listed_at(position as i64)?;
-                    positions.extend(number.map(|number| (number, position)));
-                    number
-                }
-            });
-        }
-        let absent = self.absent(positions)?;
-        let mut lookup = IdLookup::default();
-        for (id, number) in ids.into_iter().zip(numbers) {
-            match number.filter(|number| !absent.contains(number)) {
+                Id::Position(position) => self.listed_at(position as i64)?,
+            };
+            match number {
                 Some(number) => lookup.found.push(RecordId::new(number)),
                 None => lookup.missing.push(id.into()),
             }
@@ -113,7 +102,7 @@ impl Vault {
         Ok(lookup)
     }
 
-    /// The number that a position was last listed under.
+    /// The number of the record that has a position.
     fn listed_at(&self, position: i64) -> Result<Option<i64>, ReadError> {
         let run = self.run_before(position.saturating_add(1))?;
         Ok(run
@@ -128,25 +117,6 @@ impl Vault {
         at_most_one(&self.connection, sql, [position], |row| {
             Ok(Run { first: row.get(0)?, count: row.get(1)?, number: row.get(2)? })
         })
-    }
-
-    /// Which of these numbers have no row of the position beside them: it was deleted, or is now that
-    /// of another number.
-    fn absent(&self, mut places: Vec<(i64, u64)>) -> Result<HashSet<i64>, ReadError> {
-        places.sort_unstable();
-        let size = self.block_rows()?;
-        let mut absent = HashSet::new();
-        for same in places.chunk_by(|a, b| {
-            crate::record::first_of(a.0, size) == crate::record::first_of(b.0, size)
-        }) {
-            let head = self.head_of(crate::record::first_of(same[0].0, size))?;
-            absent.extend(same.iter().filter_map(|&(number, position)| {
-                let name = head.as_ref().and_then(|head| head.name(RecordId::new(number)));
-                let there = name.is_some_and(|name| name.id == Id::Position(position));
-                (!there).then_some(number)
-            }));
-        }
-        Ok(absent)
     }
 
     /// All records of a subject, in the order of insertion; none if the subject is unknown.
@@ -166,8 +136,7 @@ impl Vault {
     /// # Errors
     /// A block that cannot be read.
     pub(crate) fn names_agree(&self) -> Result<bool, ReadError> {
-        let mut listing = Listing::default();
-        self.listings()?.into_values().for_each(|more| listing.append(more));
+        let mut listing = self.listing()?;
         listing.named.sort_unstable();
         listing.owned.sort_unstable();
         listing.runs.sort_unstable_by_key(|run| run.first);
@@ -198,18 +167,17 @@ impl Vault {
         Ok(expected.next().is_none())
     }
 
-    fn listings(&self) -> Result<BTreeMap<i64, Listing>, ReadError> {
-        let mut listings = BTreeMap::new();
+    /// What the rows themselves say of their names.
+    fn listing(&self) -> Result<Listing, ReadError> {
+        let mut listing = Listing::default();
         self.scan_unchecked(|block| {
-            let mut listing = Listing::default();
             for slot in block.present() {
                 if let Some(entry) = block.entry(slot) {
                     listing.push(block.first() + slot as i64, &entry);
                 }
             }
-            listings.insert(block.first(), listing);
         })?;
-        Ok(listings)
+        Ok(listing)
     }
 
     /// How much the vault holds. Time is linear in the number of blocks and of records with subjects.
@@ -254,21 +222,11 @@ impl Transaction<'_> {
         listing.runs.into_iter().try_for_each(|run| self.list_run(run))
     }
 
-    /// Lists consecutive positions. Where earlier runs have some of them, their rows must be gone.
+    /// Lists consecutive positions, none of which a record has.
     fn list_run(&mut self, run: Run) -> Result<(), WriteError> {
-        let mut from = run.end();
-        while let Some(old) = self.run_before(from)?.filter(|old| old.end() > run.first) {
-            from = old.first;
-            let (start, end) = (old.first.max(run.first), old.end().min(run.end()));
-            let number = |position: i64| old.number.saturating_add(position - old.first);
-            let place = |position: i64| (number(position), position as u64);
-            let places: Vec<_> = (start..end).map(place).collect();
-            let absent = self.absent(places.clone())?;
-            let twice = places.into_iter().find(|(number, _)| !absent.contains(number));
-            if let Some((_, position)) = twice {
-                return self.give_up(WriteError::DuplicateId { id: row_id(position) });
-            }
-            self.cut(old, start, end)?;
+        if let Some(old) = self.run_before(run.end())?.filter(|old| old.end() > run.first) {
+            let taken = old.first.max(run.first) as u64;
+            return Err(WriteError::DuplicateId { id: row_id(taken) });
         }
         match self.run_before(run.first)? {
             Some(last)
@@ -347,9 +305,7 @@ impl Transaction<'_> {
         for table in ["named", "owned", "run"] {
             self.execute(&format!("DELETE FROM {table}"), [])?;
         }
-        let mut listing = Listing::default();
-        let blocks: BTreeMap<i64, Listing> = self.listings()?;
-        blocks.into_values().for_each(|more| listing.append(more));
+        let listing = self.listing()?;
         match self.list(listing) {
             Err(WriteError::DuplicateId { .. }) => {
                 Err(StoreFault::Damaged("two rows have the same id".into()).into())
