@@ -383,6 +383,8 @@ def plan(
     used: ``n`` and ``d``, or those of ``X``. For a table it is what training would do with it:
     fitted preprocessing unless a setting asks for declared; sizes alone are of declared rows unless
     ``settings={"preprocess": "fitted"}``. :func:`suggest` also takes data frames.
+    The number of columns of a table with fitted preprocessing is that of the columns made, which
+    tells how many categories its records have.
 
     Parameters
     ----------
