@@ -59,6 +59,7 @@ mod options;
 mod raw_rows;
 mod read;
 mod record;
+mod row_bytes;
 mod row_map;
 mod schema;
 mod source;
@@ -87,6 +88,7 @@ pub use memory::{
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
 pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
+pub use row_bytes::RowBytes;
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{
     Body, Column, CsvShape, Header, Kind, Matrix, Onto, Origin, Other, Row, RowEncoder, Scaling,

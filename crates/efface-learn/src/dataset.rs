@@ -187,12 +187,12 @@ impl Dataset {
     /// # Errors
     /// Rows of another kind or with another number of columns, or no memory: use nothing of the data
     /// set then.
-    pub fn append(&mut self, from: &Self) -> Result<(), DatasetError> {
+    pub fn append(&mut self, from: Self) -> Result<(), DatasetError> {
         if from.targets != self.targets {
             let (each, targets, rows) = (self.targets, from.y.len(), from.rows());
             return Err(DatasetError::Targets { each, targets, rows });
         }
-        self.x.append(&from.x)?;
+        self.x.append(from.x)?;
         for (own, new) in [
             (&mut self.y, &from.y),
             (&mut self.norms, &from.norms),

@@ -94,13 +94,19 @@ impl Dense {
         self.append_row(row)
     }
 
-    /// Appends all rows of a matrix of as many columns.
+    /// Appends all rows of a matrix of as many columns. Where the blocks of this one are full, those of
+    /// the other become its own, and no row is copied.
     ///
     /// # Errors
     /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
-    pub fn append(&mut self, rows: &Self) -> Result<(), PushError> {
+    pub fn append(&mut self, rows: Self) -> Result<(), PushError> {
         if rows.cols != self.cols {
             return Err(PushError::Length { columns: self.cols, got: rows.cols });
+        }
+        if self.rows == self.blocks.len() * self.block_rows {
+            self.rows += rows.rows;
+            self.blocks.extend(rows.blocks);
+            return Ok(());
         }
         (0..rows.rows).try_for_each(|row| self.append_row(rows.row(row)))
     }
@@ -249,6 +255,31 @@ mod tests {
             for spare in &mut buffer.spare_capacity_mut()[..behind] {
                 // SAFETY: `written` values have been written, `behind` of them lie here.
                 assert_eq!(unsafe { spare.assume_init() }, 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_appended_with_their_memory_or_copied() {
+        for cols in [3, 600, 1 << 20] {
+            let block_rows = Dense::new(cols).block_rows;
+            for before in [0, 1, block_rows, block_rows + 1] {
+                let make = |range: std::ops::Range<usize>| {
+                    let mut x = Dense::new(cols);
+                    range.for_each(|i| x.push_row(&vec![i as f32; cols]).unwrap());
+                    x
+                };
+                let end = before + block_rows + 2;
+                let (mut x, more) = (make(0..before), make(before..end));
+                let places = more.blocks.iter().map(|block| block.buffer.as_ptr());
+                let places: Vec<_> = places.collect();
+                x.append(more).unwrap();
+                x.push_row(&vec![end as f32; cols]).unwrap();
+                assert_eq!(x, make(0..end + 1));
+                let adopted = x.blocks.iter().any(|block| places.contains(&block.buffer.as_ptr()));
+                assert_eq!(adopted, before % block_rows == 0);
+                x.remove_rows(&[0]).unwrap();
+                assert_eq!(x, make(1..end + 1));
             }
         }
     }

@@ -115,10 +115,10 @@ impl Matrix {
     ///
     /// # Errors
     /// As [`Dense::append`] and [`Csr::append_rows`]; and when dense meets sparse.
-    pub fn append(&mut self, rows: &Self) -> Result<(), PushError> {
+    pub fn append(&mut self, rows: Self) -> Result<(), PushError> {
         match (self, rows) {
             (Self::Dense(own), Self::Dense(rows)) => own.append(rows),
-            (Self::Sparse(own), Self::Sparse(rows)) => own.append_rows(rows),
+            (Self::Sparse(own), Self::Sparse(rows)) => own.append_rows(&rows),
             (Self::Dense(_), Self::Sparse(_)) => {
                 Err(PushError::Kind { expected: "dense", got: "sparse" })
             }

@@ -44,11 +44,20 @@ impl Checksums {
 
     /// The checksum of some rows of a block: their features, and everything else of them.
     pub(crate) fn group(&self, features: &[u8], rest: &[u8]) -> [u8; STORED] {
+        self.with_features(features, rest, b"group")
+    }
+
+    /// The checksum of the features of all rows of a block that begins with this number.
+    pub(crate) fn features(&self, first: i64, features: &[u8]) -> [u8; STORED] {
+        self.with_features(features, &first.to_le_bytes(), b"features")
+    }
+
+    fn with_features(&self, features: &[u8], rest: &[u8], purpose: &[u8]) -> [u8; STORED] {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         // Features come first, where whole chunks of them are hashed side by side; the end says how
         // many bytes they are and what this is.
         hasher.update(features).update(rest);
-        hasher.update(&(features.len() as u64).to_le_bytes()).update(b"group");
+        hasher.update(&(features.len() as u64).to_le_bytes()).update(purpose);
         let mut stored = [0; STORED];
         stored.copy_from_slice(&hasher.finalize().as_bytes()[..STORED]);
         stored

@@ -58,7 +58,7 @@ impl AuditSample {
             Some(raw) => {
                 *raw = raw.without(&gone);
                 self.plan = self.plan.refitted(raw)?;
-                self.records = raw.prepare(&self.plan, Labels::Needed)?.data;
+                self.records = raw.clone().prepare(&self.plan, Labels::Needed)?.data;
             }
         }
         self.named = self.named.iter().filter_map(|row| rows.binary_search(row).ok()).collect();

@@ -88,7 +88,7 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
 /// The weights that `ridge` solves from sums over these rows.
 fn solved(plan: &Plan, rows: &Unprepared) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
-    let data = rows.prepare(plan, Labels::Needed)?.data;
+    let data = rows.clone().prepare(plan, Labels::Needed)?.data;
     let sums = ridge.sum(&data, &mut |_| ControlFlow::Continue(()));
     sums.and_then(|sums| ridge.weights(&sums)).map_err(refused(plan.mechanism))
 }

@@ -1,8 +1,8 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
 use efface_formats::{
-    ClassTable, Frame, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence,
-    RawRows, ReadOptions, Record, Schema, Sink, SinkError, Spot,
+    ClassTable, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence, ReadOptions,
+    Record, RowBytes, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
@@ -53,7 +53,7 @@ impl Table {
 
     /// Turns raw records into numbers, by the statistics of a plan.
     pub(crate) fn prepare(&mut self, plan: &Plan, labels: Labels) -> Result<()> {
-        let Some(raw) = &self.raw else { return Ok(()) };
+        let Some(raw) = self.raw.clone() else { return Ok(()) };
         let prepared = raw.prepare(plan, labels)?;
         self.data = prepared.data;
         self.features = plan.rows.features;
@@ -83,7 +83,7 @@ pub(crate) fn read_table(
 ) -> Result<Table> {
     let mut sink = Collector {
         x: None,
-        raw: Vec::new(),
+        raw: RowBytes::new(),
         y: Vec::new(),
         ids: Vec::new(),
         subjects: Vec::new(),
@@ -148,8 +148,11 @@ pub(crate) fn read_table(
     let x = x.ok_or_else(|| Error::input(Code::Data, "the table has no header and no rows"))?;
     let weighted = weights.len() == rows && rows > 0;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
-    let raw =
-        summary.frame.map(|frame| unprepared(frame, raw, weighted, &mut weights)).transpose()?;
+    let raw = summary.frame.map(|frame| {
+        let weights = std::mem::take(&mut weights);
+        Unprepared::of(frame, raw, weighted.then_some(weights))
+    });
+    let raw = raw.transpose()?;
     if raw.is_some() {
         y.clear();
     }
@@ -177,28 +180,12 @@ pub(crate) fn read_table(
     })
 }
 
-/// Raw rows in one place, whose separate copies are overwritten.
-fn unprepared(
-    frame: Frame,
-    raw: Vec<Vec<u8>>,
-    weighted: bool,
-    weights: &mut Vec<f64>,
-) -> Result<Unprepared> {
-    let mut rows = RawRows::new(frame);
-    for mut row in raw {
-        rows.push(&row).map_err(|error| Error::input(Code::Data, error.to_string()))?;
-        row.zeroize();
-    }
-    let weights = std::mem::take(weights);
-    Ok(Unprepared { rows, weights: weighted.then_some(weights) })
-}
-
 /// How many rows between two reports.
 const REPORT: usize = 4096;
 
 struct Collector<'a> {
     x: Option<Matrix>,
-    raw: Vec<Vec<u8>>,
+    raw: RowBytes,
     y: Vec<f64>,
     ids: Vec<Box<str>>,
     subjects: Vec<Box<str>>,
@@ -236,7 +223,7 @@ impl Sink for Collector<'_> {
             (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
         }
         if let Some(raw) = record.raw {
-            self.raw.push(raw.to_vec());
+            self.raw.push(raw);
             // Classes may weigh records; raw rows have the label itself.
             self.y.push(match record.label {
                 Some(LabelRef::Class { index, .. }) => f64::from(index),

@@ -28,19 +28,22 @@ impl DenseSums {
         Self { columns: vec![(Sums::default(), 0); width as usize] }
     }
 
-    /// Adds rows.
-    pub(super) fn add<'a>(
+    /// Adds the rows of a range; `numbers` shows those of a smaller one.
+    pub(super) fn add<'a, N>(
         &mut self,
         rows: Range<usize>,
-        numbers: impl Fn(usize) -> Result<&'a [[u8; 4]], FitFault>,
-    ) -> Result<(), FitFault> {
+        numbers: impl Fn(Range<usize>) -> N,
+    ) -> Result<(), FitFault>
+    where
+        N: Iterator<Item = Result<&'a [[u8; 4]], FitFault>>,
+    {
         let width = self.columns.len();
         let mut buckets: Vec<Buckets> = vec![[(0, 0); 260]; width.min(BLOCK)];
         for start in (0..width).step_by(BLOCK) {
             let columns = start..(start + BLOCK).min(width);
             for first in rows.clone().step_by(ROWS) {
-                for row in first..(first + ROWS).min(rows.end) {
-                    let numbers = numbers(row)?.get(columns.clone()).unwrap_or_default();
+                for row in numbers(first..(first + ROWS).min(rows.end)) {
+                    let numbers = row?.get(columns.clone()).unwrap_or_default();
                     for (bytes, buckets) in numbers.iter().zip(&mut buckets) {
                         put(u32::from_le_bytes(*bytes), buckets);
                     }

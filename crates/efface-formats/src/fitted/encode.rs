@@ -46,7 +46,7 @@ impl Fitted {
         }
         if let Plan::Dense { means, inverses, missing } = &*self.plan {
             let mut reader = Reader::new(raw);
-            reader.target()?;
+            reader.skip_target()?;
             let numbers = reader.dense(means.len() as u32)?;
             let (out, indicators) = out.split_at_mut(means.len());
             let moments = means.iter().zip(inverses);
@@ -85,8 +85,8 @@ impl Fitted {
         if width == 0 {
             return Ok(());
         }
-        let pairs = rows.zip(out.chunks_exact_mut(width));
-        pairs.into_iter().try_for_each(|(row, out)| self.encode_dense_into(raw.row(row), out))
+        let mut pairs = raw.range(rows).zip(out.chunks_exact_mut(width));
+        pairs.try_for_each(|(row, out)| self.encode_dense_into(row, out))
     }
 
     /// Adds a raw row to the numbers of rows, by named column, with a text that is no number or no time in
@@ -157,7 +157,7 @@ impl Fitted {
     /// Puts the numbers that are not zero, from left to right.
     fn each(&self, raw: &[u8], mut put: impl FnMut(u32, f32)) -> Result<(), RawFault> {
         let mut reader = Reader::new(raw);
-        reader.target()?;
+        reader.skip_target()?;
         match &*self.plan {
             Plan::Named(codes) => {
                 for code in codes {

@@ -103,8 +103,8 @@ impl<'a> Pass<'a> {
         part: Range<usize>,
         mut see: impl FnMut(Reader<'a>, RawTarget<'a>) -> Result<(), RawFault>,
     ) -> Result<(), FitFault> {
-        for row in part {
-            let mut reader = Reader::new(self.rows.row(row));
+        for (row, bytes) in part.clone().zip(self.rows.range(part)) {
+            let mut reader = Reader::new(bytes);
             let read = reader.target().and_then(|target| see(reader, target));
             read.map_err(|fault| FitFault::Row { row, fault })?;
         }
@@ -190,10 +190,12 @@ impl<'a> Pass<'a> {
     fn dense(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
         let parts = self.parts(|part| {
             let mut sums = DenseSums::new(width);
-            sums.add(part, |row| {
-                let mut reader = Reader::new(self.rows.row(row));
-                let read = reader.target().and_then(|_| reader.dense(width));
-                read.map_err(|fault| FitFault::Row { row, fault })
+            sums.add(part, |rows| {
+                rows.clone().zip(self.rows.range(rows)).map(|(row, bytes)| {
+                    let mut reader = Reader::new(bytes);
+                    let read = reader.skip_target().and_then(|()| reader.dense(width));
+                    read.map_err(|fault| FitFault::Row { row, fault })
+                })
             })?;
             Ok(sums)
         })?;

@@ -176,6 +176,24 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Goes on behind the target of a row that was checked.
+    #[inline]
+    pub(super) fn skip_target(&mut self) -> Read<()> {
+        let [tag] = self.array()?;
+        let length = match tag {
+            NONE => 0,
+            CLASS => self.length()?,
+            VALUE => 8,
+            VALUES => 8 * self.length()?,
+            _ => return self.broken("the target has an unknown form"),
+        };
+        match self.rest.get(length..) {
+            Some(rest) => self.rest = rest,
+            None => return self.broken("the row ends within its target"),
+        }
+        Ok(())
+    }
+
     /// Several numbers to predict.
     fn values(&mut self) -> Read<RawValues<'a>> {
         let count = self.length()?;

@@ -1,6 +1,8 @@
 //! Raw rows in memory, one after the other.
 
 use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
 
 use zeroize::Zeroize;
 
@@ -8,6 +10,7 @@ use super::frame::Frame;
 use super::number;
 use super::raw::{self, RawCell};
 use crate::error::RawFault;
+use crate::row_bytes::RowBytes;
 use crate::time;
 
 /// How a column tells rows apart.
@@ -28,16 +31,20 @@ fn is_measured(text: &str) -> bool {
 /// Raw rows of one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawRows {
-    frame: Frame,
-    bytes: Vec<u8>,
-    /// Where each row ends.
-    ends: Vec<usize>,
+    frame: Arc<Frame>,
+    bytes: RowBytes,
 }
 
 impl RawRows {
     /// No rows.
     pub fn new(frame: Frame) -> Self {
-        Self { frame, bytes: Vec::new(), ends: Vec::new() }
+        Self { frame: Arc::new(frame), bytes: RowBytes::new() }
+    }
+
+    /// No rows of the same frame.
+    #[must_use]
+    pub fn none_like(&self) -> Self {
+        Self { frame: Arc::clone(&self.frame), bytes: RowBytes::new() }
     }
 
     /// What the rows are made of.
@@ -48,11 +55,13 @@ impl RawRows {
     /// The same rows for regression, their classes read as numbers; `None` where one is none, or has no
     /// class.
     pub fn with_numbers_as_targets(&self) -> Option<Self> {
-        let mut rows = Self::new(self.frame.clone());
+        let (mut rows, mut buffer) = (self.none_like(), Vec::new());
         for row in self.iter() {
-            raw::with_number(row, &mut rows.bytes)?;
-            rows.ends.push(rows.bytes.len());
+            buffer.clear();
+            raw::with_number(row, &mut buffer)?;
+            rows.bytes.push(&buffer);
         }
+        buffer.zeroize();
         Some(rows)
     }
 
@@ -60,7 +69,7 @@ impl RawRows {
     /// records are. `None` where a cell is a time or a number that is not whole, where more than one
     /// cell in ten is missing or has the value of another row, for fewer than two rows, and for arrays.
     pub fn telling_apart(&self, column: usize) -> Option<TellingApart> {
-        if !matches!(self.frame, Frame::Columns(_)) || self.len() < 2 {
+        if !matches!(*self.frame, Frame::Columns(_)) || self.len() < 2 {
             return None;
         }
         let spared = self.len() / 10;
@@ -101,7 +110,7 @@ impl RawRows {
 
     /// The bytes of a cell of a named column.
     fn key(&self, row: usize, column: usize) -> Option<&[u8]> {
-        if !matches!(self.frame, Frame::Columns(_)) {
+        if !matches!(*self.frame, Frame::Columns(_)) {
             return None;
         }
         let mut reader = raw::Reader::new(self.row(row));
@@ -118,8 +127,17 @@ impl RawRows {
     /// Bytes that are no row of the frame. Nothing is appended then.
     pub fn push(&mut self, row: &[u8]) -> Result<(), RawFault> {
         raw::check(&self.frame, row)?;
-        self.bytes.extend_from_slice(row);
-        self.ends.push(self.bytes.len());
+        self.bytes.push(row);
+        Ok(())
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// Bytes of which some are no row of the frame. Nothing is appended then.
+    pub fn extend(&mut self, rows: RowBytes) -> Result<(), RawFault> {
+        rows.iter().try_for_each(|row| raw::check(&self.frame, row))?;
+        self.bytes.append(rows);
         Ok(())
     }
 
@@ -127,75 +145,58 @@ impl RawRows {
     ///
     /// # Errors
     /// Rows of another frame. Nothing is appended then.
-    pub fn append(&mut self, rows: &Self) -> Result<(), RawFault> {
-        if rows.frame != self.frame {
+    pub fn append(&mut self, rows: Self) -> Result<(), RawFault> {
+        if !Arc::ptr_eq(&rows.frame, &self.frame) && rows.frame != self.frame {
             return Err(RawFault::Frame);
         }
-        let before = self.bytes.len();
-        self.bytes.extend_from_slice(&rows.bytes);
-        self.ends.extend(rows.ends.iter().map(|end| before + end));
+        self.bytes.append(rows.bytes);
         Ok(())
+    }
+
+    /// Takes out the first rows, at most so many.
+    #[must_use]
+    pub fn take_front(&mut self, rows: usize) -> Self {
+        Self { frame: Arc::clone(&self.frame), bytes: self.bytes.take_front(rows) }
     }
 
     /// The row at a position counted from 0; empty beyond the last.
     pub fn row(&self, index: usize) -> &[u8] {
-        let start = match index.checked_sub(1) {
-            Some(before) => self.ends.get(before).copied().unwrap_or(self.bytes.len()),
-            None => 0,
-        };
-        let end = self.ends.get(index).copied().unwrap_or(start);
-        self.bytes.get(start..end).unwrap_or_default()
+        self.bytes.row(index)
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.bytes.len()
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.bytes.is_empty()
     }
 
     /// The rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).map(|index| self.row(index))
+        self.bytes.iter()
+    }
+
+    /// The rows at these positions, in order; none beyond the last.
+    pub(super) fn range(&self, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        self.bytes.range(rows)
     }
 
     /// Bytes of all rows.
     pub fn bytes(&self) -> usize {
-        self.bytes.len()
+        self.bytes.bytes()
     }
 
-    /// Removes the rows at these positions, which ascend, and overwrites what is behind the rest.
+    /// Removes the rows at these positions, which ascend; the bytes that they were in are overwritten,
+    /// once no copy shares them.
     pub fn remove(&mut self, rows: &[usize]) {
-        let mut gone = rows.iter().copied().peekable();
-        let (mut to, mut kept) = (0, 0);
-        let mut start = 0;
-        for index in 0..self.ends.len() {
-            let end = self.ends[index];
-            if gone.next_if_eq(&index).is_none() {
-                self.bytes.copy_within(start..end, to);
-                to += end - start;
-                self.ends[kept] = to;
-                kept += 1;
-            }
-            start = end;
-        }
-        self.bytes[to..].zeroize();
-        self.bytes.truncate(to);
-        self.ends.truncate(kept);
+        self.bytes = self.bytes.without(rows);
     }
 
     /// Overwrites and removes all rows.
     pub fn clear(&mut self) {
-        self.bytes.zeroize();
-        self.ends.clear();
-    }
-}
-
-impl Drop for RawRows {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
+        self.bytes = RowBytes::new();
     }
 }

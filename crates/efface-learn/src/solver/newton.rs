@@ -1,15 +1,15 @@
-//! Newton's method with a Cholesky factor that is kept while it serves.
+//! Newton's method with a Cholesky factor that is kept while it serves: steps since it was made correct
+//! it, as those of limited-memory BFGS do.
 
 use super::SolveError;
 use super::factor::Factor;
+use super::lbfgs::Pairs;
 use super::line_search::search;
 use super::run::{Point, Run};
+use super::work::hessian_in_passes;
 
 /// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 200;
-
-/// A factor is rebuilt after a step that did not shrink the gradient this much.
-const SHRINK: f64 = 0.1;
 
 /// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor`
 /// may hold an older factor to begin with, and holds the last one used afterwards.
@@ -19,22 +19,26 @@ pub(super) fn descend(
     factor: &mut Option<Factor>,
 ) -> Result<Point, SolveError> {
     let mut fresh = false;
+    let mut pairs = Pairs::default();
     while !run.accepts(&point) && run.passes < PASSES {
         let usable = match factor.take() {
             Some(kept) => Some(kept),
             None => {
                 fresh = true;
+                pairs = Pairs::default();
                 build(run, &point)?
             }
         };
         let Some(usable) = usable else { break };
-        let mut direction: Vec<f64> = point.at.gradient.iter().map(|g| -g).collect();
-        usable.solve_in_place(&mut direction);
+        let by_factor = |d: &mut [f64]| usable.solve_in_place(d);
+        let direction = pairs.direction(&point.at.gradient, by_factor);
         match search(run, &point, &direction)? {
             Some((next, length)) => {
-                let shrunk = next.at.gradient_norm <= SHRINK * point.at.gradient_norm;
+                let left = passes_left(&point, &next, run.target);
+                let serves = length == 1.0 && left <= worth(run);
+                pairs.learn(&point, &next);
                 point = next;
-                if (shrunk && length == 1.0) || run.accepts(&point) {
+                if serves || run.accepts(&point) {
                     *factor = Some(usable);
                 }
                 fresh = false;
@@ -45,6 +49,20 @@ pub(super) fn descend(
         }
     }
     Ok(point)
+}
+
+/// Passes until the gradient is short enough, if each shortens it as much as the last.
+fn passes_left(from: &Point, to: &Point, target: f64) -> f64 {
+    let shrunk = (from.at.gradient_norm / to.at.gradient_norm).ln();
+    let wanted = (to.at.gradient_norm / target).ln().max(0.0);
+    if shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }
+}
+
+/// Passes that a new Hessian is worth. Half of its usual price, since it saves some of those that would
+/// follow it, too.
+fn worth(run: &Run<'_, '_>) -> f64 {
+    let parameters = run.objective.constants().parameters();
+    (0.5 * hessian_in_passes(parameters)).max(5.0)
 }
 
 fn build(run: &mut Run<'_, '_>, point: &Point) -> Result<Option<Factor>, SolveError> {

@@ -93,7 +93,7 @@ impl Builder {
                 let stays =
                     |slot| builder.is_present(slot) == block.layout.is_present(&block.head, slot);
                 let same = (group * GROUP..(group + 1) * GROUP).all(stays);
-                block.stored_group(group).filter(|_| same)
+                block.stored_checksum(group).filter(|_| same)
             })
             .collect();
         builder
@@ -229,7 +229,7 @@ impl Builder {
         if common.is_none() {
             head.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
         }
-        head.resize(head.len() + STORED * self.slots.div_ceil(GROUP), 0);
+        head.resize(head.len() + STORED * (self.slots.div_ceil(GROUP) + 1), 0);
         head
     }
 }

@@ -27,6 +27,7 @@ pub(super) struct Layout {
     ids: Vec<(usize, Option<u64>)>,
     texts: Option<Texts>,
     subjects: Option<(usize, Texts)>,
+    /// One for each group, then the one of all features.
     pub(super) checksums: usize,
 }
 
@@ -187,7 +188,7 @@ impl Layout {
                 (Length::Ends(ends), last_end(head, ends, slots)?)
             }
         };
-        let checksums = cursor.skip(STORED * slots.div_ceil(GROUP))?;
+        let checksums = cursor.skip(STORED * (slots.div_ceil(GROUP) + 1))?;
         if cursor.at != head.len() || bytes != features {
             return None;
         }
@@ -218,14 +219,22 @@ impl Layout {
         features: &'a [u8],
         slots: Range<usize>,
     ) -> Option<&'a [u8]> {
-        let range = match self.length {
+        features.get(self.span(head, slots)?)
+    }
+
+    /// Where the features of consecutive slots lie.
+    pub(super) fn span(&self, head: &[u8], slots: Range<usize>) -> Option<Range<usize>> {
+        Some(match self.length {
             Length::Common(length) => length * slots.start..length * slots.end,
             Length::Ends(_) if slots.is_empty() => 0..0,
             Length::Ends(ends) => {
                 part(head, ends, slots.start)?.start..part(head, ends, slots.end - 1)?.end
             }
-        };
-        features.get(range)
+        })
+    }
+
+    pub(super) fn target(&self, head: &[u8], slot: usize) -> Option<f64> {
+        Some(f64::from_bits(double(head, self.targets + 8 * slot)?))
     }
 
     pub(super) fn entry<'a>(
@@ -234,7 +243,8 @@ impl Layout {
         features: &'a [u8],
         slot: usize,
     ) -> Option<Entry<'a>> {
-        let (features, target) = self.content(head, features, slot)?;
+        let target = self.target(head, slot)?;
+        let features = self.features_of(head, features, slot..slot + 1)?;
         let Name { id, subject, version } = self.name(head, slot)?;
         Some(Entry { id, subject, target, version, features })
     }
@@ -250,16 +260,5 @@ impl Layout {
             _ => None,
         };
         Some(Name { id, subject, version: run(&self.versions, slot)? })
-    }
-
-    /// Features and target of a slot.
-    pub(super) fn content<'a>(
-        &self,
-        head: &[u8],
-        features: &'a [u8],
-        slot: usize,
-    ) -> Option<(&'a [u8], f64)> {
-        let target = f64::from_bits(double(head, self.targets + 8 * slot)?);
-        Some((self.features_of(head, features, slot..slot + 1)?, target))
     }
 }

@@ -149,16 +149,17 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     let block = built(65, &rows).unwrap().block;
     let (head, features, _) = block.columns();
     assert_eq!(features.len(), 64 * 40);
-    // Bits, targets, and a checksum per eight rows; the rest does not grow with the rows.
-    assert_eq!(head.len(), 64 / 8 + 64 * 8 + 64 / 8 * 16 + 48);
-    let contents: Vec<_> = block.contents().collect();
-    assert_eq!(contents[5], (RecordId::new(70), &[5; 40][..], 1.0));
+    // Bits, targets, and a checksum per eight rows and one of all; the rest does not grow with the rows.
+    assert_eq!(head.len(), 64 / 8 + 64 * 8 + (64 / 8 + 1) * 16 + 48);
+    let (features, contents) = block.into_contents();
+    let (number, span, target) = contents[5].clone();
+    assert_eq!((number, &features[span], target), (RecordId::new(70), &[5; 40][..], 1.0));
     assert_eq!(contents.len(), 64);
     let mut gap = rows;
     gap[3] = None;
     let block = built(65, &gap).unwrap().block;
-    assert_eq!(block.contents().count(), 63);
     assert_eq!(block.columns().1[3 * 40..4 * 40], [0; 40]);
+    assert_eq!(block.into_contents().1.len(), 63);
 }
 
 /// A long row among empty slots does not take its length for each of them.
@@ -168,7 +169,7 @@ fn a_lone_long_row_takes_its_own_room() {
     rows.push(plain("long", &[1; 100_000]));
     let block = built(1, &rows).unwrap().block;
     assert_eq!(block.columns().1.len(), 100_000);
-    assert_eq!(block.contents().count(), 1);
+    assert_eq!(block.into_contents().1.len(), 1);
 }
 
 /// Checksums that are kept are those of rows that lie as they lay: without the one row of another

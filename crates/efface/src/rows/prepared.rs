@@ -1,9 +1,8 @@
 //! Raw rows as the numbers that are learnt from: by the plan's statistics, then within its bound.
 
-use std::ops::Range;
-
 use efface_formats::{
-    Features, Fitted, FittedTarget, Mapped, RawRows, Row as Buffer, RowMap, RowMapMode, Storage,
+    Features, Fitted, FittedTarget, Frame, Mapped, RawFault, RawRows, Row as Buffer, RowBytes,
+    RowMap, RowMapMode, Storage,
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
@@ -13,8 +12,8 @@ use crate::encode::damaged;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Task};
 
-/// Rows that were read but not yet turned into numbers.
-#[derive(Debug)]
+/// Rows that were read but not yet turned into numbers. A copy shares the rows.
+#[derive(Debug, Clone)]
 pub(crate) struct Unprepared {
     pub(crate) rows: RawRows,
     /// One for each row; none where records have no weights.
@@ -35,6 +34,38 @@ pub(crate) enum Labels {
 }
 
 impl Unprepared {
+    /// Rows of a frame, which are checked to be such.
+    pub(crate) fn of(frame: Frame, mut rows: RowBytes, weights: Option<Vec<f64>>) -> Result<Self> {
+        let mut all = RawRows::new(frame);
+        let mut parts = Vec::new();
+        while !rows.is_empty() {
+            parts.push(rows.take_front(PART));
+        }
+        let checked = parts.into_par_iter().map(|part| {
+            let mut rows = all.none_like();
+            rows.extend(part).map(|()| rows)
+        });
+        let checked: std::result::Result<Vec<_>, _> = checked.collect();
+        let refused = |error: RawFault| Error::input(Code::Data, error.to_string());
+        for part in checked.map_err(refused)? {
+            all.append(part).map_err(refused)?;
+        }
+        Ok(Self { rows: all, weights })
+    }
+
+    /// The same in parts of [`PART`] rows, the last of what is left.
+    fn into_parts(mut self) -> Vec<Self> {
+        let mut parts = Vec::new();
+        while !self.rows.is_empty() {
+            let weights = self.weights.as_ref().map(|weights| {
+                let rest = weights.get(parts.len() * PART..).unwrap_or_default();
+                rest[..rest.len().min(PART)].to_vec()
+            });
+            parts.push(Self { rows: self.rows.take_front(PART), weights });
+        }
+        parts
+    }
+
     /// The same without the rows at these positions, which ascend.
     pub(crate) fn without(&self, rows: &[usize]) -> Self {
         let mut left = self.rows.clone();
@@ -47,17 +78,17 @@ impl Unprepared {
         Self { rows: left, weights }
     }
 
-    /// Applies the plan's statistics to each row.
+    /// Applies the plan's statistics to each row, in parts on all cores; the memory of each part is given
+    /// back when it is done, unless a copy shares it.
     ///
     /// # Errors
     /// A plan without statistics; a row that breaks the plan's row map, or with a class it does not have.
-    pub(crate) fn prepare(&self, plan: &Plan, labels: Labels) -> Result<Prepared> {
+    pub(crate) fn prepare(self, plan: &Plan, labels: Labels) -> Result<Prepared> {
         let Some(found) = plan.statistics()? else {
             return Err(damaged("it is a raw row, but the model has no fitted preprocessing"));
         };
         let mode = RowMapMode::from_name(&plan.rows.map).unwrap_or(RowMapMode::Clip);
         let encoder = Encoder {
-            rows: &self.rows,
             found,
             map: RowMap { mode, norm: plan.rows.norm.0 },
             storage: if plan.rows.sparse { Storage::Sparse } else { Storage::Dense },
@@ -66,47 +97,29 @@ impl Unprepared {
             labels,
             targets: if labels == Labels::Needed { plan.task.targets() } else { 1 },
             by_class: None,
-            weights: self.weights.as_deref(),
             order: class_order(plan)?,
         };
         let by_class = weights_in(found.class_weights(), &encoder.order);
         let encoder =
             Encoder { by_class: by_class.filter(|_| labels == Labels::Needed), ..encoder };
+        let parts = self.into_parts().into_par_iter().map(|part| encoder.encode(&part));
+        let made: Vec<Result<Prepared>> = parts.collect();
         let mut all = encoder.none()?;
-        let mut parts: Vec<Range<usize>> = (0..self.rows.len())
-            .step_by(PART)
-            .map(|first| first..(first + PART).min(self.rows.len()))
-            .rev()
-            .collect();
-        let together = 2 * rayon::current_num_threads();
-        let mut done: Vec<Result<Prepared>> = Vec::new();
-        // Parts are put together while the next are made.
-        while !parts.is_empty() || !done.is_empty() {
-            let now: Vec<_> = (0..together).map_while(|_| parts.pop()).collect();
-            let earlier = std::mem::take(&mut done);
-            let taken: Result<()> = rayon::in_place_scope(|scope| {
-                scope.spawn(|_| {
-                    let made = now.into_par_iter().map(|range| encoder.encode(range));
-                    made.collect_into_vec(&mut done);
-                });
-                earlier.into_iter().try_for_each(|part| {
-                    let part = part?;
-                    all.scaled += part.scaled;
-                    all.data.append(&part.data).map_err(damaged)
-                })
-            });
-            taken?;
+        for part in made {
+            let part = part?;
+            all.scaled += part.scaled;
+            all.data.append(part.data).map_err(damaged)?;
         }
         Ok(all)
     }
 }
 
-/// Rows that one thread turns into numbers before they are put together.
-const PART: usize = 1024;
+/// Rows that one thread turns into numbers before they are put together: a whole number of a matrix's
+/// blocks, so that these need not be copied.
+pub(super) const PART: usize = 2 * efface_matrix::CHUNK;
 
 /// What turns raw rows into numbers, one by one.
 struct Encoder<'a> {
-    rows: &'a RawRows,
     found: &'a Fitted,
     map: RowMap,
     storage: Storage,
@@ -118,7 +131,6 @@ struct Encoder<'a> {
     order: Option<Vec<f64>>,
     /// Weights by class of the plan, in the place of the records' own.
     by_class: Option<Vec<f64>>,
-    weights: Option<&'a [f64]>,
 }
 
 impl Encoder<'_> {
@@ -131,12 +143,11 @@ impl Encoder<'_> {
         Ok(Prepared { data, scaled: 0 })
     }
 
-    fn encode(&self, range: Range<usize>) -> Result<Prepared> {
+    fn encode(&self, part: &Unprepared) -> Result<Prepared> {
         let mut row = Buffer::new(self.storage);
         let mut prepared = self.none()?;
         let (mut indices, mut values, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-        for at in range {
-            let raw = self.rows.row(at);
+        for (at, raw) in part.rows.iter().enumerate() {
             self.found.encode(raw, &mut row).map_err(damaged)?;
             let mapped = self.map.apply(row.values_mut());
             let mapped = mapped.map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
@@ -153,7 +164,8 @@ impl Encoder<'_> {
                 Storage::Dense => Row::Dense(&values),
                 Storage::Sparse => Row::Sparse { indices: &indices, values: &values },
             };
-            let weight = self.weight(at, targets.first().copied().unwrap_or_default());
+            let own = part.weights.as_ref().and_then(|weights| weights.get(at));
+            let weight = self.weight(own, targets.first().copied().unwrap_or_default());
             prepared.data.push_several(row, &targets, weight).map_err(damaged)?;
         }
         Ok(prepared)
@@ -176,12 +188,9 @@ impl Encoder<'_> {
         }
     }
 
-    fn weight(&self, at: usize, y: f64) -> f64 {
-        match (&self.by_class, self.weights) {
-            (Some(by_class), _) => by_class.get(y as usize).copied().unwrap_or(1.0),
-            (None, Some(weights)) => weights.get(at).copied().unwrap_or(1.0),
-            (None, None) => 1.0,
-        }
+    fn weight(&self, own: Option<&f64>, y: f64) -> f64 {
+        let weight = self.by_class.as_ref().map_or(own, |by_class| by_class.get(y as usize));
+        weight.copied().unwrap_or(1.0)
     }
 }
 

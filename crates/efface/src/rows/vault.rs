@@ -2,17 +2,18 @@
 
 use std::cell::OnceCell;
 use std::convert::Infallible;
+use std::sync::mpsc;
 
-use efface_formats::{Frame, RawRows};
+use efface_formats::{Frame, RawRows, RowBytes};
 use efface_learn::Dataset;
 use efface_matrix::Row;
 use efface_vault::{
     IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
 };
 
-use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
+use super::{Batch, GoOn, Keyed, Labels, PART, Place, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, decode, encode, split_targets, split_weight};
-use crate::error::{Result, Stopped};
+use crate::error::{Error, Result, Stopped};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
 
@@ -95,31 +96,80 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Some(all) = self.read.get() {
             return Ok(all);
         }
-        let read = self.read_all()?.finish()?;
+        let read = match &self.plan.fitting {
+            None => self.encoded()?,
+            Some(_) => {
+                let (raw, keys) = self.unprepared()?;
+                Keyed { data: raw.prepare(self.plan, Labels::Needed)?.data, keys }
+            }
+        };
         Ok(self.read.get_or_init(|| read))
     }
 
     /// All of them as they were stored, in the order of their numbers, with these.
     pub(crate) fn unprepared(&self) -> Result<(Unprepared, Vec<i64>)> {
-        let reader = self.read_all()?;
-        let raw = reader.raw.ok_or_else(|| damaged("its model has no fitted preprocessing"))?;
-        Ok((raw, reader.read.keys))
-    }
-
-    /// All of them, block by block on all cores.
-    fn read_all(&self) -> Result<Reader<'a>> {
-        let plan = self.plan;
-        let mut all = Reader::new(plan)?;
+        RowStore::Vault.check(self.plan)?;
+        let Some(fitting) = &self.plan.fitting else {
+            return Err(damaged("its model has no fitted preprocessing"));
+        };
+        let mut all = RawRows::new(fitting.frame.clone());
+        let (none, mut keys) = (all.none_like(), Vec::new());
+        let weighted = self.plan.max_weight.is_some();
+        let mut weights = weighted.then(Vec::new);
         self.pass(
             |block| {
-                let mut reader = Reader::new(plan).map_err(Stopped)?;
-                for (key, features, target) in block.contents() {
-                    reader.push(key, features, target)?;
-                }
-                Ok(reader)
+                let stored = Stored::of(block, weighted)?;
+                let mut rows = none.none_like();
+                rows.extend(stored.bytes).map_err(|error| Stopped(damaged(error)))?;
+                Ok((rows, stored.keys, stored.weights))
             },
-            |part| all.append(&part),
+            |(rows, numbers, own)| {
+                all.append(rows).map_err(|error| Stopped(damaged(error)))?;
+                keys.extend(numbers);
+                if let Some(weights) = &mut weights {
+                    weights.extend(own);
+                }
+                Ok(())
+            },
         )?;
+        Ok((Unprepared { rows: all, weights }, keys))
+    }
+
+    /// All of them, which are stored as the numbers that are learnt from. Parts of them are made ready on
+    /// all cores while the next are read.
+    fn encoded(&self) -> Result<Keyed> {
+        RowStore::Vault.check(self.plan)?;
+        let (plan, weighted) = (self.plan, self.plan.max_weight.is_some());
+        let mut all = Keyed::none(plan)?;
+        let (made, parts) = mpsc::channel();
+        rayon::in_place_scope(|scope| {
+            let (mut waiting, mut count) = (Stored::default(), 0_usize);
+            let mut make = |rows: Stored| {
+                let (at, made) = (count, made.clone());
+                count += 1;
+                // Whoever reads the other end reads it to its end.
+                scope.spawn(move |_| drop(made.send((at, rows.decode(plan)))));
+            };
+            self.pass(
+                |block| Stored::of(block, weighted),
+                |mut part| {
+                    all.keys.append(&mut part.keys);
+                    waiting.append(part);
+                    while waiting.bytes.len() >= PART {
+                        make(waiting.take_front(PART));
+                    }
+                    Ok(())
+                },
+            )?;
+            make(waiting);
+            Ok::<_, Error>(())
+        })?;
+        drop(made);
+        let mut parts: Vec<_> = parts.into_iter().collect();
+        parts.sort_unstable_by_key(|(at, _)| *at);
+        for (_, part) in parts {
+            all.data.append(part?).map_err(damaged)?;
+        }
         Ok(all)
     }
 
@@ -136,7 +186,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Reads every row against its checksum, and no index: none may be one of those that leave.
     fn pass<T: Send>(
         &self,
-        read: impl Fn(&RowBlock) -> std::result::Result<T, Stopped> + Sync,
+        read: impl Fn(RowBlock) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
         let (leaving, mut missed) = (self.leaving, 0);
@@ -150,7 +200,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             counted.map_or_else(|never| match never {}, |()| named)
         };
         let scanned = self.access.vault().scan_blocks(
-            |block| Ok((named(&block), read(&block)?)),
+            |block| Ok((named(&block), read(block)?)),
             |(count, part)| {
                 missed += count;
                 take(part)
@@ -175,10 +225,27 @@ impl Rows for InVault<'_, '_> {
     }
 
     fn read(&self, records: &[RecordId]) -> Result<Keyed> {
-        let mut reader = Reader::new(self.plan)?;
-        let push = |key, row: StoredRecord<'_>| reader.push(key, row.features, row.target);
+        RowStore::Vault.check(self.plan)?;
+        let weighted = self.plan.max_weight.is_some();
+        let mut read = Stored::default();
+        let push = |key: RecordId, row: StoredRecord<'_>| {
+            let (bytes, weight) = split_weight(row.features, weighted)?;
+            read.bytes.push(bytes);
+            read.keys.push(key.get());
+            read.targets.push(row.target);
+            read.weights.extend(weighted.then_some(weight));
+            Ok(())
+        };
         self.access.vault().read_records(records, push).map_err(|Stopped(error)| error)?;
-        reader.finish()
+        let data = match &self.plan.fitting {
+            None => read.decode(self.plan)?,
+            Some(fitting) => {
+                let weights = weighted.then_some(read.weights);
+                let raw = Unprepared::of(fitting.frame.clone(), read.bytes, weights)?;
+                raw.prepare(self.plan, Labels::Needed)?.data
+            }
+        };
+        Ok(Keyed { keys: read.keys, data })
     }
 
     fn find_ids(&self, ids: &[&str]) -> Result<IdLookup> {
@@ -248,80 +315,93 @@ impl Rows for InVault<'_, '_> {
     }
 }
 
+/// Rows as they are stored, apart from who they are.
+#[derive(Debug, Default)]
+struct Stored {
+    /// Without their weights.
+    bytes: RowBytes,
+    keys: Vec<i64>,
+    targets: Vec<f64>,
+    /// One for each row; none where records have no weights.
+    weights: Vec<f64>,
+}
+
+impl Stored {
+    /// The rows of a block.
+    fn of(block: RowBlock, weighted: bool) -> std::result::Result<Self, Stopped> {
+        let (bytes, rows) = block.into_contents();
+        let mut stored = Self::default();
+        let mut spans = Vec::with_capacity(rows.len());
+        for (number, span, target) in rows {
+            let row = bytes.get(span.clone()).unwrap_or_default();
+            let (row, weight) = split_weight(row, weighted)?;
+            spans.push(span.start..span.start + row.len());
+            stored.keys.push(number.get());
+            stored.targets.push(target);
+            if weighted {
+                stored.weights.push(weight);
+            }
+        }
+        stored.bytes = RowBytes::of(bytes, spans);
+        Ok(stored)
+    }
+
+    fn append(&mut self, mut rows: Self) {
+        self.bytes.append(rows.bytes);
+        self.keys.append(&mut rows.keys);
+        self.targets.append(&mut rows.targets);
+        self.weights.append(&mut rows.weights);
+    }
+
+    /// Takes out the first rows, at most so many; their keys stay.
+    fn take_front(&mut self, rows: usize) -> Self {
+        let bytes = self.bytes.take_front(rows);
+        let front = |values: &mut Vec<f64>| values.drain(..rows.min(values.len())).collect();
+        let (targets, weights) = (front(&mut self.targets), front(&mut self.weights));
+        Self { bytes, keys: Vec::new(), targets, weights }
+    }
+
+    /// The numbers that are learnt from, which these rows are stored as.
+    fn decode(&self, plan: &Plan) -> Result<Dataset> {
+        let mut data = Keyed::none(plan)?.data;
+        let mut decoder = Decoder::default();
+        for (at, (row, &target)) in self.bytes.iter().zip(&self.targets).enumerate() {
+            let weight = self.weights.get(at).copied().unwrap_or(1.0);
+            decoder.push(plan, row, target, weight, &mut data)?;
+        }
+        Ok(data)
+    }
+}
+
 /// Turns bytes into rows.
-struct Reader<'a> {
-    plan: &'a Plan,
+#[derive(Debug, Default)]
+struct Decoder {
     values: Vec<f32>,
     indices: Vec<u32>,
     targets: Vec<f64>,
-    read: Keyed,
-    /// Where preprocessing is fitted: what becomes of rows is known once all are read.
-    raw: Option<Unprepared>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(plan: &'a Plan) -> Result<Self> {
-        RowStore::Vault.check(plan)?;
-        let weighted = plan.max_weight.is_some();
-        let raw = plan.fitting.as_ref().map(|fitting| Unprepared {
-            rows: RawRows::new(fitting.frame.clone()),
-            weights: weighted.then(Vec::new),
-        });
-        let read = Keyed::none(plan)?;
-        let (values, indices, targets) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { plan, values, indices, targets, read, raw })
-    }
-
-    fn finish(self) -> Result<Keyed> {
-        let Some(raw) = &self.raw else { return Ok(self.read) };
-        Ok(Keyed { data: raw.prepare(self.plan, Labels::Needed)?.data, keys: self.read.keys })
-    }
-
-    /// Appends what another has read.
-    fn append(&mut self, part: &Self) -> std::result::Result<(), Stopped> {
-        let cannot = |error: &dyn std::fmt::Display| Stopped(damaged(error));
-        if let (Some(own), Some(new)) = (&mut self.raw, &part.raw) {
-            own.rows.append(&new.rows).map_err(|error| cannot(&error))?;
-            if let (Some(own), Some(new)) = (&mut own.weights, &new.weights) {
-                own.extend_from_slice(new);
-            }
-        } else {
-            self.read.data.append(&part.read.data).map_err(|error| cannot(&error))?;
-        }
-        self.read.keys.extend_from_slice(&part.read.keys);
-        Ok(())
-    }
-
+impl Decoder {
+    /// Appends a row.
     fn push(
         &mut self,
-        key: RecordId,
+        plan: &Plan,
         bytes: &[u8],
         target: f64,
-    ) -> std::result::Result<(), Stopped> {
-        let sparse = self.plan.rows.sparse;
-        let (bytes, weight) = split_weight(bytes, self.plan.max_weight.is_some())?;
-        if let Some(raw) = &mut self.raw {
-            raw.rows.push(bytes).map_err(|error| Stopped(damaged(error)))?;
-            if let Some(weights) = &mut raw.weights {
-                weights.push(weight);
-            }
-            self.read.keys.push(key.get());
-            return Ok(());
-        }
+        weight: f64,
+        data: &mut Dataset,
+    ) -> Result<()> {
+        let sparse = plan.rows.sparse;
         self.targets.clear();
         self.targets.push(target);
-        let bytes = split_targets(bytes, self.plan.task.targets(), &mut self.targets)?;
-        decode(bytes, sparse, &mut self.indices, &mut self.values).map_err(Stopped)?;
+        let targets = plan.task.targets();
+        let bytes = split_targets(bytes, targets, &mut self.targets).map_err(|Stopped(e)| e)?;
+        decode(bytes, sparse, &mut self.indices, &mut self.values)?;
         let row = if sparse {
             Row::Sparse { indices: &self.indices, values: &self.values }
         } else {
             Row::Dense(&self.values)
         };
-        self.read
-            .data
-            .push_several(row, &self.targets, weight)
-            .map_err(|error| Stopped(damaged(error)))?;
-        self.read.keys.push(key.get());
-        Ok(())
+        data.push_several(row, &self.targets, weight).map_err(damaged)
     }
 }
