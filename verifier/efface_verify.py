@@ -1064,8 +1064,8 @@ REFITTED_LIMITS = {
 EXACT_STATISTICS = (
     (
         "the remaining records: the release holds their exact means, scales and counts and the "
-        "names of their categories (rare ones merged) and classes, so that differential-privacy "
-        "holds at no epsilon"
+        "names of their classes and of their categories (those of fewer than min-frequency "
+        "records are merged), so that differential-privacy holds at no epsilon"
     ),
     "the difference between two releases, whose preprocessing shows what the changed records held",
 )
@@ -1116,6 +1116,7 @@ SIZES = (
     *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
     *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
+    "min-frequency",
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -1884,6 +1885,13 @@ def check_objective(document: Fields) -> str:
         require(records is not None, "`lambda` follows records whose number is not stated")
         same = float(setting["strong_convexity"]) == 1 / max(records, 1)
         require(same, f"`lambda` is not 1/n of {records} records")
+    followed = {c["name"] for c in document["constants"] if c["origin"] == "data"}
+    if (refitted := core(event).get("preprocessing")) and "min-frequency" in followed:
+        records = core(event)["records"]
+        require(records is not None, "`min-frequency` follows records whose number is hidden")
+        least = min(max(records // 5000, 1), 5)
+        same = refitted["min_frequency"] == least
+        require(same, f"`min-frequency` must be {least} for {records} records")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], mean * load * curvature * row**2),

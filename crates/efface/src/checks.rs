@@ -55,9 +55,10 @@ fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
 }
 
 /// Constants that follow from the number of records and of classes, where preprocessing is fitted.
-const FOLLOW: [&str; 11] = [
+const FOLLOW: [&str; 12] = [
     "loss",
     "lambda",
+    "min-frequency",
     "delta",
     "lipschitz",
     "smoothness",
@@ -76,7 +77,7 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
         return false;
     }
     let (now, then) = (one.event.setting(), other.event.setting());
-    if refitted(one).is_none() || refitted(one) != refitted(other) {
+    if refitted(one).is_none() || refitted(other).is_none() {
         return one.constants == other.constants && now == then;
     }
     let same = |(now, then): (&Constant, &Constant)| {

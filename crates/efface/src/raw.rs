@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use efface_formats::{Fitted, Frame, Limits, RawTarget, Rules, class_name};
-use efface_learn::loss::{LossName, Task};
+use efface_formats::{Fitted, Frame, Limits, RawTarget, class_name};
+use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, as_regression};
@@ -63,13 +63,7 @@ pub(crate) fn fit(
     let targets = source.targets();
     // Several are named by the task.
     let label = source.label.clone().filter(|_| targets.is_empty());
-    let rules = Rules {
-        min_records: choices.min_frequency,
-        regression: choices.loss.task() == Task::Regression,
-        balanced: choices.balances(),
-        targets: u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX),
-        ..Rules::default()
-    };
+    let rules = choices.rules(targets.len());
     let found = Fitted::fit(&raw.rows, &rules);
     let found = found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
     let settings = Settings {

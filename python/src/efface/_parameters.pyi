@@ -111,7 +111,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     intercept: float | None
     classes: Any
     preprocess: str | None
-    min_frequency: int
+    min_frequency: int | None
     hinge_width: float
     normalizer: str | None
     public_n: int | None
@@ -147,7 +147,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         intercept: float | None = None,
         classes: Any = None,
         preprocess: str | None = None,
-        min_frequency: int = 5,
+        min_frequency: int | None = None,
         hinge_width: float = 1.0,
         normalizer: str | None = None,
         public_n: int | None = None,
@@ -182,7 +182,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     intercept: float | None
     target_range: tuple[float, float] | None
     preprocess: str | None
-    min_frequency: int
+    min_frequency: int | None
     clip: float
     normalizer: str | None
     public_n: int | None
@@ -216,7 +216,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         intercept: float | None = None,
         target_range: tuple[float, float] | None = None,
         preprocess: str | None = None,
-        min_frequency: int = 5,
+        min_frequency: int | None = None,
         clip: float = 1.0,
         normalizer: str | None = None,
         public_n: int | None = None,

@@ -106,8 +106,8 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
             if levels.has_other() {
                 line += &format!(", {} rare merged", levels.merged);
             } else if levels.merged > 0 {
-                line +=
-                    &format!(", none of {} records or more, left out", learned.rules.min_records);
+                let least = learned.least_of_left_out();
+                line += &format!(", none of {least} records or more, left out");
             }
             line
         }

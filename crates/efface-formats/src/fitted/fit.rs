@@ -163,7 +163,10 @@ impl<'a> Pass<'a> {
             tallies.iter_mut().zip(other).for_each(|(tally, other)| tally.merge(other));
             targets.merge(others);
         }
-        let columns = tallies.into_iter().map(|tally| tally.column(self.rules)).collect();
+        let columns = tallies
+            .into_iter()
+            .map(|tally| tally.column(self.rules, self.rows.len() as u64))
+            .collect();
         Ok((Columns::Named(columns), targets.learned(self.rows.len() as u64)))
     }
 

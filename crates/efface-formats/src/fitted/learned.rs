@@ -248,6 +248,9 @@ impl Column {
     }
 }
 
+/// A value that fewer records have is that of one record.
+pub(super) const SHARED: u32 = 2;
+
 /// Years that become categories at most; more are a number and no list.
 pub(super) const YEARS: u32 = 24;
 
@@ -262,6 +265,12 @@ impl Columns {
 }
 
 impl Learned {
+    /// How many records one category of a column that is left out would need: columns of more single
+    /// ones than have places are left out also where k is 1.
+    pub(super) fn least_of_left_out(&self) -> u32 {
+        self.rules.least(self.records).max(SHARED)
+    }
+
     /// Checks what was read back: nobody may hand in sums that cannot be.
     pub(super) fn check(&self) -> Result<(), FittedError> {
         let records = self.records;

@@ -45,6 +45,10 @@ use learned::{Columns, Learned, Target};
 pub struct Rules {
     /// k: categories that fewer records have are merged into one, `other`.
     pub min_records: u32,
+    /// Where it is given, k follows the number of records: one in so many of them, rounded down, at
+    /// least 1 and at most `min_records`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_in: Option<u32>,
     /// The most categories of a column that have a place each; columns with more are hashed to this
     /// many places.
     pub max_categories: u32,
@@ -71,6 +75,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             min_records: 5,
+            one_in: None,
             max_categories: 1024,
             text_width: 1024,
             balanced: false,
@@ -81,9 +86,22 @@ impl Default for Rules {
 }
 
 impl Rules {
+    /// k: the fewest of so many records that a category needs to have a place of its own.
+    #[must_use]
+    pub fn least(&self, records: u64) -> u32 {
+        let most = self.min_records;
+        match self.one_in {
+            None => most,
+            Some(one_in) => {
+                (records / u64::from(one_in).max(1)).clamp(1, most.max(1).into()) as u32
+            }
+        }
+    }
+
     fn check(&self) -> Result<(), FitFault> {
         let rules = [
             ("min_records", self.min_records, u32::MAX),
+            ("one_in", self.one_in.unwrap_or(1), u32::MAX),
             ("max_categories", self.max_categories, 1 << 16),
             ("text_width", self.text_width, 1 << 20),
             ("targets", self.targets, if self.regression { 1 << 16 } else { 1 }),
@@ -138,6 +156,12 @@ impl Fitted {
     /// What the rows are made of.
     pub fn frame(&self) -> &Frame {
         &self.learned.frame
+    }
+
+    /// How many records one category of a column that is left out would need for the column to be learnt
+    /// from: k, or 2 where k is 1.
+    pub fn least_of_left_out(&self) -> u32 {
+        self.learned.least_of_left_out()
     }
 
     /// The constants it was fitted by.

@@ -3,11 +3,17 @@
 use std::collections::HashMap;
 
 use super::frame::Declared;
-use super::learned::{Column, Exact, Levels, Order, YEARS};
+use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
 use super::raw::{RawCell, Reader};
 use super::sums::Sums;
 use super::{Rules, amount, number, words};
 use crate::time::{self, MONTHS, WEEKDAYS};
+
+/// How many records a value needs to be common, where a column is told to be text, numbers or
+/// categories: this does not follow the number of records as k does.
+fn common(rules: &Rules) -> u64 {
+    rules.min_records.max(SHARED).into()
+}
 
 /// Of ten cells, one at most may be another thing than the others.
 const ONE_IN: u64 = 10;
@@ -216,8 +222,8 @@ impl<'a> Tally<'a> {
         self.words += other.words;
     }
 
-    /// What is learned of the column.
-    pub(super) fn column(mut self, rules: &Rules) -> Column {
+    /// What is learned of the column, of so many records.
+    pub(super) fn column(mut self, rules: &Rules, records: u64) -> Column {
         if let Form::Words(Some(notation)) = self.form {
             self.settle(notation, rules);
         }
@@ -253,7 +259,7 @@ impl<'a> Tally<'a> {
             {
                 Column::Text { words: self.words, missing }
             }
-            Form::Words(_) | Form::Category => self.category(rules),
+            Form::Words(_) | Form::Category => self.category(rules, records),
             Form::Text => Column::Text { words: self.words, missing },
         }
     }
@@ -266,7 +272,7 @@ impl<'a> Tally<'a> {
             values.filter_map(|(key, count)| Some((numeric(cell(key), notation)?, *count)))
         };
         let present: u64 = numbers().map(|(_, count)| count).sum();
-        let is_rare = |count: &u64| *count < u64::from(rules.min_records);
+        let is_rare = |count: &u64| *count < common(rules);
         let rare: u64 = numbers().map(|(_, count)| count).filter(is_rare).sum();
         if 2 * rare <= present {
             return;
@@ -284,19 +290,25 @@ impl<'a> Tally<'a> {
         self.form = Form::Number(notation);
     }
 
-    /// Records whose cell fewer than `min_records` have.
+    /// Records whose cell few have.
     fn rare(&self, rules: &Rules) -> u64 {
-        let is_rare = |count: &&u64| **count < u64::from(rules.min_records);
+        let is_rare = |count: &&u64| **count < common(rules);
         self.values.values().filter(is_rare).sum()
     }
 
-    fn category(self, rules: &Rules) -> Column {
+    fn category(self, rules: &Rules, records: u64) -> Column {
         let (missing, distinct) = (self.missing, self.values.len() as u64);
-        let is_kept = |count: u64| count >= u64::from(rules.min_records);
-        let kept = self.values.values().filter(|count| is_kept(**count)).count();
-        if kept > rules.max_categories as usize {
-            return Column::Hashed { distinct, missing };
+        let most = rules.max_categories as usize;
+        let kept = |least: u64| self.values.values().filter(|count| **count >= least).count();
+        let mut least = u64::from(rules.least(records));
+        if kept(least) > most {
+            // Nothing can be learnt from a place that names of single records share by chance.
+            least = least.max(SHARED.into());
+            if kept(least) > most {
+                return Column::Hashed { distinct, missing };
+            }
         }
+        let is_kept = |count: u64| count >= least;
         let name = |key: &[u8]| Reader::new(key).cell().map(|cell| cell.name());
         let kept = self.values.iter().filter(|(_, count)| is_kept(**count));
         let mut names: Vec<String> = kept.filter_map(|(key, _)| name(key).ok()).collect();

@@ -144,6 +144,37 @@ fn json(rows: &RawRows, rules: &Rules) -> String {
     serde_json::to_string(&Fitted::fit(rows, rules).unwrap()).unwrap()
 }
 
+/// Rows in which each of so many categories is in so many records.
+fn repeated(categories: usize, times: usize) -> RawRows {
+    let rows =
+        (0..categories * times).map(|at| format!("c{},{}\n", at / times, ["no", "yes"][at % 2]));
+    csv(&format!("word,y\n{}", rows.collect::<String>()))
+}
+
+#[test]
+fn how_many_records_a_category_needs_follows_their_number() {
+    let rules = Rules { one_in: Some(10), max_categories: 12, ..Rules::default() };
+    let least: Vec<u32> = [0, 1, 19, 20, 49, 50, 1000].map(|n| rules.least(n)).into();
+    assert_eq!(least, [1, 1, 1, 2, 4, 5, 5]);
+    assert_eq!(Rules { one_in: None, ..rules }.least(1), 5);
+    let word = |rows: &RawRows| Fitted::fit(rows, &rules).unwrap().describe()[0].clone();
+    // Of 19 records a category needs 1, of 20 two; a deletion goes back.
+    assert_eq!(word(&repeated(12, 1)), "word: 12 categories");
+    let mut rows = repeated(10, 2);
+    rows.remove(&[19]);
+    assert_eq!(word(&rows), "word: 10 categories");
+    let mut one_more = rows.clone();
+    one_more.push(repeated(11, 2).row(20)).unwrap();
+    assert_eq!(word(&one_more), "word: 11 categories, 2 rare merged");
+    one_more.remove(&[19]);
+    assert_eq!(json(&one_more, &rules), json(&rows, &rules));
+    // More categories of one record than there are places are left out, and not hashed.
+    let all = Rules { min_records: 1, one_in: None, ..rules };
+    let word = |rows: &RawRows| Fitted::fit(rows, &all).unwrap().describe()[0].clone();
+    assert_eq!(word(&repeated(13, 1)), "word: 13 categories, none of 2 records or more, left out");
+    assert_eq!(word(&repeated(13, 2)), "word: 13 categories, hashed to 12 numbers");
+}
+
 /// 10,000 sequences of deletions, additions and updates.
 #[test]
 fn what_remains_is_all_that_counts() {
@@ -152,6 +183,7 @@ fn what_remains_is_all_that_counts() {
         let mut draw = Draw(seed);
         let rules = Rules {
             min_records: 1 + draw.below(4) as u32,
+            one_in: (draw.below(2) == 0).then(|| 1 + draw.below(12) as u32),
             max_categories: 1 + draw.below(4) as u32,
             text_width: 16,
             balanced: false,

@@ -64,7 +64,7 @@ fn stray_texts_count_as_missing() {
     cells.push(("<0.1", 7));
     let half = "a: number, mean 3.75, scale 2.29, 7 missing (7 other texts)";
     assert_eq!(kind(&cells, 2), half);
-    assert_eq!(kind(&cells, 1), "a: 9 categories");
+    assert_eq!(kind(&cells, 1), half);
     cells.push(("none at all", 1));
     assert_eq!(kind(&cells, 2), "a: 10 categories, 9 rare merged");
 
@@ -101,11 +101,11 @@ fn few_years_are_categories() {
 #[test]
 fn very_many_categories_are_hashed() {
     let mut text = "a,y\n".to_owned();
-    (0..100_000).for_each(|at| text += &format!("c{at},{}\n", at % 2));
+    (0..100_000).for_each(|at| text += &format!("c{},{}\n", at / 2, at % 2));
     let rows = csv(&text);
     let fitted = Fitted::fit(&rows, &Rules { min_records: 1, ..Rules::default() }).unwrap();
     assert_eq!((fitted.width(), fitted.sparse()), (1024, true));
-    assert_eq!(fitted.describe()[0], "a: 100000 categories, hashed to 1024 numbers");
+    assert_eq!(fitted.describe()[0], "a: 50000 categories, hashed to 1024 numbers");
     let mut row = fitted.buffer();
     fitted.encode(rows.row(99_999), &mut row).unwrap();
     assert_eq!(row.features().values().len(), 1);

@@ -84,20 +84,34 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
     }
 }
 
-/// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand.
+/// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand; where
+/// the least records of a category are nobody's, they are one in 5,000 of them, from 1 to 5.
 fn follows_records(certificate: &Certificate) -> Result<(), String> {
     let event = &certificate.event;
-    let data = |c: &&Constant| c.name == "lambda" && c.origin == Origin::Data;
-    if event.preprocessing().is_none() || !certificate.constants.iter().any(|c| data(&c)) {
-        return Ok(());
+    let Some(fitted) = event.preprocessing() else { return Ok(()) };
+    let of_data = |name: &str| {
+        certificate.constants.iter().any(|c| c.name == name && c.origin == Origin::Data)
+    };
+    let records = |name: &str| {
+        let unstated = || format!("`{name}` follows a number of records that is not stated");
+        event.fitted_records().ok_or_else(unstated)
+    };
+    if of_data("lambda") {
+        let (lambda, records) = (event.setting().strong_convexity, records("lambda")?);
+        if lambda.0 != 1.0 / records.max(1) as f64 {
+            return Err(format!(
+                "`lambda` is {lambda}, but 1/n of {records} records is another number"
+            ));
+        }
     }
-    let records =
-        event.fitted_records().ok_or("`lambda` follows a number of records that is not stated")?;
-    let lambda = event.setting().strong_convexity;
-    if lambda.0 == 1.0 / records.max(1) as f64 {
-        return Ok(());
+    if of_data("min-frequency") {
+        let (least, records) = (fitted.min_frequency, records("min-frequency")?);
+        let follows = (records / 5000).clamp(1, 5);
+        if least != follows {
+            return Err(format!("`min-frequency` is {least}, but {follows} for {records} records"));
+        }
     }
-    Err(format!("`lambda` is {lambda}, but 1/n of {records} records is another number"))
+    Ok(())
 }
 
 /// Bound on |y|.

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 23] = [
+const SIZES: [&str; 24] = [
     "n",
     "capacity",
     "minimum",
@@ -35,6 +35,7 @@ const SIZES: [&str; 23] = [
     "row-grid",
     "target-bound",
     "target-grid",
+    "min-frequency",
 ];
 
 impl Constant {

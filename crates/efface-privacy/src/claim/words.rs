@@ -109,7 +109,8 @@ const REFITTED: &str = "the preprocessing published with the weights (means, sca
 /// What is left open where the preprocessing is published as it is.
 const EXACT_STATISTICS: [&str; 2] = [
     "the remaining records: the release holds their exact means, scales and counts and the names of \
-     their categories (rare ones merged) and classes, so that differential-privacy holds at no epsilon",
+     their classes and of their categories (those of fewer than min-frequency records are merged), so \
+     that differential-privacy holds at no epsilon",
     "the difference between two releases, whose preprocessing shows what the changed records held",
 ];
 

@@ -52,7 +52,8 @@ pub struct OutputNoise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refitted {
-    /// Categories of fewer records are merged; counts are exact.
+    /// k: categories of fewer records are merged; counts are exact. It follows from the number of
+    /// records, or was chosen.
     pub min_frequency: u64,
 }
 

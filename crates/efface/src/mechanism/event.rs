@@ -49,7 +49,8 @@ pub(crate) fn stated(
         of(plan.mechanism).hide_counts(plan, &mut event);
     }
     if let Some(fitting) = &plan.fitting {
-        let preprocessing = Some(Refitted { min_frequency: fitting.rules.min_records.into() });
+        let preprocessing =
+            Some(Refitted { min_frequency: fitting.rules.least(fitting.records).into() });
         // As many parameters as any records could give: their number would tell of the records.
         let setting = plan.setting.clone();
         match &mut event {

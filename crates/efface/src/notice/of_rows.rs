@@ -86,7 +86,7 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             notices.push(texts_missing(column.strays, "record", &column));
         }
         if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
-            let least = now.rules().min_records;
+            let least = now.least_of_left_out();
             let message = format!(
                 "nothing is learnt from the column `{name}`: none of its values is in {least} records \
                  or more. If it names records or people, say so (`§id {name}`, `§subject {name}`); else \

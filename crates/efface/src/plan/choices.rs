@@ -1,6 +1,7 @@
 //! Settings as checked, before any data are read.
 
-use efface_learn::loss::LossName;
+use efface_formats::Rules;
+use efface_learn::loss::{LossName, Task};
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
@@ -19,7 +20,8 @@ pub struct Choices {
     pub(crate) loss: LossName,
     /// Whether preprocessing is fitted to the records, again with every request.
     pub(crate) fitted: bool,
-    /// Categories of fewer records are merged, where preprocessing is fitted.
+    /// k: categories of fewer records are merged, where preprocessing is fitted. The most that it can be
+    /// as long as nothing says how many records there are.
     pub(crate) min_frequency: u32,
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
@@ -46,6 +48,19 @@ impl Choices {
     pub(crate) fn solver(&self) -> Solver {
         let name = self.settings.solver.as_deref().unwrap_or(&self.defaults.solver);
         Solver::named(name).unwrap_or_default()
+    }
+
+    /// The constants of fitted preprocessing for so many targets of a record.
+    pub(crate) fn rules(&self, targets: usize) -> Rules {
+        let chosen = self.settings.min_frequency.is_some();
+        Rules {
+            min_records: self.min_frequency,
+            one_in: (!chosen).then_some(self.defaults.min_frequency_one_in),
+            regression: self.loss.task() == Task::Regression,
+            balanced: self.balances(),
+            targets: u32::try_from(targets.max(1)).unwrap_or(u32::MAX),
+            ..Rules::default()
+        }
     }
 
     /// Whether records are weighted so that all classes count the same.

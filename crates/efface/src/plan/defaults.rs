@@ -41,8 +41,10 @@ pub struct Defaults {
     pub clip: Decimal,
     /// The width of `huber-hinge`.
     pub hinge_width: Decimal,
-    /// Categories of fewer records are merged.
+    /// k at most: categories of fewer records are merged.
     pub min_frequency: u32,
+    /// Below that, k is one in so many of the records, rounded down, and at least 1.
+    pub min_frequency_one_in: u32,
     /// epsilon that no request may exceed.
     pub epsilon: Decimal,
     /// One over delta, as a multiple of the number of records.

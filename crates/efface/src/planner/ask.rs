@@ -2,8 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::{Frame, Rules};
-use efface_learn::loss::Task;
+use efface_formats::Frame;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
@@ -200,12 +199,7 @@ impl Sizes {
     fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
         let declared = self.facts(settings)?;
         let choices = Choices::of(candidate::objective(settings), true)?;
-        let rules = Rules {
-            min_records: choices.min_frequency,
-            regression: choices.loss.task() == Task::Regression,
-            balanced: choices.balances(),
-            ..Rules::default()
-        };
+        let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
         let fitting = Fitting {
             settings: choices.settings.clone(),

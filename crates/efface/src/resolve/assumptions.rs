@@ -98,8 +98,8 @@ pub(super) fn assumptions(
     if let Some(fitting) = &facts.fitting {
         let value = "preprocessing, classes, scale of y and lambda are computed from the records at \
                      hand alone, the same for any order of them: again for this release, from \
-                     nothing; loss, noise, distance and bounds follow from their number and that of \
-                     their classes, and names of columns are public";
+                     nothing; loss, noise, distance, bounds and how many records a category needs \
+                     follow from their number and that of their classes, and names of columns are public";
         list.push(assumption("preprocessing", value, Evidence::Enforced));
         if fitting.width_from_data {
             let value = "the number of columns, the largest index in the file, was computed from the \

@@ -35,7 +35,8 @@ pub(super) fn in_force(
         // y scaled by its own deviation has outliers, which a clip would ignore.
         clip: Decimal(if fitted { f64::INFINITY } else { 1.0 }),
         hinge_width: Decimal(1.0),
-        min_frequency: default::MIN_FREQUENCY,
+        min_frequency: 5,
+        min_frequency_one_in: 5000,
         epsilon: Decimal(default::EPSILON),
         delta_divisor: Decimal(10.0),
         most_delta: Decimal(1e-6),

@@ -497,7 +497,8 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
 fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
     let s = &choices.settings;
     list.add("preprocess", "fitted", origin(s.preprocess.is_some(), &[]));
-    list.add("min-frequency", fitting.rules.min_records, origin(s.min_frequency.is_some(), &[]));
+    let follows = origin(s.min_frequency.is_some(), &[Origin::Data]);
+    list.add("min-frequency", choices.min_frequency, follows);
     list.add("max-categories", fitting.rules.max_categories, Origin::Default);
     list.add("text-width", fitting.rules.text_width, Origin::Default);
     if fitting.width_from_data {
@@ -514,6 +515,7 @@ fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
     let Some(fitting) = &facts.fitting else { return Ok(None) };
     let (s, defaults) = (&choices.settings, &fitting.defaults);
     let mut settled = choices.clone();
+    settled.min_frequency = fitting.rules.least(facts.records);
     let columns = fitting.frame.columns().max(1) as f64;
     settled.row_norm = s.row_norm.unwrap_or(defaults.row_norm.0 * columns.sqrt());
     let intercept = defaults.intercept.0 * settled.row_norm;

@@ -42,7 +42,9 @@ impl Plan {
             let choices = Choices::again(fitting, None).map_err(text)?;
             within("releases", choices.releases, 1, MOST_COUNT)?;
             within("max-group", choices.max_group, 1, MOST_COUNT)?;
-            let merged = fitting.rules.min_records == choices.min_frequency;
+            let rules = choices.rules(fitting.targets.len());
+            let merged = (fitting.rules.min_records, fitting.rules.one_in)
+                == (rules.min_records, rules.one_in);
             let fits = choices.fitted && choices.mechanism == self.mechanism && merged;
             let kept = self.state == State::Perfect && !self.in_parts && self.given.is_none();
             let mean = matches!(self.setting.normalizer, Normalizer::Mean { .. });

@@ -1,7 +1,6 @@
 //! A plan made again is that of the vault, whatever this version's defaults.
 
-use efface_formats::{Declared, Frame, FrameColumn, Rules};
-use efface_learn::loss::Task as LossTask;
+use efface_formats::{Declared, Frame, FrameColumn};
 use serde_json::{Value, json};
 
 use crate::error::Result;
@@ -21,11 +20,7 @@ fn trained(settings: &Settings, classes: Vec<String>) -> Plan {
         settings: settings.clone(),
         defaults: choices.defaults.clone(),
         frame: Frame::Columns(vec![column("a"), column("b"), column("c")]),
-        rules: Rules {
-            min_records: choices.min_frequency,
-            regression: choices.loss.task() == LossTask::Regression,
-            ..Rules::default()
-        },
+        rules: choices.rules(1),
         width_from_data: false,
         classes: None,
         targets: Vec::new(),
@@ -97,6 +92,7 @@ fn every_default_is_that_of_the_vault() {
         ("clip", json!("2"), &with("solve", Some("squared")), 0, "clip"),
         ("hinge_width", json!("0.5"), &with("solve", Some("huber-hinge")), 2, "hinge-width"),
         ("min_frequency", json!(7), &solve, 2, ""),
+        ("min_frequency_one_in", json!(7), &solve, 2, ""),
         ("epsilon", json!("2"), &solve, 2, "epsilon"),
         ("delta_divisor", json!("20"), &solve, 2, "delta"),
         ("most_delta", json!("1e-9"), &solve, 2, "delta"),
@@ -124,8 +120,14 @@ fn every_default_is_that_of_the_vault() {
             // category are kept with the statistics' rules, too; so many columns are too many.
             (
                 Err(_),
-                "accountant" | "loss_of_many" | "mean" | "min_frequency" | "releases"
-                | "ridge_columns" | "state",
+                "accountant"
+                | "loss_of_many"
+                | "mean"
+                | "min_frequency"
+                | "min_frequency_one_in"
+                | "releases"
+                | "ridge_columns"
+                | "state",
             ) => {}
             (Ok(other), _) if !constant.is_empty() => {
                 let moved = moved(&plan, &other);
@@ -149,6 +151,7 @@ fn defaults_that_no_version_can_have_are_refused() {
         ("releases", json!(0)),
         ("max_group", json!(0)),
         ("min_frequency", json!(7)),
+        ("min_frequency_one_in", json!(7)),
         ("solver", json!("magic")),
         ("loss", json!("magic")),
         ("mechanism", json!("retrain")),

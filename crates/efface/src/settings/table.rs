@@ -34,7 +34,6 @@ pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 /// Defaults that the plan falls back to.
 pub(crate) mod default {
     pub(crate) const LOSS: &str = "logistic";
-    pub(crate) const MIN_FREQUENCY: u32 = 5;
     pub(crate) const MECHANISM: &str = "solve";
     pub(crate) const LAMBDA: f64 = 1e-3;
     pub(crate) const ROW_NORM: f64 = 1.0;
@@ -151,12 +150,12 @@ settings! {
         ),
     }
 
-    /// Categories that fewer records have are merged into one
+    /// Categories that fewer records have are merged into one; 1 merges none
     min_frequency: Option<u64> {
         group: Group::Model,
         form: Form::Count(1, u32::MAX as u64),
         unit: "records",
-        default: Fallback::Count(default::MIN_FREQUENCY as u64),
+        default: Fallback::Follows("one in 5,000 of the records, at least 1 and at most 5"),
         only: Some(("preprocess", &["fitted"])),
     }
 

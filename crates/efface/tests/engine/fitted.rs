@@ -490,8 +490,9 @@ fn stray_words_are_told_of() {
     };
     let mut all = people(90);
     let vault = world.path("model.efface");
+    let merging = Settings { min_frequency: Some(5), ..fitted() };
     let served =
-        world.run(|s| train(&source(&world, "all.csv", &all), fitted(), &vault, s)).unwrap();
+        world.run(|s| train(&source(&world, "all.csv", &all), merging, &vault, s)).unwrap();
     assert!(codes(&served).is_empty(), "{:?}", served.notices);
     let mut stray = people(91).split_off(90);
     stray[0].income = "a lot".into();

@@ -19,6 +19,7 @@ mod memory;
 mod notices;
 mod partitioned;
 mod perturbed;
+mod rare_categories;
 mod read_off;
 mod refusals;
 mod releases;

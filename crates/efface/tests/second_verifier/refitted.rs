@@ -1,6 +1,6 @@
 //! Certificates of fitted preprocessing that break one rule each.
 
-use efface_privacy::certificate::Certificate;
+use efface_privacy::certificate::{Certificate, Origin};
 use efface_privacy::claim::{Claim, Notion, Requests};
 use efface_privacy::event::{Event, ExactRemoval, Normalizer, OutputNoise, Refitted, State};
 use efface_privacy::quantity::Decimal;
@@ -74,6 +74,28 @@ pub(super) const REFITTED_BREAKS: &[(&str, Break)] = &[
             e.target_bound = Decimal(0.999 * records.sqrt());
         });
         numbers && changed
+    }),
+    // More or fewer records of a category than follow from their number.
+    ("objective", |c| {
+        let follows = listed(c, "min-frequency").is_some_and(|k| k.origin == Origin::Data);
+        let changed = |fitted: &mut Option<Refitted>| {
+            fitted.as_mut().is_some_and(|fitted| {
+                fitted.min_frequency += 1;
+                follows
+            })
+        };
+        match &mut c.event {
+            Event::OutputNoise(event) => changed(&mut event.preprocessing),
+            Event::ExactRemoval(event) => changed(&mut event.preprocessing),
+            _ => false,
+        }
+    }),
+    ("objective", |c| {
+        let chosen = listed(c, "min-frequency").filter(|k| k.origin == Origin::User);
+        chosen.is_some_and(|k| {
+            k.origin = Origin::Data;
+            k.value.len() > 1
+        })
     }),
     // Gradients without a bound.
     ("objective", |c| {
