@@ -77,7 +77,7 @@ pub use error::{
 };
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
-    RawTarget, RawValues, Rules, TellingApart,
+    RawSource, RawTarget, RawValues, Rules, TellingApart,
 };
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;

@@ -149,15 +149,28 @@ impl RowBytes {
 
     /// The rows at these positions, in order; none beyond the last.
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        self.pieces(rows).flat_map(|(piece, rows)| rows.map(|row| piece.row(row)))
+    }
+
+    /// The rows at these positions, which share the memory of these; none beyond the last.
+    #[must_use]
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        let mut slice = Self::new();
+        self.pieces(rows).for_each(|(piece, rows)| slice.share(Arc::clone(piece), rows));
+        slice
+    }
+
+    /// The pieces that have the rows at these positions, and which of theirs these are.
+    fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = (&Arc<Piece>, Range<usize>)> {
         let (start, end) = (self.taken + rows.start, self.taken + rows.end);
         let before = self.segments.partition_point(|segment| segment.first <= start);
-        let segments = self.segments.iter().skip(before.saturating_sub(1));
-        segments.take_while(move |segment| segment.first < end).flat_map(move |segment| {
+        let segments = self.segments.range(before.saturating_sub(1)..);
+        segments.take_while(move |segment| segment.first < end).map(move |segment| {
             let place = |number: usize| {
                 let within = number.saturating_sub(segment.first).min(segment.rows.len());
                 segment.rows.start + within
             };
-            (place(start)..place(end)).map(|row| segment.piece.row(row))
+            (&segment.piece, place(start)..place(end))
         })
     }
 
@@ -291,7 +304,9 @@ mod tests {
                 for (at, row) in plain.iter().enumerate() {
                     prop_assert_eq!(rows.row(at), &row[..]);
                     let range = at..(at + 5).min(plain.len());
-                    prop_assert_eq!(rows.range(range.clone()).collect::<Vec<_>>(), &plain[range]);
+                    prop_assert_eq!(rows.range(range.clone()).collect::<Vec<_>>(), &plain[range.clone()]);
+                    let slice = rows.slice(range.clone());
+                    prop_assert_eq!(slice.iter().collect::<Vec<_>>(), &plain[range]);
                 }
             }
         }

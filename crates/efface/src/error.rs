@@ -251,6 +251,12 @@ impl From<efface_vault::CreateError> for Error {
     }
 }
 
+impl From<efface_formats::FitFault> for Error {
+    fn from(error: efface_formats::FitFault) -> Self {
+        Self::refused(Code::Preprocessing, error.to_string())
+    }
+}
+
 /// An error while scanning, the engine's or the vault's.
 pub(crate) struct Stopped(pub(crate) Error);
 

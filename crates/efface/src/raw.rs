@@ -64,8 +64,7 @@ pub(crate) fn fit(
     // Several are named by the task.
     let label = source.label.clone().filter(|_| targets.is_empty());
     let rules = choices.rules(targets.len());
-    let found = Fitted::fit(&raw.rows, &rules);
-    let found = found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
+    let found = Fitted::fit(&raw.rows, &rules)?;
     let settings = Settings {
         start: None,
         face: None,

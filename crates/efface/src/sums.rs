@@ -10,7 +10,7 @@ use crate::encode::{released, weight_bytes};
 use crate::error::Result;
 use crate::mechanism::{refused, ridge_plan};
 use crate::plan::Plan;
-use crate::rows::{InVault, Labels, Unprepared};
+use crate::rows::InVault;
 use crate::store::kept;
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
@@ -55,12 +55,11 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
 /// Fits the preprocessing anew to the vault's rows and holds it against the published one.
 fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
     let Some(model) = vault.model()? else { return Ok(()) };
-    let anew = InVault::at_rest(vault, plan)
-        .unprepared()
-        .and_then(|(rows, _)| Ok((plan.refitted(&rows)?, rows)));
+    let rows = InVault::at_rest(vault, plan);
+    let anew = rows.fit().and_then(|(found, weights)| plan.with_fitted(found, weights));
     let stored = released(&model.weights, plan.clone());
     let (outcome, reason) = match (&anew, &stored) {
-        (Ok((anew, _)), Ok((stored, _))) if same(anew, stored) => (
+        (Ok(anew), Ok((stored, _))) if same(anew, stored) => (
             CheckOutcome::Holds,
             "the preprocessing is that of the vault's rows, bit for bit".to_owned(),
         ),
@@ -71,7 +70,7 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
         (Err(error), _) | (_, Err(error)) => (CheckOutcome::Fails, error.said()),
     };
     verdict.push("preprocessing", outcome, reason);
-    let (Ok((anew, rows)), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
+    let (Ok(anew), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
     if plan.mechanism.is_exact() {
         let (outcome, reason) = match solved(&anew, &rows) {
             Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
@@ -86,9 +85,9 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
 }
 
 /// The weights that `ridge` solves from sums over these rows.
-fn solved(plan: &Plan, rows: &Unprepared) -> Result<Vec<f64>> {
+fn solved(plan: &Plan, rows: &InVault<'_, '_>) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
-    let data = rows.clone().prepare(plan, Labels::Needed)?.data;
+    let data = rows.prepared(plan)?.data;
     let sums = ridge.sum(&data, &mut |_| ControlFlow::Continue(()));
     sums.and_then(|sums| ridge.weights(&sums)).map_err(refused(plan.mechanism))
 }

@@ -1,24 +1,20 @@
 //! From the remaining rows to S, in one or two passes.
 
 use std::num::NonZero;
-use std::ops::Range;
 use std::thread;
 
 use super::dense::DenseSums;
 use super::frame::{Frame, FrameColumn, WIDEST};
 use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
-use super::raw::{RawTarget, Reader};
+use super::raw::Reader;
 use super::rows::RawRows;
+use super::source::{InThreads, RawSource, fold};
 use super::sums::{self, Sums, divisor};
 use super::tally::{Look, Tally};
 use super::targets::Targets;
 use super::{Fitted, Rules};
 use crate::error::{FitFault, RawFault};
-
-/// Rows of a part at least.
-const PART: usize = 4096;
-/// Threads at most.
-const THREADS: usize = 16;
+use crate::row_bytes::RowBytes;
 
 impl Fitted {
     /// Fits the preprocessing to these rows, on as many threads as there are processors.
@@ -39,107 +35,98 @@ impl Fitted {
         rules: &Rules,
         threads: NonZero<usize>,
     ) -> Result<Self, FitFault> {
+        Self::fit_to(&InThreads { rows, threads }, rules)
+    }
+
+    /// As [`Fitted::fit`], to rows wherever they are; the result depends on neither their order nor the
+    /// blocks they come in.
+    ///
+    /// # Errors
+    /// As [`Fitted::fit`], and those of the rows' source.
+    pub fn fit_to<S: RawSource>(source: &S, rules: &Rules) -> Result<Self, S::Error> {
         rules.check()?;
-        rows.frame().check()?;
-        let records = rows.len() as u64;
+        source.frame().check()?;
+        let records = source.records()?;
         match records {
-            0 => return Err(FitFault::NoRecords),
-            got if got > sums::MOST => return Err(FitFault::TooMany { got, most: sums::MOST }),
+            0 => return Err(FitFault::NoRecords.into()),
+            got if got > sums::MOST => {
+                return Err(FitFault::TooMany { got, most: sums::MOST }.into());
+            }
             _ => {}
         }
-        let pass = Pass { rows, rules, threads: threads.get().min(THREADS) };
-        let (columns, target) = match rows.frame() {
+        let pass = Pass { source, rules, records };
+        let (columns, target) = match source.frame() {
             Frame::Columns(columns) => pass.named(columns)?,
-            Frame::Matrix { width, sparse: false, divide, .. } => {
-                (pass.dense(*width, *divide)?, pass.targets()?)
-            }
-            Frame::Matrix { width, divide, .. } => (pass.sparse(*width, *divide)?, pass.targets()?),
+            Frame::Matrix { width, sparse: false, divide, .. } => pass.dense(*width, *divide)?,
+            Frame::Matrix { width, divide, .. } => pass.sparse(*width, *divide)?,
         };
         let got = columns.width(rules);
         if got > WIDEST {
-            return Err(FitFault::Wide { got, most: WIDEST });
+            return Err(FitFault::Wide { got, most: WIDEST }.into());
         }
-        let (frame, rules) = (rows.frame().clone(), *rules);
+        let (frame, rules) = (source.frame().clone(), *rules);
         Ok(Self::of(Learned { frame, rules, records, columns, target }))
     }
 }
 
 /// Passes over the rows.
-struct Pass<'a> {
-    rows: &'a RawRows,
+struct Pass<'a, S> {
+    source: &'a S,
     rules: &'a Rules,
-    threads: usize,
+    records: u64,
 }
 
-impl<'a> Pass<'a> {
-    /// The results of the parts of the rows, in order; the first fault of the first part that has one.
-    fn parts<T: Send>(
-        &self,
-        work: impl Fn(Range<usize>) -> Result<T, FitFault> + Sync,
-    ) -> Result<Vec<T>, FitFault> {
-        let rows = self.rows.len();
-        let parts = self.threads.min(rows / PART).max(1);
-        let limit = |part: usize| rows / parts * part + (rows % parts).min(part);
-        let range = |part| limit(part)..limit(part + 1);
-        if parts == 1 {
-            return Ok(vec![work(range(0))?]);
-        }
-        let results = thread::scope(|scope| {
-            let work = &work;
-            let others: Vec<_> =
-                (1..parts).map(|part| scope.spawn(move || work(range(part)))).collect();
-            let mut results = vec![work(range(0))];
-            for other in others {
-                results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+/// Reads each row of a block, behind its target, and counts that.
+fn each(
+    first: usize,
+    rows: &RowBytes,
+    targets: &mut Targets,
+    mut see: impl FnMut(Reader<'_>) -> Result<(), RawFault>,
+) -> Result<(), FitFault> {
+    let mut wrong = None;
+    for (row, bytes) in (first..).zip(rows.iter()) {
+        let mut reader = Reader::new(bytes);
+        let mut read = || {
+            let target = reader.target()?;
+            if !targets.add(target) {
+                wrong = wrong.or(Some(row));
             }
-            results
-        });
-        results.into_iter().collect()
+            see(reader)
+        };
+        read().map_err(|fault| FitFault::Row { row, fault })?;
     }
+    targets.expect_none(wrong)
+}
 
-    /// Reads each row of a part.
-    fn each(
-        &self,
-        part: Range<usize>,
-        mut see: impl FnMut(Reader<'a>, RawTarget<'a>) -> Result<(), RawFault>,
-    ) -> Result<(), FitFault> {
-        for (row, bytes) in part.clone().zip(self.rows.range(part)) {
-            let mut reader = Reader::new(bytes);
-            let read = reader.target().and_then(|target| see(reader, target));
-            read.map_err(|fault| FitFault::Row { row, fault })?;
-        }
-        Ok(())
-    }
-
-    fn named(&self, columns: &[FrameColumn]) -> Result<(Columns, Target), FitFault> {
-        let mut looks = vec![Look::default(); columns.len()];
+impl<S: RawSource> Pass<'_, S> {
+    fn named(&self, columns: &[FrameColumn]) -> Result<(Columns, Target), S::Error> {
+        let none = || vec![Look::default(); columns.len()];
+        let mut looks = none();
         if columns.iter().any(|column| column.declared.is_none()) {
-            let parts = self.parts(|part| {
-                let mut looks = vec![Look::default(); columns.len()];
-                self.each(part, |mut reader, _| {
-                    looks.iter_mut().try_for_each(|look| {
-                        look.see(reader.cell()?);
-                        Ok(())
-                    })
-                })?;
-                Ok(looks)
-            })?;
-            for part in parts {
+            let see = |looks: &mut Vec<Look>, first: usize, rows: &RowBytes| {
+                (first..).zip(rows.iter()).try_for_each(|(row, bytes)| {
+                    let mut reader = Reader::new(bytes);
+                    let read = reader.skip_target().and_then(|()| {
+                        looks.iter_mut().try_for_each(|look| {
+                            look.see(reader.cell()?);
+                            Ok(())
+                        })
+                    });
+                    read.map_err(|fault| FitFault::Row { row, fault })
+                })
+            };
+            for part in fold(self.source, none, see)? {
                 looks.iter_mut().zip(part).for_each(|(look, other)| look.merge(other));
             }
         }
         let pairs = columns.iter().zip(looks);
         let forms: Vec<_> = pairs.map(|(column, look)| look.form(column.declared)).collect();
-        let parts = self.parts(|part| {
-            let mut tallies: Vec<_> = forms.iter().map(|form| Tally::new(*form)).collect();
-            let mut targets = Targets::new(self.rules);
-            let mut row = part.start;
-            let mut wrong = None;
-            self.each(part, |mut reader, target| {
-                if !targets.add(target) {
-                    wrong = wrong.or(Some(row));
-                }
-                row += 1;
+        let make = || {
+            let tallies: Vec<_> = forms.iter().map(|form| Tally::new(*form)).collect();
+            (tallies, Targets::new(self.rules))
+        };
+        let parts = fold(self.source, make, |(tallies, targets), first, rows| {
+            each(first, rows, targets, |mut reader| {
                 tallies.iter_mut().try_for_each(|tally| {
                     if tally.is_number()
                         && let Some(value) = reader.single()
@@ -151,80 +138,48 @@ impl<'a> Pass<'a> {
                     tally.count(key, cell);
                     Ok(())
                 })
-            })?;
-            targets.expect_none(wrong)?;
-            Ok((tallies, targets))
+            })
         })?;
-        let mut parts = parts.into_iter();
-        let Some((mut tallies, mut targets)) = parts.next() else {
-            return Err(FitFault::NoRecords);
-        };
+        let (mut tallies, mut targets) = make();
         for (other, others) in parts {
             tallies.iter_mut().zip(other).for_each(|(tally, other)| tally.merge(other));
             targets.merge(others);
         }
-        let columns = tallies
-            .into_iter()
-            .map(|tally| tally.column(self.rules, self.rows.len() as u64))
-            .collect();
-        Ok((Columns::Named(columns), targets.learned(self.rows.len() as u64)))
+        let columns =
+            tallies.into_iter().map(|tally| tally.column(self.rules, self.records)).collect();
+        Ok((Columns::Named(columns), targets.learned(self.records)))
     }
 
-    fn targets(&self) -> Result<Target, FitFault> {
-        let parts = self.parts(|part| {
-            let mut targets = Targets::new(self.rules);
-            let mut row = part.start;
-            let mut wrong = None;
-            self.each(part, |_, target| {
-                if !targets.add(target) {
-                    wrong = wrong.or(Some(row));
-                }
-                row += 1;
-                Ok(())
-            })?;
-            targets.expect_none(wrong)?;
-            Ok(targets)
+    fn dense(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {
+        let make = || (DenseSums::new(width), Targets::new(self.rules));
+        let parts = fold(self.source, make, |(sums, targets), first, rows| {
+            each(first, rows, targets, |_| Ok(()))?;
+            sums.add(first, rows)
         })?;
-        let mut all = Targets::new(self.rules);
-        parts.into_iter().for_each(|part| all.merge(part));
-        Ok(all.learned(self.rows.len() as u64))
-    }
-
-    fn dense(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
-        let parts = self.parts(|part| {
-            let mut sums = DenseSums::new(width);
-            sums.add(part, |rows| {
-                rows.clone().zip(self.rows.range(rows)).map(|(row, bytes)| {
-                    let mut reader = Reader::new(bytes);
-                    let read = reader.skip_target().and_then(|()| reader.dense(width));
-                    read.map_err(|fault| FitFault::Row { row, fault })
-                })
-            })?;
-            Ok(sums)
-        })?;
-        let mut all = DenseSums::new(width);
-        parts.iter().for_each(|part| all.merge(part));
-        let records = self.rows.len() as u64;
-        let columns = all.columns();
-        let moments = columns.map(|(sums, missing)| {
-            let present = records - missing;
-            (sums.moments(present), *missing)
-        });
+        let (mut all, mut targets) = make();
+        for (sums, others) in parts {
+            all.merge(sums);
+            targets.merge(others);
+        }
         let mut learned = MatrixColumns::default();
-        for (at, (moments, missing)) in (0..).zip(moments) {
+        for (at, (sums, missing)) in (0..).zip(all.columns()) {
+            let moments = sums.moments(self.records - missing);
             learned.means.push(Exact(moments.mean));
             learned.scales.push(Exact(moments.scale(divide)));
             if missing > 0 {
                 learned.missing.push((at, missing));
             }
         }
-        Ok(Columns::Matrix(learned))
+        Ok((Columns::Matrix(learned), targets.learned(self.records)))
     }
 
-    fn sparse(&self, width: u32, divide: f64) -> Result<Columns, FitFault> {
-        let parts = self.parts(|part| {
-            let mut sums = vec![(Sums::default(), 0_u64); width as usize];
-            self.each(part, |reader, _| {
+    fn sparse(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {
+        let make = || {
+            let sums = vec![(Sums::default(), 0_u64); width as usize];
+            (sums, Targets::new(self.rules))
+        };
+        let parts = fold(self.source, make, |(sums, targets), first, rows| {
+            each(first, rows, targets, |reader| {
                 for (index, value) in reader.sparse()? {
                     match sums.get_mut(index as usize) {
                         Some((sums, entries)) => {
@@ -235,21 +190,21 @@ impl<'a> Pass<'a> {
                     }
                 }
                 Ok(())
-            })?;
-            Ok(sums)
+            })
         })?;
-        let mut all = vec![(Sums::default(), 0); width as usize];
-        for part in parts {
+        let (mut all, mut targets) = make();
+        for (part, others) in parts {
             for ((sums, entries), (more, more_entries)) in all.iter_mut().zip(&part) {
                 sums.merge(more);
                 *entries += more_entries;
             }
+            targets.merge(others);
         }
         let mut learned = MatrixColumns::default();
         for (sums, entries) in all {
             learned.entries += entries;
             learned.scales.push(Exact(divisor(sums.root_mean_square(entries), divide)));
         }
-        Ok(Columns::Matrix(learned))
+        Ok((Columns::Matrix(learned), targets.learned(self.records)))
     }
 }

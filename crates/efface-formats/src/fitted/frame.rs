@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::learned::YEARS;
 use super::number::LARGEST;
-use super::{Rules, exact};
-use crate::error::FitFault;
+use super::{Rules, exact, raw};
+use crate::error::{FitFault, RawFault};
 use crate::record::FeatureNames;
 
 /// What the rows of a model are made of, fixed for its life. It depends on names, types and options,
@@ -91,6 +91,14 @@ impl Frame {
                 FeatureNames::Numbered { first: *first, count: *width }
             }
         }
+    }
+
+    /// That the bytes are a raw row of it, each value in its one form.
+    ///
+    /// # Errors
+    /// Bytes that are none.
+    pub fn check_row(&self, row: &[u8]) -> Result<(), RawFault> {
+        raw::check(self, row)
     }
 
     /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its

@@ -3,6 +3,7 @@
 
 mod amount;
 mod code;
+mod counts;
 mod dense;
 mod describe;
 mod encode;
@@ -15,6 +16,7 @@ mod names;
 mod number;
 mod raw;
 mod rows;
+mod source;
 mod sums;
 mod tally;
 mod targets;
@@ -25,6 +27,7 @@ pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::{RawTarget, RawValues};
 pub use rows::{RawRows, TellingApart};
+pub use source::RawSource;
 
 pub(crate) use number::is_single_sized;
 pub(crate) use write::RawWriter;

@@ -159,6 +159,11 @@ impl RawRows {
         Self { frame: Arc::clone(&self.frame), bytes: self.bytes.take_front(rows) }
     }
 
+    /// The rows at these positions, which share the memory of these.
+    pub(super) fn slice(&self, rows: Range<usize>) -> RowBytes {
+        self.bytes.slice(rows)
+    }
+
     /// The row at a position counted from 0; empty beyond the last.
     pub fn row(&self, index: usize) -> &[u8] {
         self.bytes.row(index)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::counts::Counts;
 use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
 use super::raw::{RawCell, Reader};
@@ -119,7 +120,7 @@ pub(super) enum Form {
 
 /// Counts and exact sums of one column.
 #[derive(Debug)]
-pub(super) struct Tally<'a> {
+pub(super) struct Tally {
     form: Form,
     missing: u64,
     /// Of those, records with a text that does not say so.
@@ -132,11 +133,11 @@ pub(super) struct Tally<'a> {
     calendar: [[u64; 24]; 3],
     has_clock: bool,
     /// Records by cell.
-    values: HashMap<&'a [u8], u64>,
+    values: Counts,
     words: u64,
 }
 
-impl<'a> Tally<'a> {
+impl Tally {
     pub(super) fn new(form: Form) -> Self {
         Self {
             form,
@@ -147,7 +148,7 @@ impl<'a> Tally<'a> {
             years: HashMap::new(),
             calendar: [[0; 24]; 3],
             has_clock: false,
-            values: HashMap::new(),
+            values: Counts::default(),
             words: 0,
         }
     }
@@ -166,7 +167,7 @@ impl<'a> Tally<'a> {
     }
 
     #[inline]
-    pub(super) fn count(&mut self, key: &'a [u8], cell: RawCell<'a>) {
+    pub(super) fn count(&mut self, key: &[u8], cell: RawCell<'_>) {
         if cell == RawCell::Missing {
             self.missing += 1;
             return;
@@ -188,7 +189,7 @@ impl<'a> Tally<'a> {
                 self.has_clock |= !moment.is_midnight;
             }
             Form::Category | Form::Words(_) => {
-                *self.values.entry(key).or_default() += 1;
+                self.values.add(key);
                 if let (Form::Words(_), RawCell::Text(text)) = (self.form, cell) {
                     self.words += words::count(text);
                 }
@@ -216,9 +217,7 @@ impl<'a> Tally<'a> {
         for (year, count) in other.years {
             *self.years.entry(year).or_default() += count;
         }
-        for (value, count) in other.values {
-            *self.values.entry(value).or_default() += count;
-        }
+        self.values.merge(other.values);
         self.words += other.words;
     }
 
@@ -266,10 +265,9 @@ impl<'a> Tally<'a> {
 
     /// Makes numbers of cells where most of the numbers among them would be merged as categories.
     fn settle(&mut self, notation: u8, rules: &Rules) {
-        let cell = |key: &'a [u8]| Reader::new(key).cell().unwrap_or(RawCell::Missing);
         let numbers = || {
             let values = self.values.iter();
-            values.filter_map(|(key, count)| Some((numeric(cell(key), notation)?, *count)))
+            values.filter_map(|(key, count)| Some((numeric(of_key(key), notation)?, count)))
         };
         let present: u64 = numbers().map(|(_, count)| count).sum();
         let is_rare = |count: &u64| *count < common(rules);
@@ -280,7 +278,7 @@ impl<'a> Tally<'a> {
         let mut sums = Sums::default();
         numbers().for_each(|(value, count)| sums.add_times(value, count));
         let strays = self.values.iter().filter(|(key, _)| {
-            let cell = cell(key);
+            let cell = of_key(key);
             numeric(cell, notation).is_none() && is_stray(cell)
         });
         self.strays = strays.map(|(_, count)| count).sum();
@@ -292,14 +290,14 @@ impl<'a> Tally<'a> {
 
     /// Records whose cell few have.
     fn rare(&self, rules: &Rules) -> u64 {
-        let is_rare = |count: &&u64| **count < common(rules);
+        let is_rare = |count: &u64| *count < common(rules);
         self.values.values().filter(is_rare).sum()
     }
 
     fn category(self, rules: &Rules, records: u64) -> Column {
         let (missing, distinct) = (self.missing, self.values.len() as u64);
         let most = rules.max_categories as usize;
-        let kept = |least: u64| self.values.values().filter(|count| **count >= least).count();
+        let kept = |least: u64| self.values.values().filter(|count| *count >= least).count();
         let mut least = u64::from(rules.least(records));
         if kept(least) > most {
             // Nothing can be learnt from a place that names of single records share by chance.
@@ -310,12 +308,17 @@ impl<'a> Tally<'a> {
         }
         let is_kept = |count: u64| count >= least;
         let name = |key: &[u8]| Reader::new(key).cell().map(|cell| cell.name());
-        let kept = self.values.iter().filter(|(_, count)| is_kept(**count));
+        let kept = self.values.iter().filter(|(_, count)| is_kept(*count));
         let mut names: Vec<String> = kept.filter_map(|(key, _)| name(key).ok()).collect();
         names.sort_unstable();
         let merged = distinct - names.len() as u64;
         Column::Category { levels: Levels { names, merged }, missing }
     }
+}
+
+/// The cell of the bytes that were counted.
+fn of_key(key: &[u8]) -> RawCell<'_> {
+    Reader::new(key).cell().unwrap_or(RawCell::Missing)
 }
 
 /// Parts of dates that enough records have; none where all are of one part.

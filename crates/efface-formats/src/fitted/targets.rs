@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::counts::Counts;
 use super::learned::{Exact, Scaled, Target};
 use super::raw::RawTarget;
 use super::sums::Sums;
@@ -10,28 +11,27 @@ use crate::cell::sort_classes;
 use crate::error::FitFault;
 
 /// Counts and sums of targets.
-pub(super) enum Targets<'a> {
-    Classes(HashMap<&'a str, u64>),
+pub(super) enum Targets {
+    /// By name.
+    Classes(Counts),
     Numbers(Sums),
     /// One for each of several targets.
     Several(Vec<Sums>),
 }
 
-impl<'a> Targets<'a> {
+impl Targets {
     pub(super) fn new(rules: &Rules) -> Self {
         match (rules.regression, rules.targets) {
-            (false, _) => Self::Classes(HashMap::new()),
+            (false, _) => Self::Classes(Counts::default()),
             (true, 1) => Self::Numbers(Sums::default()),
             (true, targets) => Self::Several(vec![Sums::default(); targets as usize]),
         }
     }
 
     /// Counts a target; `false` if it is not of the task.
-    pub(super) fn add(&mut self, target: RawTarget<'a>) -> bool {
+    pub(super) fn add(&mut self, target: RawTarget<'_>) -> bool {
         match (self, target) {
-            (Self::Classes(counts), RawTarget::Class(name)) => {
-                *counts.entry(name).or_default() += 1;
-            }
+            (Self::Classes(counts), RawTarget::Class(name)) => counts.add(name.as_bytes()),
             (Self::Numbers(sums), RawTarget::Value(value)) => sums.add(number::canonical(value)),
             (Self::Several(sums), RawTarget::Values(values)) if values.len() == sums.len() => {
                 let pairs = sums.iter_mut().zip(values.iter());
@@ -53,10 +53,7 @@ impl<'a> Targets<'a> {
 
     pub(super) fn merge(&mut self, other: Self) {
         match (self, other) {
-            (Self::Classes(counts), Self::Classes(more)) => {
-                more.into_iter()
-                    .for_each(|(name, count)| *counts.entry(name).or_default() += count);
-            }
+            (Self::Classes(counts), Self::Classes(more)) => counts.merge(more),
             (Self::Numbers(sums), Self::Numbers(more)) => sums.merge(&more),
             (Self::Several(sums), Self::Several(more)) => {
                 sums.iter_mut().zip(&more).for_each(|(sums, more)| sums.merge(more));
@@ -69,9 +66,13 @@ impl<'a> Targets<'a> {
     pub(super) fn learned(self, records: u64) -> Target {
         match self {
             Self::Classes(counts) => {
-                let mut names: Vec<&str> = counts.keys().copied().collect();
+                let seen: HashMap<&str, u64> = counts
+                    .iter()
+                    .filter_map(|(name, count)| Some((str::from_utf8(name).ok()?, count)))
+                    .collect();
+                let mut names: Vec<&str> = seen.keys().copied().collect();
                 sort_classes(&mut names);
-                let counts = names.iter().filter_map(|name| counts.get(name).copied()).collect();
+                let counts = names.iter().filter_map(|name| seen.get(name).copied()).collect();
                 let names = names.into_iter().map(str::to_owned).collect();
                 Target::Classes { names, counts }
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use efface_formats::Fitted;
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::plan::{Choices, Facts, Fitting, Plan, SampleWeights};
 use crate::rows::Unprepared;
 
@@ -16,12 +16,18 @@ impl Plan {
     /// Records that no model can be trained on, such as those of one class.
     pub(crate) fn refitted(&self, rows: &Unprepared) -> Result<Self> {
         let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
-        let found = Fitted::fit(&rows.rows, &fitting.rules);
-        let found =
-            found.map_err(|error| Error::refused(Code::Preprocessing, error.to_string()))?;
-        let classes = found.classes().to_vec();
+        let found = Fitted::fit(&rows.rows, &fitting.rules)?;
         let sum = rows.weights.as_ref().map_or(0.0, |weights| weights.iter().sum());
-        self.resolved_again(rows.rows.len() as u64, classes, sum)?.attach(found)
+        self.with_fitted(found, sum)
+    }
+
+    /// The same for the records that statistics were fitted to, whose weights have this sum.
+    ///
+    /// # Errors
+    /// As [`refitted`](Self::refitted).
+    pub(crate) fn with_fitted(&self, found: Fitted, sum: f64) -> Result<Self> {
+        let classes = found.classes().to_vec();
+        self.resolved_again(found.records(), classes, sum)?.attach(found)
     }
 
     /// The public part of that plan, for so many records of these classes and with weights of this sum.

@@ -17,8 +17,6 @@ pub use place::Place;
 pub(crate) use memory::{InMemory, Keyed};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
-
-use prepared::PART;
 pub(crate) use vault::{Access, InVault, block_rows};
 
 use efface_learn::{Dataset, Parts};

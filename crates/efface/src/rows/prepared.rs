@@ -84,26 +84,13 @@ impl Unprepared {
     /// # Errors
     /// A plan without statistics; a row that breaks the plan's row map, or with a class it does not have.
     pub(crate) fn prepare(self, plan: &Plan, labels: Labels) -> Result<Prepared> {
-        let Some(found) = plan.statistics()? else {
-            return Err(damaged("it is a raw row, but the model has no fitted preprocessing"));
+        let encoder = Encoder::of(plan, labels)?;
+        let encode = |part: Self| {
+            let mut prepared = encoder.none()?;
+            encoder.encode(part.rows.iter(), part.weights.as_deref(), &mut prepared)?;
+            Ok(prepared)
         };
-        let mode = RowMapMode::from_name(&plan.rows.map).unwrap_or(RowMapMode::Clip);
-        let encoder = Encoder {
-            found,
-            map: RowMap { mode, norm: plan.rows.norm.0 },
-            storage: if plan.rows.sparse { Storage::Sparse } else { Storage::Dense },
-            intercept: plan.rows.intercept.0 as f32,
-            columns: plan.columns(),
-            labels,
-            targets: if labels == Labels::Needed { plan.task.targets() } else { 1 },
-            by_class: None,
-            order: class_order(plan)?,
-        };
-        let by_class = weights_in(found.class_weights(), &encoder.order);
-        let encoder =
-            Encoder { by_class: by_class.filter(|_| labels == Labels::Needed), ..encoder };
-        let parts = self.into_parts().into_par_iter().map(|part| encoder.encode(&part));
-        let made: Vec<Result<Prepared>> = parts.collect();
+        let made: Vec<Result<Prepared>> = self.into_parts().into_par_iter().map(encode).collect();
         let mut all = encoder.none()?;
         for part in made {
             let part = part?;
@@ -119,7 +106,7 @@ impl Unprepared {
 pub(super) const PART: usize = 2 * efface_matrix::CHUNK;
 
 /// What turns raw rows into numbers, one by one.
-struct Encoder<'a> {
+pub(super) struct Encoder<'a> {
     found: &'a Fitted,
     map: RowMap,
     storage: Storage,
@@ -133,8 +120,29 @@ struct Encoder<'a> {
     by_class: Option<Vec<f64>>,
 }
 
-impl Encoder<'_> {
-    fn none(&self) -> Result<Prepared> {
+impl<'a> Encoder<'a> {
+    pub(super) fn of(plan: &'a Plan, labels: Labels) -> Result<Self> {
+        let Some(found) = plan.statistics()? else {
+            return Err(damaged("it is a raw row, but the model has no fitted preprocessing"));
+        };
+        let mode = RowMapMode::from_name(&plan.rows.map).unwrap_or(RowMapMode::Clip);
+        let order = class_order(plan)?;
+        let by_class = weights_in(found.class_weights(), &order);
+        Ok(Self {
+            found,
+            map: RowMap { mode, norm: plan.rows.norm.0 },
+            storage: if plan.rows.sparse { Storage::Sparse } else { Storage::Dense },
+            intercept: plan.rows.intercept.0 as f32,
+            columns: plan.columns(),
+            labels,
+            targets: if labels == Labels::Needed { plan.task.targets() } else { 1 },
+            by_class: by_class.filter(|_| labels == Labels::Needed),
+            order,
+        })
+    }
+
+    /// No rows, with the plan's shape.
+    pub(super) fn none(&self) -> Result<Prepared> {
         let x = match self.storage {
             Storage::Sparse => Matrix::sparse(self.columns),
             Storage::Dense => Matrix::dense(self.columns),
@@ -143,11 +151,16 @@ impl Encoder<'_> {
         Ok(Prepared { data, scaled: 0 })
     }
 
-    fn encode(&self, part: &Unprepared) -> Result<Prepared> {
+    /// Appends rows, which have these weights or none.
+    pub(super) fn encode<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [u8]>,
+        weights: Option<&[f64]>,
+        prepared: &mut Prepared,
+    ) -> Result<()> {
         let mut row = Buffer::new(self.storage);
-        let mut prepared = self.none()?;
         let (mut indices, mut values, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, raw) in part.rows.iter().enumerate() {
+        for (at, raw) in rows.enumerate() {
             self.found.encode(raw, &mut row).map_err(damaged)?;
             let mapped = self.map.apply(row.values_mut());
             let mapped = mapped.map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
@@ -164,11 +177,11 @@ impl Encoder<'_> {
                 Storage::Dense => Row::Dense(&values),
                 Storage::Sparse => Row::Sparse { indices: &indices, values: &values },
             };
-            let own = part.weights.as_ref().and_then(|weights| weights.get(at));
+            let own = weights.and_then(|weights| weights.get(at));
             let weight = self.weight(own, targets.first().copied().unwrap_or_default());
             prepared.data.push_several(row, &targets, weight).map_err(damaged)?;
         }
-        Ok(prepared)
+        Ok(())
     }
 
     /// The features, then the constant of the intercept where there is one.

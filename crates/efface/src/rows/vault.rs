@@ -1,17 +1,18 @@
 //! Rows in the vault of their model.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::convert::Infallible;
 use std::sync::mpsc;
 
-use efface_formats::{Frame, RawRows, RowBytes};
+use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
 use efface_learn::Dataset;
 use efface_matrix::Row;
 use efface_vault::{
     IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
 };
 
-use super::{Batch, GoOn, Keyed, Labels, PART, Place, RowStore, Rows, Unprepared};
+use super::prepared::{Encoder, PART};
+use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, decode, encode, split_targets, split_weight};
 use crate::error::{Error, Result, Stopped};
 use crate::leaving::Leaving;
@@ -97,28 +98,23 @@ impl<'a, 'v> InVault<'a, 'v> {
             return Ok(all);
         }
         let read = match &self.plan.fitting {
-            None => self.encoded()?,
-            Some(_) => {
-                let (raw, keys) = self.unprepared()?;
-                Keyed { data: raw.prepare(self.plan, Labels::Needed)?.data, keys }
+            None => {
+                let plan = self.plan;
+                self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))?
             }
+            Some(_) => self.encoded(self.leaving, self.plan)?,
         };
         Ok(self.read.get_or_init(|| read))
     }
 
     /// All of them as they were stored, in the order of their numbers, with these.
     pub(crate) fn unprepared(&self) -> Result<(Unprepared, Vec<i64>)> {
-        RowStore::Vault.check(self.plan)?;
-        let Some(fitting) = &self.plan.fitting else {
-            return Err(damaged("its model has no fitted preprocessing"));
-        };
-        let mut all = RawRows::new(fitting.frame.clone());
+        let mut all = RawRows::new(self.frame()?.clone());
         let (none, mut keys) = (all.none_like(), Vec::new());
-        let weighted = self.plan.max_weight.is_some();
-        let mut weights = weighted.then(Vec::new);
+        let mut weights = self.weighted().then(Vec::new);
         self.pass(
-            |block| {
-                let stored = Stored::of(block, weighted)?;
+            self.leaving,
+            |stored| {
                 let mut rows = none.none_like();
                 rows.extend(stored.bytes).map_err(|error| Stopped(damaged(error)))?;
                 Ok((rows, stored.keys, stored.weights))
@@ -135,33 +131,59 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok((Unprepared { rows: all, weights }, keys))
     }
 
-    /// All of them, which are stored as the numbers that are learnt from. Parts of them are made ready on
-    /// all cores while the next are read.
-    fn encoded(&self) -> Result<Keyed> {
+    /// The preprocessing of these rows, computed from nothing, and the sum of their weights.
+    pub(crate) fn fit(&self) -> Result<(Fitted, f64)> {
+        let Some(fitting) = &self.plan.fitting else { return Err(not_fitted()) };
+        let source = Source { rows: self, frame: self.frame()?, weights: Cell::new(None) };
+        let found = Fitted::fit_to(&source, &fitting.rules)?;
+        Ok((found, source.weights.get().unwrap_or_default()))
+    }
+
+    /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
+    pub(crate) fn prepared(&self, plan: &Plan) -> Result<Keyed> {
+        self.encoded(None, plan)
+    }
+
+    fn encoded(&self, leaving: Option<&Leaving>, plan: &Plan) -> Result<Keyed> {
+        let frame = self.frame()?;
+        let encoder = Encoder::of(plan, Labels::Needed)?;
+        let encode = |rows: &Stored| {
+            let mut prepared = encoder.none()?;
+            rows.check(frame)?;
+            encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
+            Ok(prepared.data)
+        };
+        let none = Keyed { data: encoder.none()?.data, keys: Vec::new() };
+        self.in_parts(leaving, none, encode)
+    }
+
+    /// Appends all of them to `all`, as what `make` makes of parts of them on all cores while the next are
+    /// read.
+    fn in_parts(
+        &self,
+        leaving: Option<&Leaving>,
+        mut all: Keyed,
+        make: impl Fn(&Stored) -> Result<Dataset> + Sync,
+    ) -> Result<Keyed> {
         RowStore::Vault.check(self.plan)?;
-        let (plan, weighted) = (self.plan, self.plan.max_weight.is_some());
-        let mut all = Keyed::none(plan)?;
         let (made, parts) = mpsc::channel();
         rayon::in_place_scope(|scope| {
             let (mut waiting, mut count) = (Stored::default(), 0_usize);
-            let mut make = |rows: Stored| {
-                let (at, made) = (count, made.clone());
+            let mut start = |rows: Stored| {
+                let (at, made, make) = (count, made.clone(), &make);
                 count += 1;
                 // Whoever reads the other end reads it to its end.
-                scope.spawn(move |_| drop(made.send((at, rows.decode(plan)))));
+                scope.spawn(move |_| drop(made.send((at, make(&rows)))));
             };
-            self.pass(
-                |block| Stored::of(block, weighted),
-                |mut part| {
-                    all.keys.append(&mut part.keys);
-                    waiting.append(part);
-                    while waiting.bytes.len() >= PART {
-                        make(waiting.take_front(PART));
-                    }
-                    Ok(())
-                },
-            )?;
-            make(waiting);
+            self.pass(leaving, Ok, |mut part| {
+                all.keys.append(&mut part.keys);
+                waiting.append(part);
+                while waiting.bytes.len() >= PART {
+                    start(waiting.take_front(PART));
+                }
+                Ok(())
+            })?;
+            start(waiting);
             Ok::<_, Error>(())
         })?;
         drop(made);
@@ -171,6 +193,16 @@ impl<'a, 'v> InVault<'a, 'v> {
             all.data.append(part?).map_err(damaged)?;
         }
         Ok(all)
+    }
+
+    /// What raw rows are made of.
+    fn frame(&self) -> Result<&'a Frame> {
+        RowStore::Vault.check(self.plan)?;
+        self.plan.fitting.as_ref().map(|fitting| &fitting.frame).ok_or_else(not_fitted)
+    }
+
+    fn weighted(&self) -> bool {
+        self.plan.max_weight.is_some()
     }
 
     /// The same rows, all read already.
@@ -186,10 +218,11 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Reads every row against its checksum, and no index: none may be one of those that leave.
     fn pass<T: Send>(
         &self,
-        read: impl Fn(RowBlock) -> std::result::Result<T, Stopped> + Sync,
+        leaving: Option<&Leaving>,
+        read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
-        let (leaving, mut missed) = (self.leaving, 0);
+        let (weighted, mut missed) = (self.weighted(), 0);
         let named = |block: &RowBlock| {
             let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
             let mut named = 0;
@@ -200,14 +233,14 @@ impl<'a, 'v> InVault<'a, 'v> {
             counted.map_or_else(|never| match never {}, |()| named)
         };
         let scanned = self.access.vault().scan_blocks(
-            |block| Ok((named(&block), read(block)?)),
+            |block| Ok((named(&block), read(Stored::of(block, weighted)?)?)),
             |(count, part)| {
                 missed += count;
                 take(part)
             },
         );
         scanned.map_err(|Stopped(error)| error)?;
-        self.leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
+        leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
     }
 }
 
@@ -226,7 +259,7 @@ impl Rows for InVault<'_, '_> {
 
     fn read(&self, records: &[RecordId]) -> Result<Keyed> {
         RowStore::Vault.check(self.plan)?;
-        let weighted = self.plan.max_weight.is_some();
+        let weighted = self.weighted();
         let mut read = Stored::default();
         let push = |key: RecordId, row: StoredRecord<'_>| {
             let (bytes, weight) = split_weight(row.features, weighted)?;
@@ -311,8 +344,54 @@ impl Rows for InVault<'_, '_> {
         if self.read.get().is_some() || self.leaving.is_none_or(Leaving::is_empty) {
             return Ok(());
         }
-        self.pass(|_| Ok(()), Ok)
+        self.pass(self.leaving, |_| Ok(()), Ok)
     }
+}
+
+/// The rows of a vault, as preprocessing is fitted to them.
+struct Source<'a, 'b, 'v> {
+    rows: &'a InVault<'b, 'v>,
+    frame: &'a Frame,
+    /// The sum of the records' weights, once there was a pass.
+    weights: Cell<Option<f64>>,
+}
+
+impl RawSource for Source<'_, '_, '_> {
+    type Error = Error;
+
+    fn frame(&self) -> &Frame {
+        self.frame
+    }
+
+    fn records(&self) -> Result<u64> {
+        Ok(self.rows.count()? as u64)
+    }
+
+    /// The first pass also looks for rows that should have left.
+    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
+        let (rows, frame) = (self.rows, self.frame);
+        let leaving = rows.leaving.filter(|_| self.weights.get().is_none());
+        let mut sum = 0.0;
+        rows.pass(
+            leaving,
+            |stored| {
+                stored.check(frame).map_err(Stopped)?;
+                let first = stored.keys.first().map_or(0, |number| number - 1);
+                see(usize::try_from(first).unwrap_or(0), &stored.bytes);
+                Ok(stored.weights)
+            },
+            |weights| {
+                weights.iter().for_each(|weight| sum += weight);
+                Ok(())
+            },
+        )?;
+        self.weights.set(Some(sum));
+        Ok(())
+    }
+}
+
+fn not_fitted() -> Error {
+    damaged("its model has no fitted preprocessing")
 }
 
 /// Rows as they are stored, apart from who they are.
@@ -359,6 +438,16 @@ impl Stored {
         let front = |values: &mut Vec<f64>| values.drain(..rows.min(values.len())).collect();
         let (targets, weights) = (front(&mut self.targets), front(&mut self.weights));
         Self { bytes, keys: Vec::new(), targets, weights }
+    }
+
+    /// That they are raw rows of a frame.
+    fn check(&self, frame: &Frame) -> Result<()> {
+        self.bytes.iter().try_for_each(|row| frame.check_row(row)).map_err(damaged)
+    }
+
+    /// One for each row; none where records have no weights.
+    fn weights(&self) -> Option<&[f64]> {
+        (!self.weights.is_empty()).then_some(&self.weights)
     }
 
     /// The numbers that are learnt from, which these rows are stored as.

@@ -23,7 +23,7 @@ use crate::notice::{Notice, NoticeCode, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
-use crate::rows::{Access, CHUNK, InVault, Keyed, Labels, Rows};
+use crate::rows::{Access, CHUNK, InVault, Keyed, Rows};
 use crate::store::{Current, kept};
 
 /// What a request does to the rows, already done in the transaction, and what else its certificate
@@ -243,8 +243,8 @@ fn refitted(
     context.rows.check(&current.plan)?;
     let access = Access::Reading(transaction);
     let stored = InVault::of(access, &current.plan, &effect.leaving);
-    let (raw, keys) = stored.unprepared()?;
-    let plan = current.plan.refitted(&raw).map_err(|error| match error.code() {
+    let (found, weights) = stored.fit()?;
+    let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
             Code::Classes,
             "a classifier needs at least 2 classes, and the records that remain have fewer",
@@ -255,8 +255,8 @@ fn refitted(
         }),
         _ => error,
     })?;
-    let data = raw.prepare(&plan, Labels::Needed)?.data;
-    Ok((Some(plan), Some(Keyed { keys, data })))
+    let rows = stored.prepared(&plan)?;
+    Ok((Some(plan), Some(rows)))
 }
 
 /// Remembers what the request deleted, by the entry at `index`.

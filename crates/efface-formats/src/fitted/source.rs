@@ -1,0 +1,104 @@
+//! Rows that preprocessing is fitted to, wherever they are.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::frame::Frame;
+use super::rows::RawRows;
+use crate::error::FitFault;
+use crate::row_bytes::RowBytes;
+
+/// Rows of a part at least.
+const PART: usize = 4096;
+/// Threads at most.
+const THREADS: usize = 16;
+
+/// Raw rows that can be passed over several times, so that they need not be held in memory together.
+pub trait RawSource {
+    /// Why a pass ended early.
+    type Error: From<FitFault>;
+
+    /// What the rows are made of.
+    fn frame(&self) -> &Frame;
+
+    /// How many rows each pass shows.
+    ///
+    /// # Errors
+    /// Where that is not known.
+    fn records(&self) -> Result<u64, Self::Error>;
+
+    /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each
+    /// block the number of its first row, by which faults name theirs. All rows are of the frame.
+    ///
+    /// # Errors
+    /// Rows that cannot be read.
+    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<(), Self::Error>;
+}
+
+/// Rows in memory, passed over on at most so many threads.
+pub(super) struct InThreads<'a> {
+    pub(super) rows: &'a RawRows,
+    pub(super) threads: NonZero<usize>,
+}
+
+impl RawSource for InThreads<'_> {
+    type Error = FitFault;
+
+    fn frame(&self) -> &Frame {
+        self.rows.frame()
+    }
+
+    fn records(&self) -> Result<u64, FitFault> {
+        Ok(self.rows.len() as u64)
+    }
+
+    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<(), FitFault> {
+        let rows = self.rows.len();
+        let parts = self.threads.get().min(THREADS).min(rows / PART).max(1);
+        let limit = |part: usize| rows / parts * part + (rows % parts).min(part);
+        let show = |range: Range<usize>| see(range.start, &self.rows.slice(range));
+        thread::scope(|scope| {
+            for part in 1..parts {
+                scope.spawn(move || show(limit(part)..limit(part + 1)));
+            }
+            show(0..limit(1));
+        });
+        Ok(())
+    }
+}
+
+/// What threads found in a pass: each sums into one of its own, so the order of rows must have no part in
+/// what is made of all. At least one; the fault of the first block that has one.
+pub(super) fn fold<S: RawSource, A: Send>(
+    source: &S,
+    make: impl Fn() -> A + Sync,
+    see: impl Fn(&mut A, usize, &RowBytes) -> Result<(), FitFault> + Sync,
+) -> Result<Vec<A>, S::Error> {
+    let idle = Mutex::new(Vec::new());
+    let fault: Mutex<Option<(usize, FitFault)>> = Mutex::new(None);
+    source.pass(&|first, rows| {
+        let taken = lock(&idle).pop();
+        let mut own = taken.unwrap_or_else(&make);
+        if let Err(found) = see(&mut own, first, rows) {
+            let mut fault = lock(&fault);
+            if fault.as_ref().is_none_or(|(at, _)| first < *at) {
+                *fault = Some((first, found));
+            }
+        }
+        lock(&idle).push(own);
+    })?;
+    if let Some((_, found)) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(found.into());
+    }
+    let mut found = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if found.is_empty() {
+        found.push(make());
+    }
+    Ok(found)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
