@@ -1,5 +1,7 @@
 //! The row map: a bound on the length of every stored row, computed from that row alone.
 
+use pulp::Arch;
+
 use crate::error::RowFault;
 
 /// What is done with a row whose length is not the bound.
@@ -80,6 +82,11 @@ impl RowMap {
 /// A sum of `len` squares in any order is off by a relative `len * 2^-53` at most, what [`row_norm`] adds
 /// included by `len * 2^-51`.
 fn is_well_within(values: &[f32], bound: f64) -> bool {
+    Arch::new().dispatch(|| is_sum_well_within(values, bound))
+}
+
+#[inline(always)]
+fn is_sum_well_within(values: &[f32], bound: f64) -> bool {
     const LANES: usize = 8;
     let square = |value: f32| f64::from(value) * f64::from(value);
     let (chunks, tail) = values.as_chunks::<LANES>();

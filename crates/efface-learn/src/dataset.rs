@@ -1,6 +1,7 @@
 //! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
 use efface_matrix::{Matrix, PushError, RemoveError, Row};
+use pulp::Arch;
 use zeroize::Zeroize;
 
 use crate::outward;
@@ -305,10 +306,16 @@ fn make_room(values: &mut Vec<f64>, more: usize) {
 /// The norm of a row, not below the exact one and the least such float but for errors of about
 /// d 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
+    // The same additions in registers of any width.
+    Arch::new().dispatch(|| norm_of(row.values()))
+}
+
+#[inline(always)]
+fn norm_of(values: &[f32]) -> f64 {
     // Squares of 32-bit floats are exact in 64 bits; their sums are kept as unevaluated pairs, in
     // lanes that do not wait for each other.
     let (mut high, mut low) = ([0.0_f64; LANES], [0.0_f64; LANES]);
-    let (chunks, tail) = row.values().as_chunks::<LANES>();
+    let (chunks, tail) = values.as_chunks::<LANES>();
     let mut last = [0.0_f32; LANES];
     last[..tail.len()].copy_from_slice(tail);
     for chunk in chunks.iter().chain([&last]) {

@@ -4,11 +4,14 @@ use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use rayon::Yield;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{self, Receiver, RecvError};
 
-/// Blocks that are read before the next are checked, and the bytes after which there are enough.
-const WINDOW: usize = 32;
+/// Blocks that are read ahead of the first that is still worked on, and the bytes after which there are
+/// enough.
+const WINDOW: usize = 64;
 pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
 /// Most numbers that a block may have.
@@ -143,8 +146,8 @@ impl Vault {
         }
     }
 
-    /// Reads every block in the order of numbers, some megabytes at a time, and has `work` done on each by
-    /// all cores while the next are read and what came out of the last is taken, in order.
+    /// Reads every block in the order of numbers, and has `work` done on each by all cores while the next
+    /// are read and what came out of earlier ones is taken, in order. Few blocks are in memory at a time.
     pub(crate) fn each_block<T: Send, E: From<ReadError>>(
         &self,
         work: impl Fn(Stored) -> T + Sync,
@@ -154,34 +157,41 @@ impl Vault {
         let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let mut window = || -> Result<Vec<Columns>, ReadError> {
-            let (mut window, mut bytes) = (Vec::with_capacity(WINDOW), 0);
-            while window.len() < WINDOW
-                && bytes < WINDOW_BYTES
-                && let Some(row) = rows.next()?
-            {
-                let columns = Columns::read(row)?;
-                bytes += columns.head.len() + columns.features.len();
-                window.push(columns);
-            }
-            Ok(window)
+        let mut read = || match rows.next() {
+            Ok(row) => row.map(Columns::read).transpose().map_err(ReadError::from),
+            Err(error) => Err(ReadError::from(error)),
         };
-        let mut ready = window().map_err(E::from)?;
-        let mut done = Vec::new();
-        while !ready.is_empty() || !done.is_empty() {
-            let (earlier, now) = (std::mem::take(&mut done), std::mem::take(&mut ready));
-            let (taken, next) = rayon::in_place_scope(|scope| {
-                scope.spawn(|_| {
-                    let checked = now.into_par_iter().map(|columns| work(columns.parse(size)));
-                    checked.collect_into_vec(&mut done);
-                });
-                let next = window();
-                (earlier.into_iter().try_for_each(&mut take), next)
-            });
-            taken?;
-            ready = next.map_err(E::from)?;
-        }
-        Ok(())
+        let (send, done) = mpsc::channel();
+        rayon::in_place_scope(|scope| {
+            // Bytes of the blocks that are worked on; what came out too early.
+            let mut under_way: VecDeque<usize> = VecDeque::new();
+            let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
+            loop {
+                while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
+                    let Some(columns) = read().map_err(E::from)? else { break };
+                    let length = columns.head.len() + columns.features.len();
+                    under_way.push_back(length);
+                    bytes += length;
+                    let (at, send, work) = (begun, send.clone(), &work);
+                    begun += 1;
+                    scope.spawn(move |_| {
+                        let made = AssertUnwindSafe(|| work(columns.parse(size)));
+                        // Nobody listens any more once the scan has failed.
+                        drop(send.send((at, catch_unwind(made))));
+                    });
+                }
+                let Some(length) = under_way.pop_front() else { return Ok(()) };
+                let next = begun - under_way.len() as u64 - 1;
+                while !early.contains_key(&next) {
+                    let (at, made) = wait(&done).map_err(|error| {
+                        E::from(ReadError::from(StoreFault::Other(error.to_string())))
+                    })?;
+                    early.insert(at, made.unwrap_or_else(|panic| resume_unwind(panic)));
+                }
+                bytes -= length;
+                early.remove(&next).map_or(Ok(()), &mut take)?;
+            }
+        })
     }
 
     /// Reads every block in the order of numbers. `read` makes something of each, on any core and in
@@ -321,6 +331,20 @@ enum Interrupted {
 impl From<ReadError> for Interrupted {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
+    }
+}
+
+/// What is sent next. A thread of the pool helps with the work meanwhile, as nobody else may.
+fn wait<T>(sent: &Receiver<T>) -> Result<T, RecvError> {
+    loop {
+        if let Ok(next) = sent.try_recv() {
+            return Ok(next);
+        }
+        match rayon::yield_now() {
+            None => return sent.recv(),
+            Some(Yield::Idle) => std::thread::yield_now(),
+            Some(Yield::Executed) => {}
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
+
 use super::code::{Code, CodeForm, Plan};
 use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
@@ -49,10 +51,12 @@ impl Fitted {
             reader.skip_target()?;
             let numbers = reader.dense(means.len() as u32)?;
             let (out, indicators) = out.split_at_mut(means.len());
-            let moments = means.iter().zip(inverses);
-            for ((out, bytes), (mean, inverse)) in out.iter_mut().zip(numbers).zip(moments) {
-                *out = standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse);
-            }
+            Arch::new().dispatch(|| {
+                let moments = means.iter().zip(inverses);
+                for ((out, bytes), (mean, inverse)) in out.iter_mut().zip(numbers).zip(moments) {
+                    *out = standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse);
+                }
+            });
             for (indicator, at) in indicators.iter_mut().zip(missing) {
                 let bytes = numbers.get(*at as usize).copied().unwrap_or_default();
                 *indicator = f32::from(u8::from(f32::from_le_bytes(bytes).is_nan()));
@@ -196,7 +200,7 @@ impl Fitted {
 }
 
 /// The number less the mean, in units of the scale; 0 for NaN.
-#[inline]
+#[inline(always)]
 fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
     let largest = f64::from(f32::MAX);
     let scaled = ((value - mean) * inverse).clamp(-largest, largest);

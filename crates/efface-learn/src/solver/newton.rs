@@ -58,11 +58,11 @@ fn passes_left(from: &Point, to: &Point, target: f64) -> f64 {
     if shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }
 }
 
-/// Passes that a new Hessian is worth. Half of its usual price, since it saves some of those that would
-/// follow it, too.
+/// Passes that a new Hessian is worth: less than its usual price, since it saves some of those that would
+/// follow it, too; and a few for the smallest, as each step makes those after it better.
 fn worth(run: &Run<'_, '_>) -> f64 {
     let parameters = run.objective.constants().parameters();
-    (0.5 * hessian_in_passes(parameters)).max(5.0)
+    (0.75 * hessian_in_passes(parameters)).max(6.0)
 }
 
 fn build(run: &mut Run<'_, '_>, point: &Point) -> Result<Option<Factor>, SolveError> {

@@ -102,7 +102,7 @@ impl<'a, 'v> InVault<'a, 'v> {
                 let plan = self.plan;
                 self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))?
             }
-            Some(_) => self.encoded(self.leaving, self.plan)?,
+            Some(_) => self.encoded(self.leaving, self.plan, Some(self.frame()?))?,
         };
         Ok(self.read.get_or_init(|| read))
     }
@@ -141,15 +141,20 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
     pub(crate) fn prepared(&self, plan: &Plan) -> Result<Keyed> {
-        self.encoded(None, plan)
+        // That pass has looked for what should have left, and at the form of each row.
+        self.encoded(None, plan, None)
     }
 
-    fn encoded(&self, leaving: Option<&Leaving>, plan: &Plan) -> Result<Keyed> {
-        let frame = self.frame()?;
+    fn encoded(
+        &self,
+        leaving: Option<&Leaving>,
+        plan: &Plan,
+        frame: Option<&Frame>,
+    ) -> Result<Keyed> {
         let encoder = Encoder::of(plan, Labels::Needed)?;
         let encode = |rows: &Stored| {
             let mut prepared = encoder.none()?;
-            rows.check(frame)?;
+            frame.map_or(Ok(()), |frame| rows.check(frame))?;
             encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
             Ok(prepared.data)
         };
