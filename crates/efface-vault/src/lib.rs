@@ -87,7 +87,7 @@ mod unlock;
 mod vault;
 mod wipe;
 
-pub use block::{RowBlock, rows_per_block};
+pub use block::{RowBlock, RowSpan, rows_per_block};
 pub use copy::{Copied, Existing};
 pub use creation::{CreateError, Creation};
 pub use damage::Survey;

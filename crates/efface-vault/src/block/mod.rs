@@ -68,6 +68,17 @@ pub struct RowBlock {
     layout: Layout,
 }
 
+/// A row of a block, apart from its names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSpan {
+    /// Its number.
+    pub number: RecordId,
+    /// Where its features lie in those of the block.
+    pub features: Range<usize>,
+    /// Its target.
+    pub target: f64,
+}
+
 /// A row of a block, its id as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
@@ -234,14 +245,14 @@ impl RowBlock {
         self.layout.entry(&self.head, &self.features, slot)
     }
 
-    /// The features of all rows, and of each row that is present, in the order of their numbers, its
-    /// number, where its features lie in these, and its target.
+    /// The features of all rows, and where those of each row that is present lie in them, in the order of
+    /// their numbers.
     #[must_use]
-    pub fn into_contents(self) -> (Vec<u8>, Vec<(RecordId, Range<usize>, f64)>) {
+    pub fn into_contents(self) -> (Vec<u8>, Vec<RowSpan>) {
         let content = |slot: usize| {
-            let span = self.layout.span(&self.head, slot..slot + 1)?;
-            let number = RecordId::new(self.first + slot as i64);
-            Some((number, span, self.layout.target(&self.head, slot)?))
+            let features = self.layout.span(&self.head, slot..slot + 1)?;
+            let target = self.layout.target(&self.head, slot)?;
+            Some(RowSpan { number: RecordId::new(self.first + slot as i64), features, target })
         };
         let rows = self.present().filter_map(content).collect();
         (self.features, rows)

@@ -152,8 +152,9 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     // Bits, targets, and a checksum per eight rows and one of all; the rest does not grow with the rows.
     assert_eq!(head.len(), 64 / 8 + 64 * 8 + (64 / 8 + 1) * 16 + 48);
     let (features, contents) = block.into_contents();
-    let (number, span, target) = contents[5].clone();
-    assert_eq!((number, &features[span], target), (RecordId::new(70), &[5; 40][..], 1.0));
+    let row = contents[5].clone();
+    assert_eq!((row.number, row.target), (RecordId::new(70), 1.0));
+    assert_eq!(features[row.features], [5; 40]);
     assert_eq!(contents.len(), 64);
     let mut gap = rows;
     gap[3] = None;

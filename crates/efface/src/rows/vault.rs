@@ -8,7 +8,7 @@ use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
 use efface_learn::Dataset;
 use efface_matrix::Row;
 use efface_vault::{
-    IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
+    IdLookup, Identity, RecordId, RowBlock, RowSpan, StoredRecord, Transaction, Vault, WriteError,
 };
 
 use super::prepared::{Encoder, PART};
@@ -416,10 +416,10 @@ impl Stored {
         let (bytes, rows) = block.into_contents();
         let mut stored = Self::default();
         let mut spans = Vec::with_capacity(rows.len());
-        for (number, span, target) in rows {
-            let row = bytes.get(span.clone()).unwrap_or_default();
-            let (row, weight) = split_weight(row, weighted)?;
-            spans.push(span.start..span.start + row.len());
+        for RowSpan { number, features, target } in rows {
+            let start = features.start;
+            let (row, weight) = split_weight(bytes.get(features).unwrap_or_default(), weighted)?;
+            spans.push(start..start + row.len());
             stored.keys.push(number.get());
             stored.targets.push(target);
             if weighted {
