@@ -39,8 +39,9 @@ fn main() -> ExitCode {
         say(&format!(
             "{ROWS} x {COLUMNS} standard normal features as f32 and an intercept: {} MB as a \
              matrix in memory. Labels follow a random hyperplane with noise. Made in {seconds:.1} \
-             s. All settings are the defaults, with declared preprocessing (rows clipped to norm 1, lambda 1e-3) and \
-             with fitted (standardised anew by each request, lambda 1/n). Each line is a process of its own.\n",
+             s. All settings are the defaults, with declared preprocessing (rows clipped to norm 1, lambda 1e-3; \
+             once more with lambda 1/n) and with fitted (standardised anew by each request, lambda \
+             1/n). Each line is a process of its own.\n",
             matrix / 1_000_000
         ))?;
         let mut table = Table::new(&[
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
             "over the matrix",
             "work",
         ]);
-        for preprocess in ["declared", "fitted"] {
+        for preprocess in ["declared", "declared, 1/n", "fitted"] {
             for step in ["train", "open", "scan", "delete 1", "delete 1", "delete 1000", "examine"]
             {
                 let out = Command::new(std::env::current_exe()?)
@@ -78,11 +79,16 @@ fn main() -> ExitCode {
 
 /// One step in this process; its line of the table with the peak in bytes.
 fn one(preprocess: &str, step: &str, folder: &Path) -> Result<String, Failure> {
-    let path = folder.join(format!("{preprocess}.efface"));
+    let path = folder.join(format!("{}.efface", preprocess.replace("/", " of ")));
     let keyring = Shop::keys_of(folder)?;
     let cells = match step {
         "train" => {
-            let settings = Settings { preprocess: Some(preprocess.into()), ..Settings::default() };
+            let (kind, lambda) = match preprocess.split_once(", ") {
+                Some((kind, _)) => (kind, Some(1.0 / ROWS as f64)),
+                None => (preprocess, None),
+            };
+            let settings =
+                Settings { preprocess: Some(kind.into()), lambda, ..Settings::default() };
             let run = observed(&keyring, |around| {
                 efface::train(&source(folder), settings, &path, around)
             })?;
