@@ -34,9 +34,8 @@ fn main() -> ExitCode {
         let shop = Shop::open()?;
         say(&format!(
             "Medians of {TIMES} trainings and of a deletion of one record after each, the kinds in \
-             turn; in brackets the times over declared preprocessing at its default lambda, 1e-3, \
-             and at 1/n, the lambda of fitted preprocessing. Declared: Adult by its schema, pixels \
-             divided by 255, rows clipped.\n"
+             turn. Declared: Adult by its schema, pixels divided by 255, rows clipped, lambda 1e-3 \
+             by default; fitted preprocessing has lambda 1/n.\n"
         ))?;
         let mut table = Table::new(&[
             "table",
