@@ -1,4 +1,4 @@
-//! Random events and honest certificates of them.
+//! Random events and honest certificates of them; long because every kind of event is drawn here.
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
