@@ -209,6 +209,7 @@ impl<'a> Delivery<'a> {
             rows_read: self.position,
             rows_kept: self.kept,
             rows_left_out: self.left_out,
+            index_left_out: false,
             classes: self.labels.and_then(Labels::table),
             width: schema.width(),
             targets: Vec::new(),

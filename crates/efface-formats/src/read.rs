@@ -103,7 +103,9 @@ fn dispatch(
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
             let mut csv = CsvTable::open(&file, stream, schema, options, source.budget())?;
-            table::deliver(&mut csv, format, delivery)
+            let index_left_out = csv.leaves_out_index();
+            let summary = table::deliver(&mut csv, format, delivery)?;
+            Ok(Summary { index_left_out, ..summary })
         }
         (Format::Libsvm, Opened::Stream(_, stream)) => sparse_lines(&mut source, stream, delivery),
         (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),

@@ -16,6 +16,8 @@ pub struct Summary {
     pub rows_kept: u64,
     /// Rows of other classes than the given ones.
     pub rows_left_out: u64,
+    /// Whether the first column of a CSV file was left out, since the header gives it no name.
+    pub index_left_out: bool,
     /// Classification: the classes. `None` for regression and where labels are not read.
     pub classes: Option<ClassTable>,
     /// The names of the labels, where a regression has several; else none.

@@ -38,7 +38,7 @@ mod _engine {
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]
-    use super::planning::{fits_preprocessing, plan, plan_page, suggest};
+    use super::planning::{asks_for_declared, fits_preprocessing, plan, plan_page, suggest};
     #[pymodule_export]
     use super::reading::{
         bounds, certificate, doctor, entries, margins, parameter, plan_of, report, show, status,

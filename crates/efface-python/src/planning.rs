@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use efface::planner::{About, Advice, Machine, Sizes, Workload};
-use efface::{Code, Error, Settings, Source};
+use efface::{Code, Error, Settings, Source, in_words};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -93,6 +93,15 @@ pub(crate) fn suggest(
         })
         .to_string())
     })
+}
+
+/// The setting, in Python's words, for which a model with these settings, as JSON, takes columns as numbers
+/// though their rows could be raw; none where no setting asks for that.
+#[pyfunction]
+pub(crate) fn asks_for_declared(settings: &str) -> PyResult<Option<String>> {
+    let settings: Settings = serde_json::from_str(settings)
+        .map_err(|error| raised(&Error::input(Code::Settings, error.to_string())))?;
+    Ok(settings.asks_for_declared().map(|asked| in_words(&asked, &PARAMETERS)))
 }
 
 /// Whether a model with these settings, as JSON, fits its preprocessing to the records, where these are

@@ -329,6 +329,9 @@ pub struct Evaluation {
     /// The errors of each of several targets, in the order of training; else empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetErrors>,
+    /// What to know of the rows: texts in columns of numbers and dates that count as missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
 }
 
 /// The errors of one of several targets on a table, in its units.

@@ -110,6 +110,7 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         mean_rmse: None,
         mae: None,
         targets: Vec::new(),
+        notices: strays(&plan, &table)?,
     };
     if known == 0 && unknown > 0 {
         (evaluation.accuracy, evaluation.majority) = (Some(0.0), Some(0.0));

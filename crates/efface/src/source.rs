@@ -165,7 +165,9 @@ impl Source<'_> {
             // Whether they are classes is seen once all are read.
             limits.classes = u32::MAX;
         }
-        Ok(ReadOptions { task, row_map, frame, limits, ..own })
+        let raw = self.is_raw() && !choices.fitted;
+        let numbers_for = choices.settings.asks_for_declared().filter(|_| raw);
+        Ok(ReadOptions { task, row_map, frame, limits, numbers_for, ..own })
     }
 
     /// How to read a table for a model that exists: as its plan says.

@@ -43,6 +43,8 @@ pub(crate) struct Table {
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,
     pub(crate) left_out: u64,
+    /// Whether a first column without a name was left out.
+    pub(crate) index_left_out: bool,
 }
 
 impl Table {
@@ -177,6 +179,7 @@ pub(crate) fn read_table(
         private: summary.private,
         read: summary.rows_read,
         left_out: summary.rows_left_out,
+        index_left_out: summary.index_left_out,
     })
 }
 

@@ -12,7 +12,9 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, run, stated};
-use crate::notice::{Clipped, Sizes, ids_learnt, left_out, of_clipped, of_columns, of_plan};
+use crate::notice::{
+    Clipped, Sizes, ids_learnt, index_left_out, left_out, of_clipped, of_columns, of_plan,
+};
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan};
 use crate::planner::Chosen;
@@ -156,6 +158,7 @@ impl First<'_> {
                 (facts, plan)
             }
         };
+        let index = index_left_out(table.index_left_out);
         table.prepare(&plan, Labels::Needed)?;
         plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
@@ -174,7 +177,7 @@ impl First<'_> {
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        served.notices.extend([chosen, ids, left_out(table.left_out)].into_iter().flatten());
+        served.notices.extend([chosen, index, ids, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
     }
 

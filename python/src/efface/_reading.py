@@ -93,7 +93,7 @@ class Reading:
             x: Any = Framed(columns_of(given, names), rows_of(given))
             check_consistent_length(x, y)
         else:
-            with _rows.words_named(given):
+            with _rows.words_named(given, self._asks_for_declared):
                 x, y = validate_data(
                     self,
                     given,
@@ -120,6 +120,14 @@ class Reading:
         raw = not (declared or started)
         return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
 
+    def _asks_for_declared(self) -> str | None:
+        """The setting that keeps `fit` from fitting preprocessing to the records; None without one."""
+        for name in ("target_range", "start"):
+            holder = self if name == "target_range" else self.__dict__.get("mechanism")
+            if getattr(holder, name, None) is not None:
+                return f"`{name}`"
+        return _engine.asks_for_declared(to_json(settings_of(self)))
+
     def _check_targets(self, y: Any) -> Any:
         """Targets beside a frame, as scikit-learn checks those beside an array."""
         if y is None:
@@ -145,7 +153,7 @@ class Reading:
             check_names(x)
             validate_data(self, x, reset=False, skip_check_array=True)
             return self._published.margins(x)
-        with _rows.words_named(x):
+        with _rows.words_named(x, self._asks_for_declared):
             x = validate_data(
                 self,
                 x,

@@ -32,13 +32,15 @@ def as_table(x: Any) -> Any:
 
 
 @contextmanager
-def words_named(x: Any) -> Iterator[None]:
+def words_named(x: Any, asked: Callable[[], str | None]) -> Iterator[None]:
     """Where scikit-learn finds a word in a data frame, say in which column, and what to do.
 
     Parameters
     ----------
     x : table
         As it was given.
+    asked : callable
+        The setting that asks for declared preprocessing; None where none does.
     """
     try:
         yield
@@ -49,13 +51,19 @@ def words_named(x: Any) -> Iterator[None]:
         name = next((name for name in x.columns if _holds_words(x[name])), None)
         if name is None:
             raise
+        setting = asked()
+        fitted = (
+            'use `preprocess="fitted"`, which encodes words'
+            if setting is None
+            else f"leave out {setting}, which goes with declared preprocessing: without it "
+            "preprocessing is fitted to the records and encodes words"
+        )
         raise InputError(
             f"{error}; column `{name}` holds words",
             code="data",
             hint=f'if it names records or people, say `ids="{name}"` or `subjects="{name}"`; as a '
-            "feature, "
-            'use `preprocess="fitted"`, which encodes words, encode it with '
-            "`OneHotEncoder(categories=...)` in a pipeline, or leave it out",
+            f"feature, {fitted}; or encode it with `OneHotEncoder(categories=...)` in a pipeline, or "
+            "leave it out",
         ) from None
 
 

@@ -327,3 +327,61 @@ fn malformed_files_of_every_format() {
         assert!(!w.path("m.efface").exists(), "{ran:#?}");
     }
 }
+
+/// What made columns be taken as numbers is named, and not only what is no number.
+#[test]
+fn the_setting_that_asks_for_declared_preprocessing_is_named() {
+    let w = Workshop::new();
+    let rows: String =
+        (0..40).map(|at| format!("{at},{},{}\n", ["a", "b"][at % 2], at % 2)).collect();
+    w.write("raw.csv", format!("age,work,y\n{rows}"));
+    w.write("gaps.csv", "age,y\n1,a\n,b\n3,a\n");
+    for (line, named) in [
+        (
+            "train raw.csv --label y --capacity 100",
+            "leave out `--capacity`, which goes with declared",
+        ),
+        ("train raw.csv --label y --state secret --releases 3", "leave out `--state secret`"),
+        ("train raw.csv --label y --mechanism noisy-gd", "leave out `--mechanism noisy-gd`"),
+        ("train raw.csv --label y --preprocess declared", "leave out `--preprocess declared`"),
+        ("train gaps.csv --label y --row-norm 2", "leave out `--row-norm`"),
+        ("plan raw.csv --label y --row-map unit", "leave out `--row-map`"),
+    ] {
+        w.efface(line).fails(2, &[named, "takes words, dates and missing values"]);
+    }
+    // Without such a setting there is nothing to leave out, and nothing is refused.
+    w.efface("train raw.csv --label y").done();
+    let other = w.efface("train missing.csv --label y --capacity 100").fails(2, &["missing.csv"]);
+    assert!(!other.stderr.contains("leave out"), "{}", other.stderr);
+}
+
+/// A row index, as data frames write it, is left out whatever it holds, and said to be.
+#[test]
+fn a_first_column_without_a_name_is_left_out() {
+    let w = Workshop::new();
+    let rows = |count: usize, name: fn(usize) -> &'static str| -> String {
+        let row = |at| format!("{}{},{}\n", name(at), at % 7, ["no", "yes"][at % 7 / 4]);
+        (0..count).map(row).collect()
+    };
+    w.write("index.csv", format!(",age,y\n{}", rows(40, |at| ["0,", "1,", "2,"][at % 3])));
+    w.write("more.csv", format!("\"\",age,y\n{}", rows(8, |at| ["a,", "b,", ","][at % 3])));
+    w.write("bare.csv", format!("age,y\n{}", rows(40, |_| "")));
+    let told = "the first column has no name in the header";
+    for (model, more) in [("fitted", ""), ("declared", "--preprocess declared --row-norm 8")] {
+        let trained =
+            w.efface(&format!("train index.csv --label y {more} -o {model}.efface")).done();
+        let said = format!("{}{}", trained.stdout, trained.stderr);
+        assert!(said.contains(told) && said.contains("column 1\"`"), "{said}");
+        let bare =
+            w.efface(&format!("train bare.csv --label y {more} -o bare-{model}.efface")).done();
+        assert!(!format!("{}{}", bare.stdout, bare.stderr).contains(told));
+        w.efface(&format!("add {model}.efface more.csv")).done();
+        let predicted = w.efface(&format!("predict {model}.efface more.csv")).done().stdout;
+        assert_eq!(predicted.lines().count(), 9);
+        w.efface(&format!("predict {model}.efface bare.csv")).done();
+    }
+    let plan = w.efface("plan index.csv --label y").done().stdout;
+    assert!(plan.contains(told), "{plan}");
+    w.write("two.csv", "age,,y\n1,2,no\n2,3,yes\n");
+    w.efface("train two.csv --label y").fails(2, &["column 2 of the header has no name"]);
+}

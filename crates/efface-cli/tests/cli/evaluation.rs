@@ -72,3 +72,17 @@ fn texts_among_numbers_to_predict_are_counted_on_standard_error() {
     w.write("plain.csv", "size\n3\n4\n");
     assert_eq!(w.efface("predict m.efface plain.csv").done().stderr, "");
 }
+
+#[test]
+fn texts_among_numbers_are_told() {
+    let w = Workshop::new();
+    let rows: String = (0..60).map(|at| format!("{at},{}\n", ["no", "yes"][at / 30])).collect();
+    w.write("data.csv", format!("age,y\n{rows}"));
+    w.efface("train data.csv --label y -o m.efface").done();
+    assert!(!w.efface("evaluate m.efface data.csv").done().stderr.contains("count as missing"));
+    w.write("odd.csv", "age,y\nabout 40,yes\n12,no\n");
+    let odd = w.efface("evaluate m.efface odd.csv").done();
+    assert!(odd.stderr.contains("1 row has a text in the column `age`"), "{}", odd.stderr);
+    let json = w.efface("evaluate m.efface odd.csv --json").done().json();
+    assert_eq!(json["notices"][0]["code"], "texts-missing");
+}

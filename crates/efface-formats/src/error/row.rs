@@ -2,6 +2,22 @@
 
 use std::fmt;
 
+impl CellFault {
+    /// The fault of a cell that no schema explains, with the setting that keeps rows from being raw.
+    pub(crate) fn of_numbers_for(self, setting: Option<&String>) -> Self {
+        match (&self, setting) {
+            (
+                Self::WordWithoutSchema { .. }
+                | Self::Notation { .. }
+                | Self::InfiniteWithoutSchema { .. }
+                | Self::MissingWithoutSchema { .. },
+                Some(setting),
+            ) => Self::NumbersFor { setting: setting.clone(), fault: Box::new(self) },
+            _ => self,
+        }
+    }
+}
+
 /// A value that a column's declaration does not allow.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +67,17 @@ pub enum CellFault {
         value: String,
         /// The file as the user named it.
         file: String,
+    },
+    /// The same, where a setting keeps rows from being raw.
+    #[error(
+        "{fault}; or leave out {setting}, which goes with declared preprocessing: without it \
+         preprocessing is fitted to the records and takes words, dates and missing values"
+    )]
+    NumbersFor {
+        /// What is wrong with the cell.
+        fault: Box<CellFault>,
+        /// The setting, in words.
+        setting: String,
     },
     /// A column declared numeric holds a word.
     #[error("`{value}` is not a number, but the column is numeric in the schema")]

@@ -64,7 +64,8 @@ pub(crate) fn deliver(
         for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
             rule.encode(table.cell(at), &mut row).map_err(|fault| {
                 let place = Place::new(file, spot).column(rule.name());
-                ReadError::at(place, plan.explain(file, rule.name(), fault))
+                let fault = plan.explain(file, rule.name(), fault);
+                ReadError::at(place, fault.of_numbers_for(delivery.options.numbers_for.as_ref()))
             })?;
         }
         let keys = Keys {

@@ -144,8 +144,8 @@ fn ragged_rows() {
 
 #[test]
 fn unnamed_column() {
-    let message = error(",a,y\n0,1,n\n");
-    assert!(message.starts_with("data.csv, line 1: column 1 of the header has no name"));
+    let message = error("a,,y\n0,1,n\n");
+    assert!(message.starts_with("data.csv, line 1: column 2 of the header has no name"));
 }
 
 #[test]
@@ -183,9 +183,22 @@ fn name_twice() {
 /// A table as pandas writes it, with its row index, or with a delimiter at the end of each line.
 #[test]
 fn columns_without_a_name() {
-    let message = error(",a,y\n0,1,yes\n1,2,no\n");
-    assert!(message.contains("line 1: column 1 of the header has no name"), "{message}");
-    assert!(message.contains("`§ignore column 1`, or say `§id column 1`"), "{message}");
+    let table = b",a,y\n0,1,yes\n1,2,no\n";
+    let (rows, summary) = collect(Format::Csv, table, &plain()).unwrap();
+    assert!(summary.index_left_out && summary.schema.columns().len() == 2);
+    assert_eq!((rows.names, rows.rows), (vec!["a".into()], vec![vec![1.0], vec![2.0]]));
+    // Whatever it holds: no record decides what is left out.
+    let words = csv("\"\",a,y\nnorth,1,yes\n,2,no\n");
+    assert_eq!(words.rows, [[1.0], [2.0]]);
+    let short = error(",a,y\n1,yes\n");
+    assert!(short.contains("the row has 2 fields, but the header has 3"), "{short}");
+    let second = error(",,a,y\n0,0,1,yes\n");
+    assert!(second.contains("`§ignore column 2`, or say `§id column 2`"), "{second}");
+    let last = error("a,y,\n1,yes,\n");
+    assert!(last.contains("line 1: column 3 of the header has no name"), "{last}");
+    let id = ReadOptions { id: Some("column 1".into()), ..plain() };
+    let (rows, summary) = collect(Format::Csv, table, &id).unwrap();
+    assert!(rows.ids == ["0", "1"] && !summary.index_left_out);
     let ignore = ReadOptions { ignore: vec!["column 1".into()], ..plain() };
     let rows = collect(Format::Csv, b",a,y\n0,1,yes\n1,2,no\n", &ignore).unwrap().0;
     assert_eq!(rows.rows, [[1.0], [2.0]]);

@@ -12,7 +12,8 @@ use serde::Serialize;
 pub(crate) use of_names::ids_learnt;
 pub(crate) use of_plan::{Sizes, of_plan};
 pub(crate) use of_rows::{
-    Clipped, as_regression, constant, few_records, left_out, of_clipped, of_columns, strays_in_rows,
+    Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
+    of_columns, strays_in_rows,
 };
 
 /// A code and what it means here.
@@ -52,6 +53,8 @@ pub enum NoticeCode {
     IdLearnt,
     /// A column has values, but nothing is learnt from it.
     ColumnLeftOut,
+    /// The first column has no name in the header, as a row index has none, and is not learnt from.
+    IndexLeftOut,
     /// Columns have one value in all records.
     ColumnConstant,
     /// There are no more records than numbers in a row.
@@ -92,6 +95,7 @@ impl NoticeCode {
             Self::RegressionChosen => "regression-chosen",
             Self::IdLearnt => "id-learnt",
             Self::ColumnLeftOut => "column-left-out",
+            Self::IndexLeftOut => "index-left-out",
             Self::ColumnConstant => "column-constant",
             Self::FewRecords => "few-records",
             Self::ColumnChanged => "column-changed",
@@ -125,6 +129,7 @@ impl NoticeCode {
             | Self::ClockSetBack
             | Self::Moved => true,
             Self::RegressionChosen
+            | Self::IndexLeftOut
             | Self::ColumnConstant
             | Self::FewRecords
             | Self::RowsLeftOut

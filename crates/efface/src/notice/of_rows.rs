@@ -149,6 +149,13 @@ pub(crate) fn constant(rows: &RawRows) -> Option<Notice> {
 const FEW: usize = 6;
 
 /// Rows of classes that the model does not have.
+/// A row index, as spreadsheets and data frames write it.
+pub(crate) fn index_left_out(is_left_out: bool) -> Option<Notice> {
+    let message = "the first column has no name in the header, as that of a row index, and is left out; \
+                   if it names records, train again with `§id column 1`";
+    is_left_out.then(|| Notice::new(NoticeCode::IndexLeftOut, message))
+}
+
 pub(crate) fn left_out(rows: u64) -> Option<Notice> {
     let message = format!("{rows} rows of other classes were left out");
     (rows > 0).then(|| Notice::new(NoticeCode::RowsLeftOut, message))

@@ -11,6 +11,7 @@ use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
+use crate::notice::index_left_out;
 use crate::plan::{Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights};
 use crate::raw::{as_the_labels_ask, fit};
 use crate::settings::{Settings, default};
@@ -86,13 +87,16 @@ impl About<'_> {
             Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
             Self::Sizes(_) => settings.fits_preprocessing(false),
         };
-        // A training that follows the plan fits preprocessing where the plan did.
-        let preprocess =
-            if fitted { Some("fitted".to_owned()) } else { settings.preprocess.clone() };
-        let settings = Settings { preprocess, ..settings };
+        // A training that follows the plan fits preprocessing where the plan did, and only there. Messages go
+        // on to name what asked for it.
+        let preprocess = Some(if fitted { "fitted" } else { "declared" }.to_owned());
         match self {
-            Self::Table(source) => of_table(source, settings, fitted, machine),
+            Self::Table(source) => {
+                let asked = of_table(source, settings, fitted, machine)?;
+                Ok(Asked { settings: Settings { preprocess, ..asked.settings }, ..asked })
+            }
             Self::Sizes(sizes) => {
+                let settings = Settings { preprocess, ..settings };
                 let facts = match fitted {
                     true => sizes.raw_facts(&settings)?,
                     false => sizes.facts(&settings)?,
@@ -142,6 +146,7 @@ fn of_table(
     }
     if let Some(raw) = &table.raw {
         let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
+        let task = task.into_iter().chain(index_left_out(table.index_left_out));
         let seen = Seen::of(&raw.rows, &found, task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
         let sizes = Sizes {

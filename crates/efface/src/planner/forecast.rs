@@ -1,5 +1,7 @@
 //! From a candidate's settings to what training would fix, cost and claim.
 
+use efface_learn::loss::LossName;
+
 use super::candidate::{self, Candidate, Inputs};
 use super::choice::{Choice, Fixed};
 use super::planned::planned;
@@ -29,6 +31,9 @@ pub(super) fn choice(
     let month = refit * inputs.workload.deletions_per_month;
     let says = match settings.radius {
         Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
+        None if plan.loss == LossName::SquaredClasses.name() => {
+            "solve from whole-number sums, with the squared loss: no probabilities".to_owned()
+        }
         None => candidate.says.to_owned(),
     };
     Ok(Choice {

@@ -122,8 +122,10 @@ pub fn plan(
             Err(error) => return Err(error),
         }
     }
-    // What one mechanism has no use for others may take; what none takes is an error.
-    if let (true, Some(error)) = (choices.is_empty(), wrong) {
+    // What one mechanism has no use for others may take; what none takes that learns the same loss is an
+    // error.
+    let none = choices.iter().all(|choice| rank::learns_another(choice, &inputs));
+    if let (true, Some(error)) = (none, wrong) {
         return Err(error);
     }
     refused.extend(NEVER_CERTIFIED.iter().map(|(name, reason)| Refusal {
@@ -132,7 +134,7 @@ pub fn plan(
         hint: None,
     }));
     let baseline = rank::baseline(&inputs)?;
-    rank::order(&mut choices, workload.deletions_per_month);
+    rank::order(&mut choices, &inputs);
     if let Some(best) = choices.first().filter(|_| facts.fitting.is_some() && sizes.from_data) {
         seen.of_plan(&planned::planned(best.settings.clone(), &facts)?, &facts)?;
     }

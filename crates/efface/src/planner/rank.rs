@@ -1,5 +1,6 @@
 //! Which choice comes first, what plain retraining would cost, and what to do.
 
+use efface_learn::loss::LossName;
 use efface_learn::mechanism::USUAL_SHIFT;
 use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
 use efface_page::number::{duration, near};
@@ -17,7 +18,7 @@ use crate::plan::Choices;
 /// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
     within the limit, then by time per month (requests below 20 ms count as equal), then by \
-    simplicity";
+    simplicity; what learns another loss than the others comes last";
 
 /// Seconds of work per request that do not matter: reading, certifying and committing take as long.
 const NOTHING: f64 = 0.02;
@@ -79,16 +80,28 @@ pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
 }
 
 /// Sorts choices, best first, and numbers them.
-pub(super) fn order(choices: &mut [Choice], per_month: f64) {
+pub(super) fn order(choices: &mut [Choice], inputs: &Inputs<'_>) {
+    let per_month = inputs.workload.deletions_per_month;
     let time = |choice: &Choice| {
         let nothing = NOTHING * per_month;
         if choice.month_seconds <= nothing { nothing } else { choice.month_seconds }
     };
     // A stable sort: of equals the simpler one, which is listed first, stays first.
-    choices.sort_by(|a, b| b.accurate.cmp(&a.accurate).then(time(a).total_cmp(&time(b))));
+    choices.sort_by(|a, b| {
+        let loss = learns_another(a, inputs).cmp(&learns_another(b, inputs));
+        loss.then(b.accurate.cmp(&a.accurate)).then(time(a).total_cmp(&time(b)))
+    });
     for (position, choice) in choices.iter_mut().enumerate() {
         choice.rank = position + 1;
     }
+}
+
+/// Whether a choice learns a loss that nobody asked for and no other choice has: what it costs cannot be
+/// compared.
+pub(super) fn learns_another(choice: &Choice, inputs: &Inputs<'_>) -> bool {
+    inputs.settings.loss.is_none()
+        && inputs.settings.mechanism.is_none()
+        && choice.fixed.loss == LossName::SquaredClasses.name()
 }
 
 /// What to do, a sentence each.

@@ -19,8 +19,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(rows: &RawRows, found: &Fitted, task: Option<Notice>) -> Self {
-        let mut notices: Vec<Notice> = task.into_iter().collect();
+    pub(super) fn of(rows: &RawRows, found: &Fitted, read: impl Iterator<Item = Notice>) -> Self {
+        let mut notices: Vec<Notice> = read.collect();
         notices.extend(ids_learnt(rows, found));
         notices.extend(of_columns(None, found));
         notices.extend(constant(rows));

@@ -31,39 +31,47 @@ impl Settings {
     pub fn fits_preprocessing(&self, raw: bool) -> bool {
         match self.preprocess.as_deref() {
             Some(name) => name == "fitted",
-            None => raw && !self.asks_for_declared(),
+            None => raw && self.asks_for_declared().is_none(),
         }
     }
 
-    /// Whether a setting is given that goes with declared preprocessing only: fitted preprocessing
-    /// refuses it, or it declares what fitted preprocessing would compute.
-    fn asks_for_declared(&self) -> bool {
-        let is = |given: &Option<String>, names: &[&str]| {
-            given.as_deref().is_some_and(|name| names.contains(&name))
+    /// The setting, in words, that goes with declared preprocessing only: fitted preprocessing refuses it,
+    /// or it declares what fitted preprocessing would compute. None where `preprocess` chooses otherwise.
+    #[must_use]
+    pub fn asks_for_declared(&self) -> Option<String> {
+        if let Some(name) = self.preprocess.as_deref() {
+            return (name == "declared").then(|| "`§preprocess declared`".to_owned());
+        }
+        let named = |setting: &str, given: &Option<String>, names: &[&str]| {
+            let name = given.as_deref().filter(|name| names.contains(name))?;
+            Some(format!("`§{setting} {name}`"))
         };
-        let fitting: Vec<&str> = MechanismName::ALL
+        let other: Vec<&str> = MechanismName::ALL
             .into_iter()
-            .filter(|mechanism| mechanism.fits_preprocessing())
+            .filter(|mechanism| !mechanism.fits_preprocessing())
             .map(MechanismName::name)
             .collect();
-        let constants = [
-            self.row_norm.is_some(),
-            self.row_map.is_some(),
-            self.target_range.is_some(),
-            self.clip.is_some(),
-            self.public_n.is_some(),
-            self.capacity.is_some(),
-            self.minimum.is_some(),
+        let given = [
+            ("interactions", self.interactions.is_some()),
+            ("extractor-privacy", self.extractor_privacy.is_some()),
+            ("start-privacy", self.start_privacy.is_some()),
+            ("start", self.start.is_some()),
+            ("row-norm", self.row_norm.is_some()),
+            ("row-map", self.row_map.is_some()),
+            ("target-range", self.target_range.is_some()),
+            ("clip", self.clip.is_some()),
+            ("public-n", self.public_n.is_some()),
+            ("capacity", self.capacity.is_some()),
+            ("minimum", self.minimum.is_some()),
         ];
-        self.mechanism.is_some() && !is(&self.mechanism, &fitting)
-            || is(&self.notion, &["differential-privacy"])
-            || is(&self.state, &["secret"])
-            || is(&self.normalizer, &["fixed"])
-            || self.interactions.is_some()
-            || self.extractor_privacy.is_some()
-            || self.start_privacy.is_some()
-            || self.start.is_some()
-            || constants.contains(&true)
+        named("mechanism", &self.mechanism, &other)
+            .or_else(|| named("notion", &self.notion, &["differential-privacy"]))
+            .or_else(|| named("state", &self.state, &["secret"]))
+            .or_else(|| named("normalizer", &self.normalizer, &["fixed"]))
+            .or_else(|| {
+                let first = given.into_iter().find(|(_, given)| *given);
+                first.map(|(setting, _)| format!("`§{setting}`"))
+            })
     }
 
     /// Refuses names that are unknown and numbers out of range, one setting at a time.

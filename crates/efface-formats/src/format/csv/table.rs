@@ -16,6 +16,8 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 /// A CSV file.
 pub(crate) struct CsvTable<'r> {
     records: Records<'r>,
+    /// Fields before those that are read: a row index, whose column has no name.
+    skipped: usize,
     names: Vec<String>,
     /// The first row, read to count the columns of a file without header.
     waiting: bool,
@@ -55,14 +57,20 @@ impl<'r> CsvTable<'r> {
         records.advance()?;
         budget.columns(records.len()).map_err(|fault| records.fault(fault))?;
         let waiting = shape.header == Some(Header::Absent);
-        let names = if waiting {
-            numbered(&records, schema, options)?
+        let (names, skipped) = if waiting {
+            (numbered(&records, schema, options)?, 0)
         } else {
-            let names = header(file, &records, shape.header, (schema, given(options)))?;
-            nameless(&records, &names, schema, options)?;
-            names
+            let mut names = header(file, &records, shape.header, (schema, given(options)))?;
+            let skipped = nameless(&records, &names, schema, options)?;
+            names.drain(..skipped);
+            (names, skipped)
         };
-        Ok(Self { records, names, waiting, shape })
+        Ok(Self { records, skipped, names, waiting, shape })
+    }
+
+    /// Whether a first column without a name, a row index, is left out of names and cells.
+    pub(crate) fn leaves_out_index(&self) -> bool {
+        self.skipped > 0
     }
 }
 
@@ -75,7 +83,7 @@ impl Table for CsvTable<'_> {
         if !std::mem::take(&mut self.waiting) && !self.records.advance()? {
             return Ok(false);
         }
-        let (got, expected) = (self.records.len(), self.names.len());
+        let (got, expected) = (self.records.len(), self.skipped + self.names.len());
         if got == expected {
             Ok(true)
         } else {
@@ -88,7 +96,7 @@ impl Table for CsvTable<'_> {
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
-        self.records.field(column).map_or(Cell::Null, Cell::Text)
+        self.records.field(self.skipped + column).map_or(Cell::Null, Cell::Text)
     }
 }
 
@@ -109,30 +117,37 @@ fn by_place(column: usize) -> String {
     format!("column {column}")
 }
 
-/// Refuses columns without a name, as a row index or a delimiter at the end of each line makes them,
-/// unless options or schema say by their place what they are: they are hardly features.
+/// Whether the first column is left out, 1 where it is: the header gives it no name, as that of a row
+/// index, and neither options nor schema say by its place what it is. This looks at the header alone,
+/// so that no record decides it.
+///
+/// # Errors
+/// Such a column elsewhere, as a delimiter at the end of each line makes one: it is hardly a feature.
 fn nameless(
     records: &Records<'_>,
     names: &[String],
     schema: Option<&Schema>,
     options: &ReadOptions,
-) -> Result<(), ReadError> {
+) -> Result<usize, ReadError> {
     let roles = [&options.label, &options.id, &options.subject, &options.weight];
     // Of a given frame's table, whatever is not in the frame is left out.
     if given(options).is_some() {
-        return Ok(());
+        return Ok(0);
     }
     let stated = |name: &String| {
         let more = options.more_labels.iter().chain(&options.ignore);
         roles.into_iter().flatten().chain(more).any(|stated| stated == name)
             || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == *name))
     };
-    for (at, name) in names.iter().enumerate() {
-        if records.field(at).is_none_or(|field| field.trim().is_empty()) && !stated(name) {
-            return Err(records.fault(CsvFault::Unnamed { column: at + 1 }));
-        }
+    let mut unsaid = names.iter().enumerate().filter(|&(at, name)| {
+        records.field(at).is_none_or(|field| field.trim().is_empty()) && !stated(name)
+    });
+    let skipped =
+        usize::from(names.len() > 1 && unsaid.clone().next().is_some_and(|(at, _)| at == 0));
+    match unsaid.nth(skipped) {
+        Some((at, _)) => Err(records.fault(CsvFault::Unnamed { column: at + 1 })),
+        None => Ok(skipped),
     }
-    Ok(())
 }
 
 /// The columns of a given frame of raw rows.

@@ -87,8 +87,12 @@ pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
         releases: None,
         max_group: None,
         noise: None,
-        // The loss that all candidates are compared on.
-        loss: asked.loss.clone().or_else(|| Some(default::LOSS.to_owned())),
+        loss: asked.loss.clone().or_else(|| {
+            // The loss that all candidates are compared on; of classes it has one of its own.
+            let of_classes = !inputs.facts.classes.is_empty() && asked.target_range.is_none();
+            let own = if of_classes { LossName::SquaredClasses.name() } else { default::LOSS };
+            Some(own.to_owned())
+        }),
         ..bare(asked, MechanismName::Ridge)
     }))
 }

@@ -149,7 +149,7 @@ fn a_plan_for_raw_rows_is_that_of_a_training() {
     let source = raw(&bench, 120);
     let advice = planned(&About::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
     let names: Vec<&str> = advice.choices.iter().map(|choice| choice.name.as_str()).collect();
-    assert_eq!(names, ["retrain", "solve"]);
+    assert_eq!(names, ["retrain", "solve", "ridge"]);
     let refused = |name: &str| advice.refused.iter().find(|refused| refused.name == name).unwrap();
     assert!(refused("noisy-gd").reason.contains("`§preprocess fitted` with `§mechanism noisy-gd`"));
 
