@@ -291,6 +291,16 @@ def test_preprocessing_of_an_unknown_name_is_refused_before_the_table_is_read() 
         UnlearningClassifier(preprocess="scaled").fit(*people())
 
 
+def test_words_under_a_setting_of_declared_preprocessing_name_it() -> None:
+    for model, setting in (
+        (UnlearningClassifier(capacity=1000), "`capacity`"),
+        (UnlearningClassifier(row_norm=2.0), "`row_norm`"),
+        (UnlearningClassifier(state="secret", releases=3), '`state="secret"`'),
+    ):
+        with pytest.raises(efface.InputError, match=f"leave out {setting}, which goes with"):
+            model.fit(*people())
+
+
 def test_declared_preprocessing_of_words_names_the_fitted_one() -> None:
     with pytest.raises(efface.InputError, match='use `preprocess="fitted"`'):
         UnlearningClassifier(preprocess="declared").fit(*people())

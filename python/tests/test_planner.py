@@ -33,8 +33,9 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
     assert plan.best.accurate
     assert plan.best.excess_risk <= plan.excess_risk_allowed
     solve = plan["solve"]
-    assert solve.settings == {"mechanism": "solve", "lambda": 0.05, "epsilon": 2.0}
-    assert solve.parameters == {"mechanism": "solve", "lambda_": 0.05, "epsilon": 2.0}
+    of_all = {"mechanism": "solve", "preprocess": "declared", "epsilon": 2.0}
+    assert solve.settings == {**of_all, "lambda": 0.05}
+    assert solve.parameters == {**of_all, "lambda_": 0.05}
     assert solve.state == "perfect"
     assert (solve.lasts, solve.requests) == ("unlimited requests", None)
     assert solve.request.passes_usually <= solve.request.passes_at_most

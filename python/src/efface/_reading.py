@@ -121,7 +121,9 @@ class Reading:
         return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
 
     def _asks_for_declared(self) -> str | None:
-        """The setting that keeps `fit` from fitting preprocessing to the records; None without one."""
+        """The setting beside `preprocess` that keeps `fit` from fitting it to the records, or None."""
+        if getattr(self, "preprocess", None) is not None:
+            return None
         for name in ("target_range", "start"):
             holder = self if name == "target_range" else self.__dict__.get("mechanism")
             if getattr(holder, name, None) is not None:

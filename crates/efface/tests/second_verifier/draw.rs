@@ -68,8 +68,7 @@ impl Draw {
         let (setting, records) = self.setting(mean);
         let noise = self.number(-4.0, 1.0);
         let secret = self.coin() && !refitted;
-        let chosen = self.count(30);
-        let min_frequency = if chosen.is_multiple_of(2) { usual(records) } else { chosen };
+        let min_frequency = crate::refitted::fewest(self.count(30), records);
         Event::OutputNoise(OutputNoise {
             setting,
             procedure: Procedure::Solve,
@@ -189,8 +188,7 @@ impl Draw {
         let least = if refitted { 0.5 * (records as f64).log10() } else { 0.0 };
         let (target_bound, target_grid) = part(least);
         let releases = self.count(1000);
-        let min_frequency =
-            if releases.is_multiple_of(2) { 1 + releases % 30 } else { usual(records) };
+        let min_frequency = crate::refitted::fewest(1 + releases % 30, records);
         Event::ExactRemoval(ExactRemoval {
             setting,
             row_bound,
@@ -404,11 +402,6 @@ fn grid(noise: f64) -> f64 {
     (noise.log2().floor() - 30.0).exp2()
 }
 
-/// How many records a category needs where nobody chose it.
-fn usual(records: u64) -> u64 {
-    (records / 5000).clamp(1, 5)
-}
-
 pub(super) fn constant(name: &str, value: String) -> Constant {
     Constant { name: name.to_owned(), value, origin: Origin::User }
 }
@@ -506,18 +499,9 @@ fn certificate(
     private: bool,
 ) -> Certificate {
     let grid = event.grid();
-    let records = match event.core() {
-        Event::OutputNoise(event) => event.records,
-        Event::ExactRemoval(event) => event.records,
-        _ => None,
-    };
     let mut constants: Vec<Constant> =
         event_constants(&event).into_iter().map(|(name, value)| constant(name, value)).collect();
-    let of_data = |constant: &&mut Constant| {
-        constant.name == "min-frequency"
-            && event.preprocessing().map(|fitted| fitted.min_frequency) == records.map(usual)
-    };
-    constants.iter_mut().filter(of_data).for_each(|constant| constant.origin = Origin::Data);
+    crate::refitted::follow_records(&event, &mut constants);
     constants.push(constant("delta", Decimal(delta).to_string()));
     constants.extend(objective(&event, index));
     if let Event::NoisyGd(e) = event.core() {
@@ -528,12 +512,11 @@ fn certificate(
     if index.is_multiple_of(4) {
         constants.push(constant("start", "00".to_owned()));
     }
-    let about_records = |c: &Claim| c.adjacency.is_some();
     let mut assumptions = vec!["rows"];
     if grid.is_some() {
         assumptions.push("randomness");
     }
-    if claims.iter().any(about_records) {
+    if claims.iter().any(|claim| claim.adjacency.is_some()) {
         assumptions.push("group");
     }
     if !private {

@@ -1,11 +1,33 @@
 //! Certificates of fitted preprocessing that break one rule each.
 
-use efface_privacy::certificate::{Certificate, Origin};
+use efface_privacy::certificate::{Certificate, Constant, Origin};
 use efface_privacy::claim::{Claim, Notion, Requests};
 use efface_privacy::event::{Event, ExactRemoval, Normalizer, OutputNoise, Refitted, State};
 use efface_privacy::quantity::Decimal;
 
 use crate::breaks::{Break, exact, listed, unassume};
+
+/// How many records a category needs, where a number is chosen or follows from that of the records.
+pub(super) fn fewest(chosen: u64, records: u64) -> u64 {
+    if chosen.is_multiple_of(2) { usual(records) } else { chosen }
+}
+
+fn usual(records: u64) -> u64 {
+    (records / 5000).clamp(1, 5)
+}
+
+/// Says of that number, where it could follow from the number of records, that it does.
+pub(super) fn follow_records(event: &Event, constants: &mut [Constant]) {
+    let (fitted, records) = match event.core() {
+        Event::OutputNoise(event) => (event.preprocessing, event.records),
+        Event::ExactRemoval(event) => (event.preprocessing, event.records),
+        _ => return,
+    };
+    if fitted.map(|fitted| fitted.min_frequency) == records.map(usual) {
+        let named = constants.iter_mut().filter(|constant| constant.name == "min-frequency");
+        named.for_each(|constant| constant.origin = Origin::Data);
+    }
+}
 
 /// Says of an optimum that its preprocessing is fitted, where that can be wrong.
 fn refit(certificate: &mut Certificate, wrong: impl Fn(&OutputNoise) -> bool) -> bool {
