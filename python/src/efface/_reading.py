@@ -121,7 +121,7 @@ class Reading:
         return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
 
     def _asks_for_declared(self) -> str | None:
-        """The setting beside `preprocess` that keeps `fit` from fitting it to the records, or None."""
+        """The setting beside `preprocess` that keeps preprocessing from being fitted, or None."""
         if getattr(self, "preprocess", None) is not None:
             return None
         for name in ("target_range", "start"):

@@ -62,8 +62,8 @@ def words_named(x: Any, asked: Callable[[], str | None]) -> Iterator[None]:
             f"{error}; column `{name}` holds words",
             code="data",
             hint=f'if it names records or people, say `ids="{name}"` or `subjects="{name}"`; as a '
-            f"feature, {fitted}; or encode it with `OneHotEncoder(categories=...)` in a pipeline, or "
-            "leave it out",
+            f"feature, {fitted}; or encode it with `OneHotEncoder(categories=...)` in a pipeline, "
+            "or leave it out",
         ) from None
 
 
