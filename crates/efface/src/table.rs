@@ -154,7 +154,7 @@ pub(crate) fn read_table(
         let weights = std::mem::take(&mut weights);
         Unprepared::of(frame, raw, weighted.then_some(weights))
     });
-    let raw = raw.transpose()?;
+    let raw = raw.transpose().map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
     if raw.is_some() {
         y.clear();
     }

@@ -28,7 +28,7 @@ impl Fitted {
     /// its own number where some record misses one, too.
     ///
     /// # Errors
-    /// A damaged row.
+    /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), RawFault> {
         row.clear(self.width);
         if let Row::Dense(values) = row {

@@ -115,7 +115,7 @@ impl<S: RawSource> Pass<'_, S> {
                     read.map_err(|fault| FitFault::Row { row, fault })
                 })
             };
-            for part in fold(self.source, none, see)? {
+            for part in fold(self.source, columns.len(), none, see)? {
                 looks.iter_mut().zip(part).for_each(|(look, other)| look.merge(other));
             }
         }
@@ -125,7 +125,7 @@ impl<S: RawSource> Pass<'_, S> {
             let tallies: Vec<_> = forms.iter().map(|form| Tally::new(*form)).collect();
             (tallies, Targets::new(self.rules))
         };
-        let parts = fold(self.source, make, |(tallies, targets), first, rows| {
+        let parts = fold(self.source, columns.len(), make, |(tallies, targets), first, rows| {
             each(first, rows, targets, |mut reader| {
                 tallies.iter_mut().try_for_each(|tally| {
                     if tally.is_number()
@@ -152,7 +152,7 @@ impl<S: RawSource> Pass<'_, S> {
 
     fn dense(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {
         let make = || (DenseSums::new(width), Targets::new(self.rules));
-        let parts = fold(self.source, make, |(sums, targets), first, rows| {
+        let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
             each(first, rows, targets, |_| Ok(()))?;
             sums.add(first, rows)
         })?;
@@ -178,7 +178,7 @@ impl<S: RawSource> Pass<'_, S> {
             let sums = vec![(Sums::default(), 0_u64); width as usize];
             (sums, Targets::new(self.rules))
         };
-        let parts = fold(self.source, make, |(sums, targets), first, rows| {
+        let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
             each(first, rows, targets, |reader| {
                 for (index, value) in reader.sparse()? {
                     match sums.get_mut(index as usize) {

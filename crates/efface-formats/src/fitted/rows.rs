@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use super::frame::Frame;
 use super::number;
@@ -55,13 +55,13 @@ impl RawRows {
     /// The same rows for regression, their classes read as numbers; `None` where one is none, or has no
     /// class.
     pub fn with_numbers_as_targets(&self) -> Option<Self> {
-        let (mut rows, mut buffer) = (self.none_like(), Vec::new());
+        let mut rows = self.none_like();
         for row in self.iter() {
-            buffer.clear();
+            // Of its full length at once, so that growing leaves no copy behind.
+            let mut buffer = Zeroizing::new(Vec::with_capacity(row.len() + 16));
             raw::with_number(row, &mut buffer)?;
             rows.bytes.push(&buffer);
         }
-        buffer.zeroize();
         Some(rows)
     }
 
@@ -200,7 +200,7 @@ impl RawRows {
         self.bytes = self.bytes.without(rows);
     }
 
-    /// Overwrites and removes all rows.
+    /// Removes all rows; their bytes are overwritten, once no copy shares them.
     pub fn clear(&mut self) {
         self.bytes = RowBytes::new();
     }

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -30,7 +31,7 @@ pub trait RawSource {
     fn records(&self) -> Result<u64, Self::Error>;
 
     /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each
-    /// block the number of its first row, by which faults name theirs. All rows are of the frame.
+    /// block the number of its first row, from which faults count to theirs. All rows are of the frame.
     ///
     /// # Errors
     /// Rows that cannot be read.
@@ -69,30 +70,41 @@ impl RawSource for InThreads<'_> {
     }
 }
 
-/// What threads found in a pass: each sums into one of its own, so the order of rows must have no part in
-/// what is made of all. At least one; the fault of the first block that has one.
+/// Columns that are summed at a time by all threads together, unless one thread has more: some 200 MB.
+const MOST_COLUMNS: usize = 1 << 22;
+
+/// What threads found in a pass: each sums into one of its own, or waits for one where rows have so many
+/// `columns` that few fit in memory; so the order of rows must have no part in what is made of all. At least
+/// one; the fault of the first block that has one.
 pub(super) fn fold<S: RawSource, A: Send>(
     source: &S,
+    columns: usize,
     make: impl Fn() -> A + Sync,
     see: impl Fn(&mut A, usize, &RowBytes) -> Result<(), FitFault> + Sync,
 ) -> Result<Vec<A>, S::Error> {
-    let idle = Mutex::new(Vec::new());
+    let most = (MOST_COLUMNS / columns.max(1)).clamp(1, THREADS);
+    let places: Vec<Mutex<Option<A>>> = (0..most).map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
     let fault: Mutex<Option<(usize, FitFault)>> = Mutex::new(None);
     source.pass(&|first, rows| {
-        let taken = lock(&idle).pop();
-        let mut own = taken.unwrap_or_else(&make);
-        if let Err(found) = see(&mut own, first, rows) {
+        // The first that nobody has; else one in turn.
+        let free = places.iter().find_map(|place| place.try_lock().ok());
+        let turn = || lock(&places[next.fetch_add(1, Ordering::Relaxed) % most]);
+        let mut own = free.unwrap_or_else(turn);
+        if let Err(found) = see(own.get_or_insert_with(&make), first, rows) {
             let mut fault = lock(&fault);
             if fault.as_ref().is_none_or(|(at, _)| first < *at) {
                 *fault = Some((first, found));
             }
         }
-        lock(&idle).push(own);
     })?;
     if let Some((_, found)) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(found.into());
     }
-    let mut found = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = places
+        .into_iter()
+        .filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let mut found: Vec<A> = found.collect();
     if found.is_empty() {
         found.push(make());
     }

@@ -57,7 +57,8 @@ impl Pairs {
         let change: Vec<f64> = difference(&to.at.gradient, &from.at.gradient);
         let (product, square) = (dot(&step, &change), dot(&change, &change));
         // Strong convexity makes the product positive; rounding may not.
-        if product <= 1e-14 * square.sqrt() * dot(&step, &step).sqrt() {
+        let enough = product > 1e-14 * square.sqrt() * dot(&step, &step).sqrt();
+        if !enough {
             return None;
         }
         if self.pairs.len() == MEMORY {

@@ -53,16 +53,20 @@ pub(super) fn descend(
 
 /// Passes until the gradient is short enough, if each shortens it as much as the last.
 fn passes_left(from: &Point, to: &Point, target: f64) -> f64 {
-    let shrunk = (from.at.gradient_norm / to.at.gradient_norm).ln();
-    let wanted = (to.at.gradient_norm / target).ln().max(0.0);
-    if shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }
+    // What rounding may have done counts against the target, too.
+    let target = target - to.at.slack;
+    let shrunk = libm::log(from.at.gradient_norm / to.at.gradient_norm);
+    let wanted = libm::log(to.at.gradient_norm / target).max(0.0);
+    if target > 0.0 && shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }
 }
 
 /// Passes that a new Hessian is worth: less than its usual price, since it saves some of those that would
-/// follow it, too; and a few for the smallest, as each step makes those after it better.
+/// follow it, too; a few for the smallest, as each step makes those after it better; and never so many that
+/// those that are allowed would not do.
 fn worth(run: &Run<'_, '_>) -> f64 {
     let parameters = run.objective.constants().parameters();
-    (0.75 * hessian_in_passes(parameters)).max(6.0)
+    let worth = (0.75 * hessian_in_passes(parameters)).max(6.0);
+    worth.min(PASSES.saturating_sub(run.passes) as f64 / 4.0)
 }
 
 fn build(run: &mut Run<'_, '_>, point: &Point) -> Result<Option<Factor>, SolveError> {

@@ -34,8 +34,12 @@ pub(crate) enum Labels {
 }
 
 impl Unprepared {
-    /// Rows of a frame, which are checked to be such.
-    pub(crate) fn of(frame: Frame, mut rows: RowBytes, weights: Option<Vec<f64>>) -> Result<Self> {
+    /// Rows of a frame, which are checked to be such; the fault of the first that is none.
+    pub(crate) fn of(
+        frame: Frame,
+        mut rows: RowBytes,
+        weights: Option<Vec<f64>>,
+    ) -> std::result::Result<Self, RawFault> {
         let mut all = RawRows::new(frame);
         let mut parts = Vec::new();
         while !rows.is_empty() {
@@ -45,10 +49,9 @@ impl Unprepared {
             let mut rows = all.none_like();
             rows.extend(part).map(|()| rows)
         });
-        let checked: std::result::Result<Vec<_>, _> = checked.collect();
-        let refused = |error: RawFault| Error::input(Code::Data, error.to_string());
-        for part in checked.map_err(refused)? {
-            all.append(part).map_err(refused)?;
+        let checked: Vec<_> = checked.collect();
+        for part in checked {
+            all.append(part?)?;
         }
         Ok(Self { rows: all, weights })
     }

@@ -10,6 +10,7 @@ use efface_matrix::Row;
 use efface_vault::{
     IdLookup, Identity, RecordId, RowBlock, RowSpan, StoredRecord, Transaction, Vault, WriteError,
 };
+use zeroize::Zeroizing;
 
 use super::prepared::{Encoder, PART};
 use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
@@ -279,7 +280,8 @@ impl Rows for InVault<'_, '_> {
             None => read.decode(self.plan)?,
             Some(fitting) => {
                 let weights = weighted.then_some(read.weights);
-                let raw = Unprepared::of(fitting.frame.clone(), read.bytes, weights)?;
+                let raw = Unprepared::of(fitting.frame.clone(), read.bytes, weights);
+                let raw = raw.map_err(damaged)?;
                 raw.prepare(self.plan, Labels::Needed)?.data
             }
         };
@@ -372,7 +374,8 @@ impl RawSource for Source<'_, '_, '_> {
         Ok(self.rows.count()? as u64)
     }
 
-    /// The first pass also looks for rows that should have left.
+    /// The first pass also looks for rows that should have left. A fault counts the rows that are present
+    /// from the first of its block on, so behind deleted ones its number is too low.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
         let (rows, frame) = (self.rows, self.frame);
         let leaving = rows.leaving.filter(|_| self.weights.get().is_none());
@@ -414,6 +417,7 @@ impl Stored {
     /// The rows of a block.
     fn of(block: RowBlock, weighted: bool) -> std::result::Result<Self, Stopped> {
         let (bytes, rows) = block.into_contents();
+        let mut bytes = Zeroizing::new(bytes);
         let mut stored = Self::default();
         let mut spans = Vec::with_capacity(rows.len());
         for RowSpan { number, features, target } in rows {
@@ -426,7 +430,7 @@ impl Stored {
                 stored.weights.push(weight);
             }
         }
-        stored.bytes = RowBytes::of(bytes, spans);
+        stored.bytes = RowBytes::of(std::mem::take(&mut bytes), spans);
         Ok(stored)
     }
 
