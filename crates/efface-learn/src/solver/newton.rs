@@ -32,10 +32,11 @@ pub(super) fn descend(
         let Some(usable) = usable else { break };
         let by_factor = |d: &mut [f64]| usable.solve_in_place(d);
         let direction = pairs.direction(&point.at.gradient, by_factor);
+        let before = run.passes;
         match search(run, &point, &direction)? {
-            Some((next, length)) => {
-                let left = passes_left(&point, &next, run.target);
-                let serves = length == 1.0 && left <= worth(run);
+            Some((next, _)) => {
+                let left = steps_left(run, &point, &next) * (run.passes - before) as f64;
+                let serves = left <= worth(run);
                 pairs.learn(&point, &next);
                 point = next;
                 if serves || run.accepts(&point) {
@@ -51,10 +52,10 @@ pub(super) fn descend(
     Ok(point)
 }
 
-/// Passes until the gradient is short enough, if each shortens it as much as the last.
-fn passes_left(from: &Point, to: &Point, target: f64) -> f64 {
-    // What rounding may have done counts against the target, too.
-    let target = target - to.at.slack;
+/// Steps until the gradient is short enough, if each shortens it as much as the last.
+fn steps_left(run: &Run<'_, '_>, from: &Point, to: &Point) -> f64 {
+    // What rounding may have done counts against the target, unless a pass in twice the precision tells.
+    let target = run.target - if run.fine { 0.0 } else { to.at.slack };
     let shrunk = libm::log(from.at.gradient_norm / to.at.gradient_norm);
     let wanted = libm::log(to.at.gradient_norm / target).max(0.0);
     if target > 0.0 && shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }

@@ -1,11 +1,19 @@
 //! Gram matrices of sparse rows: each row scatters its products straight into the result.
 
+use std::ops::Range;
+
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
 
 use super::{GramError, Weights, zeros};
 use crate::csr::Csr;
+use crate::tree::reduce_chunks;
 
+/// Up to this order each chunk of rows has a result of its own, which fits the cache; beyond it the
+/// threads share one result and divide its columns.
+const NARROW: usize = 256;
+/// Rows per own result.
+const LEAF_ROWS: usize = 8192;
 /// Strips of columns that threads work on; every entry is summed by one thread in row order, so
 /// the number has no influence on the result.
 const STRIPS: usize = 32;
@@ -16,44 +24,65 @@ pub(super) fn gram(
     weights: Weights<'_>,
     order: usize,
 ) -> Result<Mat<f64>, GramError> {
+    if order <= NARROW {
+        let leaf = |rows: Range<usize>| {
+            let mut sum = zeros(order)?;
+            for b in 0..blocks {
+                let columns = sum.as_mut().submatrix_mut(0, b * x.cols(), order, x.cols());
+                scatter(x, rows.clone(), blocks, weights, b, 0, columns);
+            }
+            Ok(sum)
+        };
+        let merge = |left: Result<Mat<f64>, GramError>, right: Result<Mat<f64>, GramError>| {
+            let mut left = left?;
+            left += right?;
+            Ok(left)
+        };
+        return reduce_chunks(x.rows(), LEAF_ROWS, leaf, merge).unwrap_or_else(|| zeros(order));
+    }
     let mut sum = zeros(order)?;
     let width = x.cols().div_ceil(STRIPS).max(1);
-    if order > 0 {
-        for b in 0..blocks {
-            let columns = sum.as_mut().submatrix_mut(0, b * x.cols(), order, x.cols());
-            columns.par_col_chunks_mut(width).enumerate().for_each(|(strip, columns)| {
-                scatter(x, blocks, weights, b, strip * width, columns);
-            });
-        }
+    for b in 0..blocks {
+        let columns = sum.as_mut().submatrix_mut(0, b * x.cols(), order, x.cols());
+        columns.par_col_chunks_mut(width).enumerate().for_each(|(strip, columns)| {
+            scatter(x, 0..x.rows(), blocks, weights, b, strip * width, columns);
+        });
     }
     Ok(sum)
 }
 
-/// Fills the columns of block column `b` that stand for the columns of `x` from `first` on.
+/// Adds rows to the columns of block column `b` that stand for the columns of `x` from `first` on.
 fn scatter(
     x: &Csr,
+    rows: Range<usize>,
     blocks: usize,
     weights: Weights<'_>,
     b: usize,
     first: usize,
     mut columns: MatMut<'_, f64>,
 ) {
+    let all = first == 0 && columns.ncols() == x.cols();
     let end = first + columns.ncols();
-    for row in 0..x.rows() {
+    for row in rows {
         let (indices, values) = x.row(row);
-        let start = indices.partition_point(|&j| (j as usize) < first);
-        let stop = start + indices[start..].partition_point(|&j| (j as usize) < end);
+        let (start, stop) = if all {
+            (0, indices.len())
+        } else {
+            let start = indices.partition_point(|&j| (j as usize) < first);
+            (start, start + indices[start..].partition_point(|&j| (j as usize) < end))
+        };
         if start == stop {
             continue;
         }
         for a in b..blocks {
             let weight = weights(row, a, b);
+            let top = a * x.cols();
             for k in start..stop {
                 let scaled = weight * f64::from(values[k]);
                 let below = if a == b { k } else { 0 };
                 let column = indices[k] as usize - first;
                 for (&i, &value) in indices[below..].iter().zip(&values[below..]) {
-                    columns[(a * x.cols() + i as usize, column)] += scaled * f64::from(value);
+                    columns[(top + i as usize, column)] += scaled * f64::from(value);
                 }
             }
         }
