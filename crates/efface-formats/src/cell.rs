@@ -94,7 +94,8 @@ fn same_or_owned(text: &str, name: String) -> Cow<'_, str> {
 /// Whether the text is one that tables commonly use for "no value".
 pub(crate) fn looks_missing(text: &str) -> bool {
     const TOKENS: [&str; 9] = ["", "?", "na", "n/a", "nan", "null", "none", "-", "."];
-    TOKENS.iter().any(|token| token.eq_ignore_ascii_case(text.trim()))
+    let text = text.trim();
+    text.len() <= 4 && TOKENS.iter().any(|token| token.eq_ignore_ascii_case(text))
 }
 
 /// The text shortened and escaped for a message of one line.

@@ -41,7 +41,9 @@ impl Look {
             RawCell::Text(text) => {
                 let notations = amount::notations(text);
                 if notations == 0 {
-                    match time::orders(text) {
+                    // No time is spelled without digits.
+                    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+                    match if digits { time::orders(text) } else { 0 } {
                         0 if amount::says_none(text) => return,
                         0 => {}
                         time::DAY_FIRST => self.times[1] += 1,

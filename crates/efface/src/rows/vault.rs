@@ -374,16 +374,20 @@ impl RawSource for Source<'_, '_, '_> {
         Ok(self.rows.count()? as u64)
     }
 
-    /// The first pass also looks for rows that should have left. A fault counts the rows that are present
-    /// from the first of its block on, so behind deleted ones its number is too low.
+    /// The first pass also looks at the form of each row, and for rows that should have left. A fault counts
+    /// the rows that are present from the first of its block on, so behind deleted ones its number is too
+    /// low.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
         let (rows, frame) = (self.rows, self.frame);
-        let leaving = rows.leaving.filter(|_| self.weights.get().is_none());
+        let first_pass = self.weights.get().is_none();
+        let leaving = rows.leaving.filter(|_| first_pass);
         let mut sum = 0.0;
         rows.pass(
             leaving,
             |stored| {
-                stored.check(frame).map_err(Stopped)?;
+                if first_pass {
+                    stored.check(frame).map_err(Stopped)?;
+                }
                 let first = stored.keys.first().map_or(0, |number| number - 1);
                 see(usize::try_from(first).unwrap_or(0), &stored.bytes);
                 Ok(stored.weights)
