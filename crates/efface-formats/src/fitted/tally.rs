@@ -301,7 +301,11 @@ impl Tally {
         let most = rules.max_categories as usize;
         let kept = |least: u64| self.values.values().filter(|count| *count >= least).count();
         let mut least = u64::from(rules.least(records));
-        if kept(least) > most {
+        let single = self.values.values().filter(|count| *count == 1).count() as u64;
+        // A column that mostly names single records says little of others, and a release need not say
+        // who they are, unless the user wants it.
+        let names_records = rules.one_in.is_some() && 2 * single > self.present;
+        if names_records || kept(least) > most {
             // Nothing can be learnt from a place that names of single records share by chance.
             least = least.max(SHARED.into());
             if kept(least) > most {

@@ -159,7 +159,17 @@ fn how_many_records_a_category_needs_follows_their_number() {
     assert_eq!(Rules { one_in: None, ..rules }.least(1), 5);
     let word = |rows: &RawRows| Fitted::fit(rows, &rules).unwrap().describe()[0].clone();
     // Of 19 records a category needs 1, of 20 two; a deletion goes back.
-    assert_eq!(word(&repeated(12, 1)), "word: 12 categories");
+    let mut mostly = repeated(3, 2);
+    (6..12).for_each(|at| mostly.push(repeated(12, 1).row(at)).unwrap());
+    assert_eq!(word(&mostly), "word: 9 categories");
+    // A column that mostly names single records does so unless the user wants it.
+    mostly.push(repeated(13, 1).row(12)).unwrap();
+    assert_eq!(word(&mostly), "word: 10 categories, 7 rare merged");
+    let left_out = "word: 12 categories, none of 2 records or more, left out";
+    assert_eq!(word(&repeated(12, 1)), left_out);
+    let wanted = Rules { one_in: None, min_records: 1, ..rules };
+    let all = Fitted::fit(&repeated(12, 1), &wanted).unwrap().describe();
+    assert_eq!(all[0], "word: 12 categories");
     let mut rows = repeated(10, 2);
     rows.remove(&[19]);
     assert_eq!(word(&rows), "word: 10 categories");

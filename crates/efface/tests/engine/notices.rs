@@ -186,12 +186,13 @@ fn every_column_that_names_records_and_is_learnt_from_is_said() {
         let (month, day) = (1 + at / 28 % 12, 1 + at % 28);
         format!("{at},{member},{at:05},{group},{price},2024-{month:02}-{day:02},{no},u{at}")
     };
-    // A name of each record has a place of its own where nobody asks for more records of it.
-    let all = told(None, header, row);
+    // A name of each record has a place of its own where somebody asks for it.
+    let all = told(Some(1), header, row);
     let [ids] = &all[..] else { panic!("{all:?}") };
     let learnt = "`Unnamed: 0`, `member_no`, `customer_nr` and `user` have another value";
     assert!(ids.code == NoticeCode::IdLearnt && ids.message.contains(learnt), "{}", ids.message);
-    let many = told(Some(2), header, row);
+    assert_eq!(told(None, header, row), told(Some(2), header, row));
+    let many = told(None, header, row);
     let [user, ids] = &many[..] else { panic!("{many:?}") };
     assert_eq!((user.code, ids.code), (NoticeCode::ColumnLeftOut, NoticeCode::IdLearnt));
     let message = &ids.message;
