@@ -90,7 +90,8 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             let message = format!(
                 "nothing is learnt from the column `{name}`: none of its values is in {least} records \
                  or more. If it names records or people, say so (`§id {name}`, `§subject {name}`); else \
-                 leave it out (`§ignore {name}`), or for rare categories lower `§min-frequency`"
+                 leave it out (`§ignore {name}`), or for rare categories give a lower \
+                 `§min-frequency`, such as 1"
             );
             notices.push(Notice::new(NoticeCode::ColumnLeftOut, message));
         }
