@@ -216,7 +216,7 @@ impl Constants {
 
     /// Upper bound on the sum of all weights over N: [`load`](Self::load) times the bound on their
     /// mean, or w_max.
-    fn weighted_load(&self) -> f64 {
+    pub(crate) fn weighted_load(&self) -> f64 {
         outward::mul(self.load(), self.mean_weight.unwrap_or_else(|| self.max_weight()))
     }
 

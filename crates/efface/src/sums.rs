@@ -88,8 +88,8 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
 fn solved(plan: &Plan, rows: &InVault<'_, '_>) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
     let data = rows.prepared(plan)?.data;
-    let sums = ridge.sum(&data, &mut |_| ControlFlow::Continue(()));
-    sums.and_then(|sums| ridge.weights(&sums)).map_err(refused(plan.mechanism))
+    let solved = ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()));
+    solved.map_err(refused(plan.mechanism))
 }
 
 /// The same statistics of as many records.

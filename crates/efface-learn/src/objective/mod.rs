@@ -216,7 +216,7 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
 }
 
 /// Checks the sum of the weights where constants bound their mean.
-fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+pub(crate) fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
     let Some(mean) = constants.mean_weight() else { return Ok(()) };
     let got: f64 = data.sample_weights().iter().sum();
     // The sum itself is rounded.

@@ -278,7 +278,7 @@ settings! {
         group: Group::Model,
         form: Form::Lines,
         code: Code::Weights,
-        only: Some(("loss", &["logistic", "softmax", "huber-hinge"])),
+        only: Some(("loss", &["logistic", "softmax", "huber-hinge", "squared-classes"])),
         placeholder: "CLASS=WEIGHT",
     }
 

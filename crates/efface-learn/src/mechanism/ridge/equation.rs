@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::sums::Sums;
-
 /// Rows per panel, and columns per step: 16 sums at a time stay in registers.
 const WIDTH: usize = 4;
 
@@ -16,33 +14,37 @@ struct Panels {
     panels: Vec<Vec<Lane>>,
 }
 
-/// The solution u of (S + `ridge` I) u = t, S and t the integers of `sums`; of several t one after the
-/// other.
+/// Replaces right-hand sides t, one after the other, by the solutions u of (S + `ridge` I) u = t. S has this
+/// order; `gram` tells its entries (i, j), i >= j.
 ///
 /// Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
 /// rounded by itself, over columns in increasing order. Which entries are worked on side by side
 /// does not enter, so the bits are the same on every machine. `None` when a pivot is not positive or
 /// a number is not finite.
-pub(super) fn solve(sums: &Sums, ridge: f64) -> Option<Vec<f64>> {
-    let mut factor = Panels::of(sums, ridge);
+pub(super) fn solve(
+    order: usize,
+    gram: impl Fn(usize, usize) -> f64,
+    ridge: f64,
+    sides: &mut [f64],
+) -> Option<()> {
+    let mut factor = Panels::of(order, gram, ridge);
     factor.factorise()?;
-    let mut all = Vec::with_capacity(sums.moment().len());
-    for moment in sums.moment().chunks_exact(sums.columns()) {
-        let mut u: Vec<f64> = moment.iter().map(|t| *t as f64).collect();
-        u.resize(factor.panels.len() * WIDTH, 0.0);
+    let mut u = vec![0.0; factor.panels.len() * WIDTH];
+    for side in sides.chunks_exact_mut(order) {
+        u.fill(0.0);
+        u[..order].copy_from_slice(side);
         factor.forward(&mut u);
         factor.backward(&mut u);
-        all.extend_from_slice(&u[..sums.columns()]);
+        side.copy_from_slice(&u[..order]);
     }
-    all.iter().all(|u| u.is_finite()).then_some(all)
+    sides.iter().all(|u| u.is_finite()).then_some(())
 }
 
 impl Panels {
-    fn of(sums: &Sums, ridge: f64) -> Self {
-        let order = sums.columns();
+    fn of(order: usize, gram: impl Fn(usize, usize) -> f64, ridge: f64) -> Self {
         let entry = |i: usize, j: usize| match (i < order && j < order, i == j) {
-            (true, true) => sums.gram(i, i) as f64 + ridge,
-            (true, false) if i > j => sums.gram(i, j) as f64,
+            (true, true) => gram(i, i) + ridge,
+            (true, false) if i > j => gram(i, j),
             (false, true) => 1.0,
             _ => 0.0,
         };

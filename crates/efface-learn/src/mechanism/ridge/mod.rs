@@ -1,5 +1,6 @@
 #![doc = include_str!("ridge.md")]
 
+mod balanced;
 mod equation;
 mod quantiser;
 mod sums;
@@ -9,6 +10,7 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+use balanced::Balanced;
 pub use quantiser::Quantiser;
 use quantiser::power_of_two;
 pub use sums::{Sides, Sums, SumsError};
@@ -21,7 +23,7 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
 use crate::mechanism::{KeptError, MechanismError};
-use crate::objective::{ObjectiveError, check_count, check_records};
+use crate::objective::{ObjectiveError, check_count, check_records, check_sum};
 use crate::outward;
 
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
@@ -63,6 +65,7 @@ impl RidgePlan {
             return Err(MechanismError::Loss { mechanism: NAME, wanted, got });
         }
         if let Some(most) = declared.max_weight
+            && !balances(&constants)
             && !(most.fract() == 0.0 && (1.0..=MOST_WEIGHT).contains(&most))
         {
             return Err(MechanismError::Fraction(most));
@@ -129,12 +132,47 @@ impl RidgePlan {
         if (sums.columns(), sums.sides()) != shape || sums.quantiser() != self.quantiser {
             return Err(KeptError::Foreign("its sums are of other constants").into());
         }
+        let moment = sums.moment().iter().map(|sum| *sum as f64).collect();
+        self.solve(|i, j| sums.gram(i, j) as f64, moment, sums.records())
+    }
+
+    /// The weights that the records of `data` give, a function of their multiset alone: by their
+    /// [`sum`](Self::sum), or where classes are balanced by one of each class.
+    ///
+    /// # Errors
+    /// Records that break the constants, memory, the watcher.
+    pub fn weights_of(
+        &self,
+        data: &Dataset,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<f64>, MechanismError> {
+        if !balances(&self.constants) {
+            return self.weights(&self.sum(data, watch)?);
+        }
+        check_records(&self.constants, data)?;
+        check_sum(&self.constants, data)?;
+        self.check_count(data.rows())?;
+        let columns = self.constants.cols();
+        let equations =
+            Balanced::of(data, Sides::of(&self.constants).count(), self.quantiser, watch)?;
+        let gram = |i, j| equations.gram[sums::place(columns, i, j)];
+        self.solve(gram, equations.moment.clone(), data.rows() as u64)
+    }
+
+    /// Solves (S + lambda N 4^p) u = t, where S = 4^p X^T X is `gram` and t = 2^(p + q) X^T y is `moment`:
+    /// w = 2^(p - q) u.
+    fn solve(
+        &self,
+        gram: impl Fn(usize, usize) -> f64,
+        moment: Vec<f64>,
+        records: u64,
+    ) -> Result<Vec<f64>, MechanismError> {
         let (p, q) = (self.quantiser.row_places(), self.quantiser.target_places());
-        let n = self.constants.normalizer(sums.records() as usize);
+        let n = self.constants.normalizer(records as usize);
         let ridge = self.constants.strong_convexity() * n * power_of_two(p) * power_of_two(p);
-        let solution = equation::solve(sums, ridge).ok_or(SINGULAR)?;
-        // (S + lambda N 4^p) u = t with S = 4^p X^T X, t = 2^(p + q) X^T y: w = 2^(p - q) u.
-        let weights: Vec<f64> = solution.iter().map(|u| u * power_of_two(p - q)).collect();
+        let mut weights = moment;
+        equation::solve(self.constants.cols(), gram, ridge, &mut weights).ok_or(SINGULAR)?;
+        weights.iter_mut().for_each(|u| *u *= power_of_two(p - q));
         if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(SINGULAR) }
     }
 
@@ -158,7 +196,10 @@ impl RidgePlan {
             target_bound: Decimal(target_bound(&self.constants)),
             target_grid: Decimal(power_of_two(-self.quantiser.target_places())),
             releases,
-            max_weight: declared.max_weight.map(|most| most as u64),
+            max_weight: declared
+                .max_weight
+                .filter(|_| !balances(&self.constants))
+                .map(|most| most as u64),
             records: None,
             preprocessing: None,
         }
@@ -189,7 +230,8 @@ impl RidgePlan {
     }
 }
 
-/// Learns on the records of `data`.
+/// Learns on the records of `data`. Where classes are balanced nothing is kept: one record moves what all
+/// others count.
 ///
 /// # Errors
 /// See [`MechanismError`].
@@ -198,6 +240,14 @@ pub fn learn(
     data: &Dataset,
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
+    if balances(&plan.constants) {
+        return Ok(Released {
+            weights: plan.weights_of(data, watch)?,
+            event: Event::ExactRemoval(plan.event(1)),
+            evidence: Evidence::Sums { records: data.rows() as u64 },
+            kept: None,
+        });
+    }
     let sums = plan.sum(data, watch)?;
     plan.release(&sums, 1, data.rows())
 }
@@ -217,6 +267,9 @@ pub fn request(
     releases: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
+    if balances(&plan.constants) {
+        return Err(KeptError::Foreign("balanced classes leave none").into());
+    }
     let mut sums = plan.read(kept)?;
     for data in [removed, added] {
         check_records(&plan.constants, data)?;
@@ -242,6 +295,11 @@ fn target_bound(constants: &Constants) -> f64 {
     }
 }
 
+/// Whether the records of a class count by how many they are.
+fn balances(constants: &Constants) -> bool {
+    constants.mean_weight().is_some() && constants.loss().classes().is_some()
+}
+
 /// Refuses weights that are no whole numbers.
 fn check_weights(data: &Dataset) -> Result<(), MechanismError> {
     let fraction = data.sample_weights().iter().find(|weight| weight.fract() != 0.0);
@@ -252,9 +310,11 @@ fn check_weights(data: &Dataset) -> Result<(), MechanismError> {
 fn least_lambda(constants: &Constants, quantiser: &Quantiser) -> f64 {
     use outward::{add, mul};
     let columns = constants.cols() as f64;
+    // Sums of classes are multiplied and added up, which rounds once more for each.
+    let rounded = if balances(constants) { Sides::of(constants).count() as f64 } else { 0.0 };
     // A rounded row, in units of the rows, is at most r + sqrt(P) 2^(-p - 1) long.
     let coarse = mul(outward::sqrt(columns), power_of_two(-quantiser.row_places() - 1));
     let row = add(constants.declared().row_bound, coarse);
-    let load = mul(constants.load(), constants.max_weight());
-    mul(mul(2.0 * f64::EPSILON, columns + 8.0), mul(load, mul(row, row)))
+    let load = constants.weighted_load();
+    mul(mul(2.0 * f64::EPSILON, columns + 8.0 + rounded), mul(load, mul(row, row)))
 }

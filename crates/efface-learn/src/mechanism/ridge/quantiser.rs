@@ -2,7 +2,7 @@
 
 use efface_matrix::{Csr, Dense, GramError, Matrix, Row};
 
-use super::target_bound;
+use super::{balances, target_bound};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
@@ -45,7 +45,9 @@ impl Quantiser {
     pub fn new(constants: &Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         let capacity = declared.normalizer.capacity().unwrap_or(1 << MEAN_CAPACITY_BITS);
-        let weight_bits = ceil_log2(constants.max_weight().ceil().max(1.0) as u64);
+        // Balanced classes are summed each by itself, with weights of 1.
+        let heaviest = if balances(constants) { 1.0 } else { constants.max_weight() };
+        let weight_bits = ceil_log2(heaviest.ceil().max(1.0) as u64);
         // A record of the largest weight must be an exact product in f64, too.
         let room = SUM_BITS.saturating_sub(ceil_log2(capacity) + weight_bits);
         let bits = room.min(EXACT_BITS.saturating_sub(weight_bits)) / 2;

@@ -119,7 +119,12 @@ impl Sums {
 
     /// Entry (i, j) of X^T X, i >= j.
     pub(super) fn gram(&self, i: usize, j: usize) -> i64 {
-        self.gram[j * self.columns - j * (j + 1) / 2 + i]
+        self.gram[place(self.columns, i, j)]
+    }
+
+    /// X^T X, its lower triangle column by column.
+    pub(super) fn triangle(&self) -> &[i64] {
+        &self.gram
     }
 
     /// X^T y, a block of columns for each right-hand side.
@@ -128,7 +133,8 @@ impl Sums {
     }
 
     /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is
-    /// -1. The records obey the constants, and their weights are whole numbers. `watch` is told how many are done, every few hundred.
+    /// -1. The records obey the constants, and their weights are whole numbers. `watch` is told how many
+    /// are done, every few hundred.
     pub(super) fn fold(
         &mut self,
         data: &Dataset,
@@ -268,7 +274,12 @@ impl Sums {
     }
 }
 
+/// Where entry (i, j), i >= j, of a lower triangle of so many columns stands.
+pub(super) fn place(columns: usize, i: usize, j: usize) -> usize {
+    j * columns - j * (j + 1) / 2 + i
+}
+
 /// Entries of a lower triangle.
-fn triangle(columns: usize) -> usize {
+pub(super) fn triangle(columns: usize) -> usize {
     columns * (columns + 1) / 2
 }

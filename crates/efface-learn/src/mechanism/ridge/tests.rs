@@ -1,6 +1,7 @@
 //! `ridge`: exactness whatever the history, and refusals that change nothing.
 #![allow(clippy::needless_range_loop, reason = "the indices are those of the formulas")]
 
+mod balanced;
 mod targets;
 
 use std::ops::ControlFlow;
@@ -305,7 +306,9 @@ fn the_solve_follows_its_definition_and_solves() {
         let ridge = 1e-4 * 200.0 * 4.0_f64.powi(plan.quantiser().row_places());
         let sums = sums(&plan, &fitted);
         let expected = by_definition(&sums, ridge);
-        assert_eq!(bits(&equation::solve(&sums, ridge).unwrap()), bits(&expected), "{cols}");
+        let mut solution: Vec<f64> = sums.moment().iter().map(|sum| *sum as f64).collect();
+        equation::solve(cols, |i, j| sums.gram(i, j) as f64, ridge, &mut solution).unwrap();
+        assert_eq!(bits(&solution), bits(&expected), "{cols}");
         // The gradient of the objective on the rounded records is 0 but for rounding.
         let unit = 2.0_f64.powi(-plan.quantiser().row_places());
         let moment_unit = unit * 2.0_f64.powi(-plan.quantiser().target_places());

@@ -38,7 +38,11 @@ fn public_plan(constants: &Constants, most: Option<u64>) -> Result<RidgePlan> {
     let cols = usize::try_from(most).unwrap_or(usize::MAX);
     let most = Declared { cols, ..constants.declared().clone() }.check();
     let most = most.map_err(|error| refused(NAME)(error.into()))?;
-    plan(&most.with_targets(constants.targets()))
+    let most = most.with_targets(constants.targets());
+    plan(&match constants.mean_weight() {
+        Some(mean) => most.with_mean_weight(mean),
+        None => most,
+    })
 }
 
 /// The most columns that are taken, where preprocessing is fitted.

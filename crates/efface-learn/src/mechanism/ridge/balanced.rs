@@ -1,0 +1,82 @@
+//! The normal equations of classes whose records count by how many they are.
+
+use efface_matrix::{GramError, Matrix};
+
+use super::sums::{Sides, Sums, triangle};
+use super::{Quantiser, Watch};
+use crate::dataset::Dataset;
+use crate::mechanism::{KeptError, MechanismError};
+
+/// S and t of the weighted records: whole-number sums of each class, each converted, multiplied by what a
+/// record of the class counts, and added up in the classes' order. Each of these operations is rounded by
+/// itself, so that the records' order does not enter.
+pub(super) struct Balanced {
+    /// S, its lower triangle column by column.
+    pub(super) gram: Vec<f64>,
+    /// t, a block of columns for each class.
+    pub(super) moment: Vec<f64>,
+}
+
+impl Balanced {
+    /// Those of `data`, whose targets are classes and whose weights are those of the classes. Beside
+    /// them, one class's sums are in memory.
+    pub(super) fn of(
+        data: &Dataset,
+        classes: usize,
+        quantiser: Quantiser,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, MechanismError> {
+        let columns = data.cols();
+        let mut gram = vec![0.0; triangle(columns)];
+        let mut moment = vec![0.0; columns * classes];
+        let mut of_all = vec![0.0; columns];
+        let mut done = 0;
+        for (class, own) in moment.chunks_exact_mut(columns).enumerate() {
+            let mut sums = Sums::empty(columns, Sides::Targets(1), quantiser);
+            let Some(weight) = fold(&mut sums, data, class, &mut |rows| watch(done + rows))? else {
+                continue;
+            };
+            done += sums.records();
+            let add = |(sum, of_class): (&mut f64, &i64)| *sum += weight * *of_class as f64;
+            gram.iter_mut().zip(sums.triangle()).for_each(add);
+            of_all.iter_mut().zip(sums.moment()).for_each(add);
+            own.iter_mut().zip(sums.moment()).for_each(add);
+        }
+        // y is +1 for the records of the class, -1 for all others.
+        for own in moment.chunks_exact_mut(columns) {
+            own.iter_mut().zip(&of_all).for_each(|(sum, all)| *sum = 2.0 * *sum - all);
+        }
+        Ok(Self { gram, moment })
+    }
+}
+
+/// Adds the records of a class, each once and with y = 1, and returns what each of them counts; `None`
+/// where the class has no record.
+fn fold(
+    sums: &mut Sums,
+    data: &Dataset,
+    class: usize,
+    watch: &mut Watch<'_>,
+) -> Result<Option<f64>, MechanismError> {
+    let members: Vec<usize> =
+        (0..data.rows()).filter(|&row| data.targets_of(row)[0] == class as f64).collect();
+    let weight = members.first().map(|&row| data.sample_weights()[row]);
+    if members.iter().any(|&row| Some(data.sample_weights()[row]) != weight) {
+        return Err(KeptError::Foreign("records of one class have different weights").into());
+    }
+    // Rows in the shape of stored ones: only memory can fail.
+    let memory = |_| GramError::Memory { order: data.cols() };
+    for rows in members.chunks(sums.quantiser().exact_records()) {
+        let none = match data.x() {
+            Matrix::Dense(_) => Matrix::dense(data.cols()),
+            Matrix::Sparse(_) => Matrix::sparse(data.cols()),
+        };
+        let mut part = Dataset::new(none, Vec::new()).map_err(memory)?;
+        for &row in rows {
+            part.push(data.x().row(row), 1.0).map_err(memory)?;
+        }
+        let before = sums.records();
+        sums.fold(&part, 1, &mut |_| watch(before))?;
+    }
+    Ok(weight)
+}
