@@ -1827,7 +1827,7 @@ def heaviest_of_balanced(document: Fields, loss: str) -> Decimal:
     require(listed(document, "class-weight") == "balanced", "`class-weight` must be `balanced`")
     require(not weighted(document), "`class-weight` and `max-weight` exclude each other")
     require(loss != "squared", "`class-weight` is of classes, and `loss` of numbers")
-    counted = event["kind"] == "output-noise" and event["preprocessing"]
+    counted = event["kind"] in ("output-noise", "exact-removal") and event["preprocessing"]
     require(counted, "classes are counted again only where preprocessing is fitted")
     require(event["records"] is not None, "`class-weight` follows records whose number is hidden")
     return max(Decimal(event["records"]) / 2, ONE)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import People
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 
 import efface
@@ -56,6 +56,21 @@ def test_classes_count_as_in_scikit_learn_and_again_when_records_go(
     assert bool(model.verify())
     listed = {constant["name"]: constant["value"] for constant in certificate.constants}
     assert listed.get("class-weight") == ("balanced" if weights == "balanced" else None)
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"rare": 3}])
+def test_exact_sums_count_classes_as_scikit_learn_does(
+    rare: tuple[Any, Any], weights: Any
+) -> None:
+    X, y = rare
+    model = UnlearningClassifier(mechanism="ridge", preprocess="fitted", class_weight=weights)
+    model.fit(X, y).forget([f"row:{row}" for row in range(0, 96, 8)])
+    gone = np.arange(0, 96, 8)
+    X, y = np.delete(X, gone, axis=0), np.delete(y, gone)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    theirs = RidgeClassifier(alpha=1.0, class_weight=weights).fit(Z, y)
+    assert np.mean(model.predict(X) == theirs.predict(Z)) > 0.99
+    assert bool(model.verify())
 
 
 def test_listed_weights_are_those_of_records(people: People) -> None:

@@ -79,8 +79,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         )
         failures["check_fit_score_takes_y"] = full
     if estimator.mechanism == "ridge":
-        sums = "weights of classes are for losses of margins, and `ridge` is least squares"
-        failures["check_class_weight_classifiers"] = sums
+        fractions = "listed weights count records in whole-number sums, and it lists a fraction"
+        failures["check_class_weight_classifiers"] = fractions
     elif not estimator.fit_intercept:
         # It wants nearly all rows, which lie around the origin, to be taken for one class.
         failures["check_class_weight_classifiers"] = "a plane through the origin parts the rows"

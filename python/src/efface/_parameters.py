@@ -71,7 +71,7 @@ _OWN = {
             "What a record counts by its class: a weight for each, as public knowledge, 1 for "
             'those that are not in it; or ``"balanced"``, n/(k n_c) for n records, k classes and '
             "n_c records of the class, which is counted again with every request and needs fitted "
-            "preprocessing.",
+            'preprocessing. Of a dict, ``"ridge"`` takes whole numbers.',
         ),
         "dict[Any, float] | str | None",
     ),

@@ -169,13 +169,12 @@ fn balanced(certificate: &Certificate) -> Result<Option<u64>, String> {
     if LossName::named(listed(certificate, "loss")?).map(LossName::task) == Ok(Task::Regression) {
         return Err(format!("`{CLASS_WEIGHT}` is of classes, and `loss` of numbers"));
     }
-    match certificate.event.core() {
-        Event::OutputNoise(event) if event.preprocessing.is_some() => event
-            .records
-            .map(Some)
-            .ok_or(format!("`{CLASS_WEIGHT}` follows a number of records that is not stated")),
-        _ => Err("classes are counted again only where preprocessing is fitted".into()),
+    let core = certificate.event.core();
+    if core.preprocessing().is_none() {
+        return Err("classes are counted again only where preprocessing is fitted".into());
     }
+    let unstated = || format!("`{CLASS_WEIGHT}` follows a number of records that is not stated");
+    core.fitted_records().map(Some).ok_or_else(unstated)
 }
 
 fn link(certificate: &Certificate) -> Result<Link, String> {

@@ -144,6 +144,55 @@ fn listed_weights_count_as_those_of_records() {
     }
 }
 
+/// `ridge` sums each class by itself: after any requests the bits are those of a training on what remains.
+#[test]
+fn exact_sums_of_balanced_classes_are_those_of_what_remains() {
+    let world = World::new();
+    let settings = Settings {
+        mechanism: Some("ridge".into()),
+        class_weight: vec!["balanced".into()],
+        ..Settings::default()
+    };
+    let vault = world.path("model.efface");
+    let all = table(&world, "all.csv", 0..160);
+    world.run(|s| train(&all, settings.clone(), &vault, s)).unwrap();
+    let plain = world.path("plain.efface");
+    let same = Settings { class_weight: Vec::new(), ..settings.clone() };
+    world.run(|s| train(&all, same, &plain, s)).unwrap();
+    assert_ne!(weights(&vault).unwrap().coef, weights(&plain).unwrap().coef);
+
+    world.run(|s| delete(&vault, &ids((0..96).step_by(8)), s)).unwrap();
+    world.run(|s| add(&vault, &table(&world, "more.csv", 160..181), None, s)).unwrap();
+    let key = world.keyring.public_key();
+    let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
+    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+    let text = certificate(&vault, "latest").unwrap();
+    let verdict = verify(&text, Some(&key), None, None).unwrap();
+    assert!(!verdict.checks.iter().any(|c| c.outcome == CheckOutcome::Fails), "{verdict:?}");
+    assert_eq!(constant(&document(&text), "class-weight"), Some(("balanced", "user")));
+
+    let anew = world.path("anew.efface");
+    let left = (96..181).rev().chain((0..96).filter(|row| row % 8 != 0));
+    let rest = table(&world, "rest.csv", left);
+    world.run(|s| train(&rest, settings.clone(), &anew, s)).unwrap();
+    let [one, other] = [&vault, &anew].map(|vault| weights(vault).unwrap());
+    let bits = |weights: &[f64]| weights.iter().map(|w| w.to_bits()).collect::<Vec<u64>>();
+    assert_eq!(bits(&one.coef), bits(&other.coef));
+    assert_eq!(bits(&one.intercept), bits(&other.intercept));
+    assert_eq!(one.preprocessing, other.preprocessing);
+
+    // Listed weights are those of records, which whole-number sums count: whole ones.
+    let listed = |line: &str| Settings { class_weight: vec![line.into()], ..settings.clone() };
+    let vault = world.path("listed.efface");
+    let third = world.run(|s| train(&all, listed("rare=2.5"), &vault, s)).unwrap_err();
+    assert!(third.to_string().contains("whole numbers"), "{third}");
+    world.run(|s| train(&all, listed("rare=3"), &vault, s)).unwrap();
+    assert_eq!(
+        constant(&document(&certificate(&vault, "latest").unwrap()), "max-weight"),
+        Some(("3", "user"))
+    );
+}
+
 #[test]
 fn what_breaks_a_rule_about_classes_is_refused() {
     let world = World::new();

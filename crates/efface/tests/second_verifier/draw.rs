@@ -434,7 +434,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     };
     let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
         (Event::ExactRemoval(_), odd) => {
-            let classes = odd.is_some_and(|drawn| drawn % 2 == 1);
+            let classes = balanced.is_some() || odd.is_some_and(|drawn| drawn % 2 == 1);
             (if classes { LossName::SquaredClasses } else { LossName::Squared }, None)
         }
         (Event::OutputNoise(event), None) => {
@@ -483,11 +483,16 @@ fn weight(event: &Event, index: u64) -> Option<f64> {
     [None, Some(0.2), None, Some(1.0), Some(7.5), None, Some(30.0)][index as usize / 5 % 7]
 }
 
-/// The most that a record may count where classes are balanced, as some optima's are.
+/// The most that a record may count where classes are balanced, as those of some optima and exact sums are.
 fn balanced(event: &Event, index: u64) -> Option<f64> {
-    let Event::OutputNoise(optimum) = event.core() else { return None };
-    let fitted = optimum.preprocessing.is_some() && weight(event, index).is_none();
-    let records = optimum.records.filter(|_| fitted && !index.is_multiple_of(3))?;
+    let (fitted, records, drawn) = match event.core() {
+        Event::OutputNoise(e) => (e.preprocessing, e.records, index % 3 != 0),
+        // Most exact sums stay those of numbers.
+        Event::ExactRemoval(e) => (e.preprocessing, e.records, e.releases % 2 == 1),
+        _ => return None,
+    };
+    let unweighted = fitted.is_some() && weight(event, index).is_none();
+    let records = records.filter(|_| unweighted && drawn)?;
     Some((records as f64 / 2.0).max(1.0))
 }
 

@@ -36,6 +36,11 @@ pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
         balanced
     }),
     ("objective", |c| twice(c, "class-weight")),
+    // Of exact sums: of classes alone, and of records whose number is stated.
+    ("objective", |c| {
+        let sums = exact(c).is_some() && listed(c, "class-weight").is_some();
+        sums && listed(c, "loss").map(|l| l.value = "squared".into()).is_some()
+    }),
     ("objective", |c| {
         let counted = c.event.preprocessing().is_some();
         c.constants.push(constant("class-weight", "balanced".to_owned()));
