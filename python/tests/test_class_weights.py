@@ -59,9 +59,7 @@ def test_classes_count_as_in_scikit_learn_and_again_when_records_go(
 
 
 @pytest.mark.parametrize("weights", ["balanced", {"rare": 3}])
-def test_exact_sums_count_classes_as_scikit_learn_does(
-    rare: tuple[Any, Any], weights: Any
-) -> None:
+def test_exact_sums_count_classes_as_scikit_learn_does(rare: tuple[Any, Any], weights: Any) -> None:
     X, y = rare
     model = UnlearningClassifier(mechanism="ridge", preprocess="fitted", class_weight=weights)
     model.fit(X, y).forget([f"row:{row}" for row in range(0, 96, 8)])

@@ -486,7 +486,7 @@ fn weight(event: &Event, index: u64) -> Option<f64> {
 /// The most that a record may count where classes are balanced, as those of some optima and exact sums are.
 fn balanced(event: &Event, index: u64) -> Option<f64> {
     let (fitted, records, drawn) = match event.core() {
-        Event::OutputNoise(e) => (e.preprocessing, e.records, index % 3 != 0),
+        Event::OutputNoise(e) => (e.preprocessing, e.records, !index.is_multiple_of(3)),
         // Most exact sums stay those of numbers.
         Event::ExactRemoval(e) => (e.preprocessing, e.records, e.releases % 2 == 1),
         _ => return None,
