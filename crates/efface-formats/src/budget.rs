@@ -34,6 +34,8 @@ struct Counts {
     /// Bytes of the input as stored, as far as they are known.
     stored: AtomicU64,
     taken: AtomicU64,
+    /// Beside those, bytes that were computed and no file unpacked.
+    made: AtomicU64,
 }
 
 impl Budget {
@@ -61,6 +63,16 @@ impl Budget {
             return Err(self.fault(limit));
         }
         self.counts.taken.store(taken, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Counts bytes that are computed from a table, whatever the size of its file.
+    pub(crate) fn made(&self, bytes: u64) -> Result<(), ExpansionFault> {
+        let made = self.counts.made.load(Ordering::Relaxed).saturating_add(bytes);
+        if made.saturating_add(self.counts.taken.load(Ordering::Relaxed)) > self.memory {
+            return Err(self.fault(self.memory));
+        }
+        self.counts.made.store(made, Ordering::Relaxed);
         Ok(())
     }
 

@@ -137,6 +137,14 @@ impl Labels {
         Ok(Verdict::Keep(Label::Values))
     }
 
+    /// The numbers of several labels that were judged last; none of classes.
+    pub(crate) fn values(&self) -> &[f64] {
+        match self {
+            Self::Numbers { values, .. } => values,
+            Self::Classes { .. } => &[],
+        }
+    }
+
     /// The label as records carry it.
     pub(crate) fn reference(&self, label: Label) -> LabelRef<'_> {
         match (label, self) {

@@ -45,6 +45,7 @@ mod cell;
 mod delivery;
 mod draft;
 mod error;
+mod feature_map;
 mod fitted;
 mod format;
 mod input;
@@ -71,10 +72,12 @@ mod time;
 pub use cell::{Cell, class_name};
 pub use draft::{Draft, draft, draft_from};
 pub use error::{
-    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault, FitFault,
-    FittedError, IdxFault, LabelFault, LibsvmFault, LimitFault, Malformed, MemoryFault, NpyFault,
-    NpzFault, OptionFault, Place, RawFault, ReadError, RowFault, SchemaError, SinkError, Spot,
+    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault,
+    FeatureMapError, FitFault, FittedError, IdxFault, LabelFault, LibsvmFault, LimitFault,
+    Malformed, MemoryFault, NpyFault, NpzFault, OptionFault, Place, RawFault, ReadError, RowFault,
+    SchemaError, SinkError, Spot,
 };
+pub use feature_map::{FeatureMap, MOST_FEATURES};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
     RawSource, RawTarget, RawValues, Rules, TellingApart,

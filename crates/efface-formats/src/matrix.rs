@@ -50,7 +50,11 @@ pub(crate) fn deliver(
         let (got, expected) = (width as u64, columns.len() as u64);
         return Err(ReadError::at(Place::file(file), ColumnFault::Width { got, expected }));
     }
-    delivery.begin(schema.feature_names(), schema.storage() == Storage::Sparse)?;
+    delivery.begin_images(
+        schema.feature_names(),
+        schema.storage() == Storage::Sparse,
+        arrays.features.image(),
+    )?;
     let mut row = encoder.buffer();
     let mut numbers = Vec::new();
     while arrays.features.advance()? {
@@ -69,7 +73,7 @@ pub(crate) fn deliver(
     for column in arrays.columns.iter_mut().flatten() {
         column.advance()?;
     }
-    Ok(delivery.finish(format, schema))
+    delivery.finish(format, schema)
 }
 
 /// Hands over all rows as they are.

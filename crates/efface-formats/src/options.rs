@@ -1,5 +1,6 @@
 //! How to read: roles of columns, labels, row map, limits.
 
+use crate::feature_map::FeatureMap;
 use crate::fitted::FrameRequest;
 use crate::limits::Limits;
 use crate::row_map::{RowMap, RowMapMode};
@@ -56,6 +57,8 @@ pub struct ReadOptions {
     pub features: Option<String>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
+    /// The random features that encoded rows become, before the row map.
+    pub feature_map: Option<FeatureMap>,
     /// `Some` delivers raw rows in place of encoded ones, for fitted preprocessing; the row map is not
     /// applied, and of a schema only roles and kinds count.
     pub frame: Option<FrameRequest>,
@@ -120,6 +123,7 @@ impl Default for ReadOptions {
             zero_based: None,
             features: None,
             row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
+            feature_map: None,
             frame: None,
             csv: CsvShape::default(),
             limits: Limits::default(),

@@ -276,7 +276,7 @@ fn sparse_lines<'r>(
         pairs.encode(matrix.width, matrix.divide, &mut row).map_err(|fault| lines.fault(fault))?;
         delivery.deliver(spot, &mut row, label, &Keys::default())?;
     }
-    Ok(delivery.finish(Format::Libsvm, schema))
+    delivery.finish(Format::Libsvm, schema)
 }
 
 /// Hands over the rows of a LIBSVM file as they are.

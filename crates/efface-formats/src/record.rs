@@ -103,7 +103,7 @@ pub struct Record<'a> {
     pub position: u64,
     /// Where that is in the file: a line of text, or a row.
     pub spot: Spot,
-    /// The encoded features, after the row map; none where raw rows were asked for.
+    /// The encoded features, after the feature map and the row map; none where raw rows were asked for.
     pub features: Features<'a>,
     /// The raw row, where raw rows were asked for: [`crate::RawRows::push`] takes it. Its class is
     /// stated by name.

@@ -1,5 +1,6 @@
 //! What was read, after the last row.
 
+use crate::feature_map::FeatureMap;
 use crate::fitted::Frame;
 use crate::input::Format;
 use crate::lengths::Lengths;
@@ -24,8 +25,10 @@ pub struct Summary {
     pub targets: Vec<String>,
     /// The schema in force, given or implied; it encodes later rows the same way.
     pub schema: Schema,
-    /// Numbers in an encoded row; of raw rows, feature columns.
+    /// Numbers in a row given to the sink; of raw rows, feature columns.
     pub width: u32,
+    /// The map that made rows to features, if one did, with all that the table told of it.
+    pub feature_map: Option<FeatureMap>,
     /// What raw rows are made of, where they were asked for; the schema then holds roles only.
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.

@@ -16,7 +16,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "efface-formats",
         "input lengths limits look time cell error budget lines record row_bytes row_map schema \
-         source fitted options summary label raw_rows delivery table format matrix memory \
+         source feature_map fitted options summary label raw_rows delivery table format matrix memory \
          read draft texts",
     ),
     (

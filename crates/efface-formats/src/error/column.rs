@@ -91,6 +91,9 @@ pub enum OptionFault {
         /// The format.
         format: Format,
     },
+    /// Random features of raw rows.
+    #[error("`§features` maps encoded rows, and raw rows were asked for")]
+    RawFeatures,
     /// A separate label file is needed or not wanted.
     #[error("{format} files have no labels; give them in a file of their own, with `§labels`")]
     LabelsFile {

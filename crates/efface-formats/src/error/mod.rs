@@ -4,6 +4,7 @@ mod arrays;
 mod column;
 mod columnar;
 mod csv;
+mod feature_map;
 mod fitted;
 mod idx;
 mod libsvm;
@@ -19,6 +20,7 @@ pub use arrays::ArrayFault;
 pub use column::{ColumnFault, OptionFault};
 pub use columnar::ColumnarFault;
 pub use csv::CsvFault;
+pub use feature_map::FeatureMapError;
 pub use fitted::{FitFault, FittedError, RawFault};
 pub use idx::IdxFault;
 pub use libsvm::LibsvmFault;
@@ -147,6 +149,9 @@ pub enum Fault {
     /// One raw row.
     #[error(transparent)]
     Raw(#[from] RawFault),
+    /// A map to random features that does not suit the rows.
+    #[error(transparent)]
+    FeatureMap(#[from] FeatureMapError),
 }
 
 /// The input is larger than the limits allow.

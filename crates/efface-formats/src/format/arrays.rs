@@ -68,6 +68,12 @@ impl ArrayHeader {
         self.shape.first().copied().unwrap_or(1)
     }
 
+    /// Height and width of each row, where there are three axes.
+    fn image(&self) -> Option<(u32, u32)> {
+        let [_, height, width] = self.shape[..] else { return None };
+        Some((height.try_into().ok()?, width.try_into().ok()?))
+    }
+
     fn shape_text(&self) -> String {
         let axes: Vec<String> = self.shape.iter().map(u64::to_string).collect();
         format!("({})", axes.join(", "))
@@ -87,6 +93,8 @@ pub(crate) struct ArrayRows<'r> {
     /// All bytes of an array stored column by column.
     columns: Option<Vec<u8>>,
     text: String,
+    /// Height and width of each row, where the header has three axes.
+    image: Option<(u32, u32)>,
 }
 
 impl<'r> ArrayRows<'r> {
@@ -159,6 +167,7 @@ impl<'r> ArrayRows<'r> {
             bytes: Vec::new(),
             columns: None,
             text: String::new(),
+            image: header.image(),
         };
         if header.column_major && width > 1 && rows > 1 {
             let all = read_all(&mut array.input, total, 1, budget);
@@ -171,6 +180,11 @@ impl<'r> ArrayRows<'r> {
     /// Numbers in a row.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Height and width of each row, where the file says so.
+    pub(crate) fn image(&self) -> Option<(u32, u32)> {
+        self.image
     }
 
     /// Checks that this array has as many rows as the features.

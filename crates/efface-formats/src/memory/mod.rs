@@ -269,7 +269,7 @@ pub fn read_memory(
         encoding.encode(&table.rows, at, spot)?;
         delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at))?;
     }
-    Ok(delivery.finish(None, schema).with_targets(parts.targets()))
+    Ok(delivery.finish(None, schema)?.with_targets(parts.targets()))
 }
 
 /// Hands over all rows as they are.

@@ -75,7 +75,7 @@ pub(crate) fn deliver(
         };
         delivery.deliver(spot, &mut row, label, &keys)?;
     }
-    Ok(delivery.finish(format, plan.schema).with_targets(labels))
+    Ok(delivery.finish(format, plan.schema)?.with_targets(labels))
 }
 
 fn listed(plan: &Plan) -> Vec<String> {

@@ -9,6 +9,7 @@ mod columnar;
 mod csv;
 mod csv_fields;
 mod encoding;
+mod feature_maps;
 mod fitted;
 mod fitted_forgets;
 mod fitted_kinds;

@@ -1,8 +1,13 @@
 //! The last steps every format shares: count, judge the label, map the row, hand it over.
 
+mod mapping;
+
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
-use crate::error::{CellFault, Fault, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot};
+use crate::error::{
+    CellFault, Fault, FeatureMapError, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot,
+};
+use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
@@ -11,6 +16,7 @@ use crate::record::{FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
 use crate::schema::{Row, Schema};
 use crate::summary::{PrivateEvidence, Summary};
+use mapping::{Held, Mapping};
 
 /// One pass over a table.
 pub(crate) struct Delivery<'a> {
@@ -19,6 +25,8 @@ pub(crate) struct Delivery<'a> {
     sink: &'a mut dyn Sink,
     pub(crate) budget: Budget,
     labels: Option<Labels>,
+    /// Rows that wait to become random features, where they do.
+    mapping: Option<Mapping>,
     position: u64,
     kept: u64,
     left_out: u64,
@@ -56,18 +64,45 @@ impl<'a> Delivery<'a> {
         if options.width == Some(0) {
             return Err(OptionFault::ZeroWidth);
         }
+        if options.feature_map.is_some() && options.frame.is_some() {
+            return Err(OptionFault::RawFeatures);
+        }
         let labels = Labels::new(options)?;
         let labels = options.label_required.then_some(labels);
         let private = PrivateEvidence::default();
         let (position, kept, left_out) = (0, 0, 0);
-        Ok(Self { file, options, sink, budget, labels, position, kept, left_out, private })
+        let mapping = None;
+        Ok(Self { file, options, sink, budget, labels, mapping, position, kept, left_out, private })
     }
 
     /// Announces the layout.
     pub(crate) fn begin(&mut self, columns: FeatureNames, sparse: bool) -> Result<(), ReadError> {
+        self.begin_images(columns, sparse, None)
+    }
+
+    /// As [`begin`](Self::begin), of rows that are images of that height and width, where the file says so.
+    pub(crate) fn begin_images(
+        &mut self,
+        columns: FeatureNames,
+        sparse: bool,
+        image: Option<(u32, u32)>,
+    ) -> Result<(), ReadError> {
         let limit = u64::from(self.options.limits.columns);
         LimitFault::check("features", columns.len() as u64, limit)
             .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
+        let columns = match &self.options.feature_map {
+            None => columns,
+            Some(map) => {
+                let fault = |fault| ReadError::at(Place::file(self.file), fault);
+                if sparse {
+                    return Err(fault(FeatureMapError::Sparse));
+                }
+                let inputs = columns.len() as u32;
+                let map = map.of_rows(inputs, image).map_err(fault)?;
+                self.mapping = Some(Mapping::new(Mapper::new(&map, inputs).map_err(fault)?));
+                FeatureNames::Listed(map.feature_names())
+            }
+        };
         let width = columns.len() as u32;
         let layout = Layout { columns, width, sparse };
         self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
@@ -117,7 +152,7 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    /// Maps an encoded row and hands it over.
+    /// Maps an encoded row and hands it over, at once or with others.
     pub(crate) fn deliver(
         &mut self,
         spot: Spot,
@@ -125,7 +160,45 @@ impl<'a> Delivery<'a> {
         label: Option<Label>,
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
-        match self.options.row_map.apply(row.values_mut()) {
+        let at = (self.position, spot);
+        if let Some(mapping) = &mut self.mapping {
+            let labels = match (&self.labels, label) {
+                (Some(labels), Some(Label::Values)) => labels.values().to_vec(),
+                _ => Vec::new(),
+            };
+            let held = Held::new(at, label, labels, keys);
+            return if mapping.push(row.values_mut(), held) { self.map_held() } else { Ok(()) };
+        }
+        self.bound(spot, row.values_mut())?;
+        let features: Features<'_> = row.features();
+        let stored = match features {
+            Features::Dense(values) => size_of_val(values),
+            Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
+        };
+        self.hand_over(at, (features, None), stored, (label, None), keys)
+    }
+
+    /// Hands over the rows that wait, as random features.
+    fn map_held(&mut self) -> Result<(), ReadError> {
+        let Some(mut mapping) = self.mapping.take() else { return Ok(()) };
+        let encoded = 4 * mapping.mapper().inputs();
+        for (held, features) in mapping.map() {
+            self.bound(held.spot, features)?;
+            // What features take beyond their row was not unpacked from the file.
+            let more = size_of_val(features).saturating_sub(encoded);
+            self.budget.made(more as u64).map_err(|fault| self.fault(held.spot, fault))?;
+            let (label, labels) = (held.label, Some(&*held.labels));
+            let features = Features::Dense(features);
+            let at = (held.position, held.spot);
+            self.hand_over(at, (features, None), encoded, (label, labels), &held.keys())?;
+        }
+        self.mapping = Some(mapping);
+        Ok(())
+    }
+
+    /// Applies the row map, and notes what it did.
+    fn bound(&mut self, spot: Spot, values: &mut [f32]) -> Result<(), ReadError> {
+        match self.options.row_map.apply(values) {
             Ok(Mapped::Scaled { from }) => {
                 self.private.rows_scaled += 1;
                 if from > ROUNDING * self.options.row_map.norm {
@@ -135,13 +208,8 @@ impl<'a> Delivery<'a> {
             Ok(Mapped::Unchanged) => {}
             Err(fault) => return Err(self.fault(spot, fault)),
         }
-        let features: Features<'_> = row.features();
-        self.private.rows_zero += u64::from(features.values().iter().all(|&value| value == 0.0));
-        let stored = match features {
-            Features::Dense(values) => size_of_val(values),
-            Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
-        };
-        self.hand_over(spot, (features, None), stored, label, keys)
+        self.private.rows_zero += u64::from(values.iter().all(|&value| value == 0.0));
+        Ok(())
     }
 
     /// Begins a raw row with its label.
@@ -162,20 +230,22 @@ impl<'a> Delivery<'a> {
         label: Option<Label>,
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
-        let bytes = row.bytes();
-        self.hand_over(spot, (Features::Dense(&[]), Some(bytes)), bytes.len(), label, keys)
+        let (bytes, at) = (row.bytes(), (self.position, spot));
+        self.hand_over(at, (Features::Dense(&[]), Some(bytes)), bytes.len(), (label, None), keys)
     }
 
     fn reference(&self, label: Option<Label>) -> Option<LabelRef<'_>> {
         Some(self.labels.as_ref()?.reference(label?))
     }
 
+    /// Hands a record over. The numbers of several labels are those that were judged last, unless others are
+    /// given.
     fn hand_over(
         &mut self,
-        spot: Spot,
+        (position, spot): (u64, Spot),
         (features, raw): (Features<'_>, Option<&[u8]>),
         stored: usize,
-        label: Option<Label>,
+        (label, labels): (Option<Label>, Option<&[f64]>),
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
         let id = keys.id.map(|cell| cell.text());
@@ -185,9 +255,9 @@ impl<'a> Delivery<'a> {
                 return Err(self.fault(spot, CellFault::EmptyKey { role }));
             }
         }
-        let position = self.position;
-        let label = match (&self.labels, label) {
-            (Some(labels), Some(label)) => Some(labels.reference(label)),
+        let label = match (&self.labels, label, labels) {
+            (_, Some(Label::Values), Some(labels)) => Some(LabelRef::Values(labels)),
+            (Some(labels), Some(label), _) => Some(labels.reference(label)),
             _ => None,
         };
         let weight = keys.weight.map(|cell| weight(cell).map_err(|fault| self.fault(spot, fault)));
@@ -202,8 +272,18 @@ impl<'a> Delivery<'a> {
         Ok(())
     }
 
-    /// What was read.
-    pub(crate) fn finish(self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
+    /// Hands over what still waits, and tells what was read.
+    pub(crate) fn finish(
+        mut self,
+        format: impl Into<Option<Format>>,
+        schema: Schema,
+    ) -> Result<Summary, ReadError> {
+        self.map_held()?;
+        Ok(self.summary(format, schema))
+    }
+
+    fn summary(self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
+        let feature_map = self.mapping.as_ref().map(|mapping| mapping.mapper().map().clone());
         Summary {
             format: format.into(),
             rows_read: self.position,
@@ -211,7 +291,8 @@ impl<'a> Delivery<'a> {
             rows_left_out: self.left_out,
             index_left_out: false,
             classes: self.labels.and_then(Labels::table),
-            width: schema.width(),
+            width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
+            feature_map,
             targets: Vec::new(),
             frame: None,
             schema,
@@ -227,7 +308,7 @@ impl<'a> Delivery<'a> {
         frame: Frame,
     ) -> Summary {
         let width = frame.columns() as u32;
-        Summary { width, frame: Some(frame), ..self.finish(format, schema) }
+        Summary { width, frame: Some(frame), ..self.summary(format, schema) }
     }
 
     /// The file as the user named it.

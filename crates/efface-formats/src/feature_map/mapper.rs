@@ -1,0 +1,185 @@
+//! A map that is ready to run: its weights drawn.
+
+use rayon::prelude::*;
+use zeroize::Zeroize;
+
+use super::convolution::{Images, Patches};
+use super::draw::Draws;
+use super::products::{Weights, positive};
+use super::{FeatureMap, Kind};
+use crate::error::FeatureMapError;
+
+/// Most weights: half a gigabyte.
+const MOST_WEIGHTS: u64 = 1 << 27;
+
+/// Rows that one thread takes at a time.
+const TASK: usize = 24;
+
+/// Features are whole multiples of 2^-22.
+const GRID: f64 = 4_194_304.0;
+
+/// What keeps rows of features at most 1 long after their rounding to the grid, which adds no more than
+/// 2^-15 to 2^16 features.
+const WITHIN: f64 = 1.0 - 1.0 / 4096.0;
+
+/// Maps rows of a fixed number of inputs.
+pub(crate) struct Mapper {
+    map: FeatureMap,
+    inputs: usize,
+    weights: Weights,
+    /// How images are laid out, for filters.
+    images: Option<Images>,
+}
+
+impl Mapper {
+    /// Draws the weights of a map of rows with so many inputs; its image is known.
+    ///
+    /// # Errors
+    /// More weights than memory should hold; an image of another number of inputs.
+    pub(crate) fn new(map: &FeatureMap, inputs: u32) -> Result<Self, FeatureMapError> {
+        let map = map.of_rows(inputs, None)?;
+        let inputs = inputs as usize;
+        let mut draws = Draws::new(map.name(), map.seed);
+        // Inputs of one product, outputs, and what multiplies a normal.
+        let (length, outputs, scale) = match map.kind {
+            Kind::Fourier { features, gamma, .. } => {
+                (inputs, features as usize / 2, (2.0 * gamma).sqrt())
+            }
+            Kind::Gated { features, .. } => (inputs + 1, features as usize, 1.0),
+            Kind::Convolution { filters, side, .. } => {
+                ((side * side) as usize, filters as usize, 1.0)
+            }
+        };
+        if length as u64 * outputs as u64 > MOST_WEIGHTS {
+            return Err(FeatureMapError::Weights { length, outputs, most: MOST_WEIGHTS });
+        }
+        let weights = Weights::new(length, outputs, || (draws.normal() * scale) as f32);
+        let images = match map.kind {
+            Kind::Convolution { side, image: Some(shape), .. } => Some(Images::new(shape, side)),
+            _ => None,
+        };
+        Ok(Self { map, inputs, weights, images })
+    }
+
+    /// The map.
+    pub(crate) fn map(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// Inputs of a row.
+    pub(crate) fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Features of a row.
+    pub(crate) fn width(&self) -> usize {
+        self.map.width() as usize
+    }
+
+    /// The features of rows, row after row, on all threads of the pool at hand: each row's are the same
+    /// whatever rows there are beside it. Inputs are finite.
+    pub(crate) fn apply(&self, rows: &[f32], features: &mut [f32]) {
+        let rows = rows.par_chunks(TASK * self.inputs);
+        let features = features.par_chunks_mut(TASK * self.width());
+        rows.zip(features).for_each_init(Scratch::default, |scratch, (rows, features)| {
+            self.apply_here(rows, features, scratch);
+        });
+    }
+
+    fn apply_here(&self, rows: &[f32], features: &mut [f32], scratch: &mut Scratch) {
+        let rows = rows.chunks_exact(self.inputs);
+        let padded = self.weights.padded();
+        match self.map.kind {
+            Kind::Fourier { norm, .. } => {
+                scratch.project(&self.weights, rows, norm, None);
+                let scale = (2.0 / self.width() as f64).sqrt() * WITHIN;
+                let angles = scratch.products.chunks_exact(padded);
+                for (features, angles) in features.chunks_exact_mut(self.width()).zip(angles) {
+                    for (pair, angle) in features.as_chunks_mut::<2>().0.iter_mut().zip(angles) {
+                        let (sine, cosine) = libm::sincos(f64::from(*angle));
+                        *pair = [rounded(cosine * scale), rounded(sine * scale)];
+                    }
+                }
+            }
+            Kind::Gated { features: count, norm } => {
+                scratch.project(&self.weights, rows, norm, Some(norm as f32));
+                // Half as long as the row with its constant on average: at most the root of a half.
+                let scale = 1.0 / (norm * (2.0 * f64::from(count)).sqrt());
+                let products = scratch.products.chunks_exact(padded);
+                for (features, products) in features.chunks_exact_mut(self.width()).zip(products) {
+                    for (feature, product) in features.iter_mut().zip(products) {
+                        *feature = rounded(f64::from(positive(*product)) * scale);
+                    }
+                }
+            }
+            Kind::Convolution { .. } => {
+                let Some(images) = &self.images else { return };
+                for (row, features) in rows.zip(features.chunks_exact_mut(self.width())) {
+                    scratch.scaled.clear();
+                    scale_to(row, &mut scratch.scaled, 1.0, true);
+                    let (image, patches) = (&scratch.scaled, &mut scratch.patches);
+                    images.pool(image, &self.weights, patches, features);
+                    let length = length(features);
+                    let scale = if length > 0.0 { WITHIN / length } else { 0.0 };
+                    features.iter_mut().for_each(|x| *x = rounded(f64::from(*x) * scale));
+                }
+            }
+        }
+    }
+}
+
+/// The nearest multiple of 2^-22.
+fn rounded(feature: f64) -> f32 {
+    ((feature * GRID).round_ties_even() / GRID) as f32
+}
+
+/// The root of the sum of squares in their order, in double precision.
+fn length(values: &[f32]) -> f64 {
+    values.iter().fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x)).sqrt()
+}
+
+/// Appends a row scaled down to a length; with `always`, also a shorter one, but for zeros.
+fn scale_to(row: &[f32], scaled: &mut Vec<f32>, norm: f64, always: bool) {
+    let length = length(row);
+    if length > norm || always && length > 0.0 {
+        scaled.extend(row.iter().map(|&x| (f64::from(x) / length * norm) as f32));
+    } else {
+        scaled.extend_from_slice(row);
+    }
+}
+
+/// What one thread works with; overwritten when it goes, as it held rows.
+#[derive(Default)]
+struct Scratch {
+    scaled: Vec<f32>,
+    products: Vec<f32>,
+    patches: Patches,
+}
+
+impl Scratch {
+    /// The products of rows, shortened to `norm` and followed by a `constant`, with the weights.
+    fn project<'r>(
+        &mut self,
+        weights: &Weights,
+        rows: impl ExactSizeIterator<Item = &'r [f32]>,
+        norm: f64,
+        constant: Option<f32>,
+    ) {
+        self.scaled.clear();
+        let count = rows.len();
+        for row in rows {
+            scale_to(row, &mut self.scaled, norm, false);
+            self.scaled.extend(constant);
+        }
+        self.products.resize(count * weights.padded(), 0.0);
+        weights.multiply(&self.scaled, &mut self.products);
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.scaled.zeroize();
+        self.products.zeroize();
+        self.patches.zeroize();
+    }
+}

@@ -1,0 +1,178 @@
+#![doc = include_str!("feature_map.md")]
+
+mod convolution;
+mod draw;
+mod mapper;
+mod products;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::FeatureMapError;
+
+pub(crate) use mapper::Mapper;
+
+/// Most features of a row.
+pub const MOST_FEATURES: u32 = 1 << 16;
+
+/// Cells that the responses of a filter are pooled to: four by four.
+const CELLS: u32 = 16;
+
+/// Cells along each side of an image.
+const GRID: u32 = 4;
+
+/// Largest side of a filter.
+const MOST_SIDE: u32 = 64;
+
+/// Largest side of an image.
+const MOST_IMAGE: u32 = 1 << 12;
+
+/// The derivation of weights and features: another one gets another number.
+const VERSION: u64 = 1;
+
+/// A map from a declared row to its random features: a function of the row and of public constants alone.
+///
+/// As text it is `rff:P`, `gated:P` or `random-conv:FxK`, followed by options such as `seed=7`; the text
+/// of [`Display`](std::fmt::Display) states all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FeatureMap {
+    kind: Kind,
+    seed: u64,
+}
+
+/// What the features are, with the constants of each kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// Cosines and sines of random projections, in pairs.
+    Fourier {
+        /// Twice the number of projections.
+        features: u32,
+        /// Of the kernel exp(-gamma |x - y|^2) that inner products approximate.
+        gamma: f64,
+        /// Rows that are longer are shortened to it first.
+        norm: f64,
+    },
+    /// Positive parts of random projections.
+    Gated {
+        features: u32,
+        /// Rows that are longer are shortened to it first; the constant that is appended to them.
+        norm: f64,
+    },
+    /// Positive parts of random filters' responses at every place of an image, averaged over cells.
+    Convolution {
+        filters: u32,
+        /// Rows and columns of a filter.
+        side: u32,
+        /// Rows and columns of an image; none as long as only the table can tell.
+        image: Option<(u32, u32)>,
+    },
+}
+
+impl FeatureMap {
+    /// Numbers in a row of features.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        match self.kind {
+            Kind::Fourier { features, .. } | Kind::Gated { features, .. } => features,
+            Kind::Convolution { filters, .. } => filters * CELLS,
+        }
+    }
+
+    /// The name of the kind, as users type it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Fourier { .. } => text::FOURIER,
+            Kind::Gated { .. } => text::GATED,
+            Kind::Convolution { .. } => text::CONVOLUTION,
+        }
+    }
+
+    /// The names of the features: the kind and a number counted from 0.
+    #[must_use]
+    pub fn feature_names(&self) -> Vec<String> {
+        (0..self.width()).map(|at| format!("{}:{at}", self.name())).collect()
+    }
+
+    /// The same map, of rows with so many `inputs`; `found` is the shape of their images where the table
+    /// itself states it.
+    ///
+    /// # Errors
+    /// A map of images whose shape nobody told, or which is not that of the rows.
+    pub fn of_rows(&self, inputs: u32, found: Option<(u32, u32)>) -> Result<Self, FeatureMapError> {
+        let Kind::Convolution { filters, side, image } = self.kind else {
+            return Ok(self.clone());
+        };
+        let (height, width) = match (image, found) {
+            (None, None) => return Err(FeatureMapError::NoImage { inputs }),
+            (Some(told), Some(found)) if told != found => {
+                return Err(FeatureMapError::OtherImage { told, found });
+            }
+            (Some(shape), _) | (None, Some(shape)) => shape,
+        };
+        if u64::from(height) * u64::from(width) != u64::from(inputs) {
+            return Err(FeatureMapError::Image { height, width, inputs });
+        }
+        let image = Some((height, width));
+        let map = Self { kind: Kind::Convolution { filters, side, image }, seed: self.seed };
+        map.check()?;
+        Ok(map)
+    }
+
+    /// Refuses constants out of range.
+    fn check(&self) -> Result<(), FeatureMapError> {
+        let range = |what, least: u32, most: u32, got: u32| {
+            if (least..=most).contains(&got) {
+                return Ok(());
+            }
+            Err(FeatureMapError::Range {
+                what,
+                rule: format!("from {least} to {most}"),
+                got: got.to_string(),
+            })
+        };
+        // A gamma that follows from the norm is in its range.
+        let norms = ("`norm`", 1e-6..=1e6, "between 1e-6 and 1e6");
+        let gammas = ("`gamma`", 1e-12..=1e12, "between 1e-12 and 1e12");
+        let positive = |(what, range, rule): (_, RangeInclusive<f64>, &str), got: f64| {
+            if range.contains(&got) {
+                return Ok(());
+            }
+            let (rule, got) = (rule.to_owned(), got.to_string());
+            Err(FeatureMapError::Range { what, rule, got })
+        };
+        match self.kind {
+            Kind::Fourier { features, gamma, norm } => {
+                range("the number of features", 2, MOST_FEATURES, features)?;
+                if !features.is_multiple_of(2) {
+                    let rule = "even: each projection gives a cosine and a sine".to_owned();
+                    let (what, got) = ("the number of features", features.to_string());
+                    return Err(FeatureMapError::Range { what, rule, got });
+                }
+                positive(norms, norm)?;
+                positive(gammas, gamma)
+            }
+            Kind::Gated { features, norm } => {
+                range("the number of features", 1, MOST_FEATURES, features)?;
+                positive(norms, norm)
+            }
+            Kind::Convolution { filters, side, image } => {
+                range("the number of filters", 1, MOST_FEATURES / CELLS, filters)?;
+                range("the side of a filter", 1, MOST_SIDE, side)?;
+                let Some((height, width)) = image else { return Ok(()) };
+                range("the height of an image", 1, MOST_IMAGE, height)?;
+                range("the width of an image", 1, MOST_IMAGE, width)?;
+                // At least one place for each cell.
+                if height.min(width) < side + GRID - 1 {
+                    return Err(FeatureMapError::Filter { side, height, width });
+                }
+                Ok(())
+            }
+        }
+    }
+}

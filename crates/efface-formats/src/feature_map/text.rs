@@ -1,0 +1,140 @@
+//! A feature map as text, both ways.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{FeatureMap, Kind, VERSION};
+use crate::cell::quoted;
+use crate::error::FeatureMapError;
+
+pub(super) const FOURIER: &str = "rff";
+pub(super) const GATED: &str = "gated";
+pub(super) const CONVOLUTION: &str = "random-conv";
+
+/// The options of a map; none where one is not given.
+#[derive(Default)]
+struct Given {
+    gamma: Option<f64>,
+    norm: Option<f64>,
+    image: Option<(u32, u32)>,
+    seed: Option<u64>,
+    version: Option<u64>,
+}
+
+impl FromStr for FeatureMap {
+    type Err = FeatureMapError;
+
+    fn from_str(text: &str) -> Result<Self, FeatureMapError> {
+        let mut parts = text.trim().split(',');
+        let head = parts.next().unwrap_or_default();
+        let (name, size) = head.split_once(':').unwrap_or((head, ""));
+        let (name, size) = (name.trim(), size.trim());
+        let mut given = Given::default();
+        for part in parts {
+            given.take(part, name)?;
+        }
+        if let Some(got) = given.version.filter(|got| *got != VERSION) {
+            return Err(FeatureMapError::Version { got, known: VERSION });
+        }
+        let norm = given.norm.unwrap_or(1.0);
+        let kind = match name {
+            FOURIER => {
+                // One over the square of the longest distance's half.
+                let gamma = given.gamma.unwrap_or(1.0 / (norm * norm));
+                Kind::Fourier { features: whole("the number of features", size)?, gamma, norm }
+            }
+            GATED => Kind::Gated { features: whole("the number of features", size)?, norm },
+            CONVOLUTION => {
+                let (filters, side) = size
+                    .split_once('x')
+                    .ok_or_else(|| FeatureMapError::Size { got: quoted(size) })?;
+                Kind::Convolution {
+                    filters: whole("the number of filters", filters)?,
+                    side: whole("the side of a filter", side)?,
+                    image: given.image,
+                }
+            }
+            _ => return Err(FeatureMapError::Kind { got: quoted(name) }),
+        };
+        let map = Self { kind, seed: given.seed.unwrap_or(0) };
+        map.check()?;
+        Ok(map)
+    }
+}
+
+impl Given {
+    /// Takes an option of the kind of that name.
+    fn take(&mut self, part: &str, kind: &str) -> Result<(), FeatureMapError> {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let (name, value) = (name.trim(), value.trim());
+        let known: &[&str] = match kind {
+            FOURIER => &["gamma", "norm", "seed", "version"],
+            GATED => &["norm", "seed", "version"],
+            _ => &["image", "seed", "version"],
+        };
+        if !known.contains(&name) {
+            let (got, known) = (quoted(part.trim()), known.join(", "));
+            return Err(FeatureMapError::Option { got, known });
+        }
+        let twice = || FeatureMapError::Twice { name: name.to_owned() };
+        let before = match name {
+            "gamma" => self.gamma.replace(number("`gamma`", value)?).is_some(),
+            "norm" => self.norm.replace(number("`norm`", value)?).is_some(),
+            "image" => {
+                let (height, width) = value
+                    .split_once('x')
+                    .ok_or_else(|| FeatureMapError::Shape { got: quoted(value) })?;
+                let shape = (
+                    whole("the height of an image", height)?,
+                    whole("the width of an image", width)?,
+                );
+                self.image.replace(shape).is_some()
+            }
+            "seed" => self.seed.replace(whole("`seed`", value)?).is_some(),
+            _ => self.version.replace(whole("`version`", value)?).is_some(),
+        };
+        if before { Err(twice()) } else { Ok(()) }
+    }
+}
+
+fn whole<T: FromStr>(what: &'static str, text: &str) -> Result<T, FeatureMapError> {
+    let text = text.trim();
+    text.parse().map_err(|_| FeatureMapError::Whole { what, got: quoted(text) })
+}
+
+fn number(what: &'static str, text: &str) -> Result<f64, FeatureMapError> {
+    text.parse().map_err(|_| FeatureMapError::Number { what, got: quoted(text) })
+}
+
+impl fmt::Display for FeatureMap {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        match self.kind {
+            Kind::Fourier { features, gamma, norm } => {
+                write!(out, "{name}:{features},gamma={gamma:?},norm={norm:?}")?;
+            }
+            Kind::Gated { features, norm } => write!(out, "{name}:{features},norm={norm:?}")?,
+            Kind::Convolution { filters, side, image } => {
+                write!(out, "{name}:{filters}x{side}")?;
+                if let Some((height, width)) = image {
+                    write!(out, ",image={height}x{width}")?;
+                }
+            }
+        }
+        write!(out, ",seed={},version={VERSION}", self.seed)
+    }
+}
+
+impl TryFrom<String> for FeatureMap {
+    type Error = FeatureMapError;
+
+    fn try_from(text: String) -> Result<Self, FeatureMapError> {
+        text.parse()
+    }
+}
+
+impl From<FeatureMap> for String {
+    fn from(map: FeatureMap) -> Self {
+        map.to_string()
+    }
+}
