@@ -87,6 +87,7 @@ pub use lengths::Lengths;
 pub use limits::Limits;
 pub use memory::{
     ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
+    read_memory_part,
 };
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};

@@ -1,15 +1,19 @@
 //! Predictions from weights at hand, without their vault.
 
-use std::ops::ControlFlow;
+mod plain;
+
+use std::ops::Range;
 
 use efface_formats::{
-    Features, Fitted, FrameRequest, Layout, ReadOptions, Record, Row, RowMap, Sink, SinkError,
+    Features, Fitted, FrameRequest, Layout, MemoryRows, MemoryTable, ReadOptions, Record, Row,
+    RowMap, Sink, SinkError, read_memory_part,
 };
+use rayon::prelude::*;
 
-use crate::context::Progress;
+use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
-use crate::source::{Source, row_map};
+use crate::source::{Source, row_map, unreadable};
 
 /// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,9 +34,9 @@ pub struct Linear<'a> {
 /// The outputs of every row of a table, row by row: `coef` times the row as a vault would store
 /// it, plus `intercept`.
 ///
-/// Rows go through the checks, the encoder and the row map that training uses. Labels are not
-/// looked at. `watch` is told of rows and may stop the work. Each output is a plain sum in double
-/// precision, in the order of the columns.
+/// Rows go through the checks, the encoder and the row map that training uses; those of a table in
+/// memory on all cores. Labels are not looked at. `watch` is told of rows and may stop the work. Each
+/// output is a sum in double precision, the same whatever the number of cores.
 ///
 /// Beside them: what to know of the rows, such as texts in columns of numbers that count as missing.
 ///
@@ -41,7 +45,7 @@ pub struct Linear<'a> {
 pub fn margins(
     source: &Source<'_>,
     linear: &Linear<'_>,
-    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    watch: &mut Watch<'_>,
 ) -> Result<(Vec<f64>, Vec<Notice>)> {
     let outputs = linear.intercept.len();
     let width = linear.coef.len().checked_div(outputs).unwrap_or(0);
@@ -63,61 +67,155 @@ pub fn margins(
     }
     let frame = fitted.as_ref().map(|fitted| FrameRequest::Given(fitted.frame().clone()));
     let options = ReadOptions { label_required: false, row_map, frame, ..source.options()? };
-    let row = fitted.as_ref().map(Fitted::buffer);
-    let fitted = fitted.as_ref().zip(row);
-    let (all, strays) = (Vec::new(), Vec::new());
-    let mut sink = Margins { linear, row_map, fitted, width, rows: 0, all, strays, watch };
-    source.read(&options, &mut sink)?;
-    let found = sink.fitted.as_ref().map(|(found, _)| *found);
-    let notices = found.map(|found| strays_in_rows(found, &sink.strays));
-    Ok((sink.all, notices.unwrap_or_default()))
+    let map = Map { linear, row_map, fitted: fitted.as_ref(), width };
+    let found = match source.memory.as_ref().and_then(|table| Some((table, table.rows()?))) {
+        Some((table, rows)) => {
+            source.is_memory_alone()?;
+            map.in_parts(table, rows, &options, watch)?
+        }
+        None => {
+            let mut sink = Margins::new(&map, Some(watch));
+            source.read(&options, &mut sink)?;
+            sink.found
+        }
+    };
+    let notices = fitted.as_ref().map(|fitted| strays_in_rows(fitted, &found.strays));
+    Ok((found.outputs, notices.unwrap_or_default()))
+}
+
+/// What makes outputs of rows.
+#[derive(Clone, Copy)]
+struct Map<'a> {
+    linear: &'a Linear<'a>,
+    row_map: RowMap,
+    fitted: Option<&'a Fitted>,
+    width: usize,
+}
+
+/// Outputs of rows, row by row.
+#[derive(Default)]
+struct Found {
+    outputs: Vec<f64>,
+    /// Texts that count as missing, by column.
+    strays: Vec<u64>,
+}
+
+/// Numbers that one thread turns into outputs at a time.
+const PART: usize = 1 << 18;
+
+/// Parts between two reports.
+const BATCH: usize = 64;
+
+impl Map<'_> {
+    /// The outputs of all rows of a table in memory, on all cores.
+    fn in_parts(
+        &self,
+        table: &MemoryTable<'_>,
+        rows: usize,
+        options: &ReadOptions,
+        watch: &mut Watch<'_>,
+    ) -> Result<Found> {
+        let part = (PART / self.width.max(1)).max(1);
+        // No row is a part, too: the table is checked.
+        let parts: Vec<Range<usize>> =
+            (0..rows.max(1)).step_by(part).map(|from| from..rows.min(from + part)).collect();
+        let mut all = Found::default();
+        for batch in parts.chunks(BATCH) {
+            if watch(&Progress::Reading { rows: batch[0].start as u64 }).is_break() {
+                return Err(Error::interrupted());
+            }
+            let of = |rows: &Range<usize>| self.of_part(table, rows.clone(), options);
+            // A single part needs no other thread.
+            let found: Vec<Result<Found>> = match batch {
+                [only] => vec![of(only)],
+                _ => batch.par_iter().map(of).collect(),
+            };
+            for part in found {
+                let part = part?;
+                all.outputs.extend(part.outputs);
+                all.strays.resize(all.strays.len().max(part.strays.len()), 0);
+                all.strays.iter_mut().zip(part.strays).for_each(|(sum, part)| *sum += part);
+            }
+        }
+        Ok(all)
+    }
+
+    fn of_part(
+        &self,
+        table: &MemoryTable<'_>,
+        rows: Range<usize>,
+        options: &ReadOptions,
+    ) -> Result<Found> {
+        let plain = self.fitted.is_none()
+            && options.schema.is_none()
+            && options.feature_map.is_none()
+            && table.names.is_none();
+        if let MemoryRows::Dense { numbers, width } = table.rows
+            && plain
+            && width as usize == self.width
+        {
+            let outputs = plain::outputs(numbers, rows.clone(), self.linear, self.row_map);
+            if let Some(outputs) = outputs {
+                return Ok(Found { outputs, strays: Vec::new() });
+            }
+            // Reading the rows says what is wrong with one of them.
+        }
+        let mut sink = Margins::new(self, None);
+        read_memory_part(table, options, rows, &mut sink).map_err(unreadable)?;
+        Ok(sink.found)
+    }
 }
 
 /// How many rows between two reports.
 const REPORT: u64 = 4096;
 
 struct Margins<'a> {
-    linear: &'a Linear<'a>,
-    row_map: RowMap,
-    /// Preprocessing, and a buffer for its rows.
-    fitted: Option<(&'a Fitted, Row)>,
-    width: usize,
+    map: Map<'a>,
+    /// For rows of fitted preprocessing.
+    buffer: Option<Row>,
     rows: u64,
-    all: Vec<f64>,
-    /// Texts that count as missing, by column.
-    strays: Vec<u64>,
-    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    found: Found,
+    watch: Option<&'a mut Watch<'a>>,
+}
+
+impl<'a> Margins<'a> {
+    fn new(map: &Map<'a>, watch: Option<&'a mut Watch<'a>>) -> Self {
+        let buffer = map.fitted.map(Fitted::buffer);
+        Self { map: *map, buffer, rows: 0, found: Found::default(), watch }
+    }
 }
 
 impl Sink for Margins<'_> {
     fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
-        if self.fitted.is_some() || layout.width as usize == self.width {
+        if self.map.fitted.is_some() || layout.width as usize == self.map.width {
             return Ok(());
         }
-        let (expected, got) = (self.width, layout.width);
+        let (expected, got) = (self.map.width, layout.width);
         let message = format!("rows must have {expected} features like the model, got {got}");
         Err(SinkError::new(Error::refused(Code::Data, message)))
     }
 
     fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
         if self.rows.is_multiple_of(REPORT)
-            && (self.watch)(&Progress::Reading { rows: self.rows }).is_break()
+            && let Some(watch) = &mut self.watch
+            && watch(&Progress::Reading { rows: self.rows }).is_break()
         {
             return Err(SinkError::new(Error::interrupted()));
         }
         self.rows += 1;
-        let features = match (&mut self.fitted, record.raw) {
-            (Some((fitted, row)), Some(raw)) => {
+        let map = &self.map;
+        let features = match (map.fitted, &mut self.buffer, record.raw) {
+            (Some(fitted), Some(row), Some(raw)) => {
                 fitted.encode(raw, row).map_err(SinkError::new)?;
-                fitted.count_strays(raw, &mut self.strays).map_err(SinkError::new)?;
-                self.row_map.apply(row.values_mut()).map_err(SinkError::new)?;
+                fitted.count_strays(raw, &mut self.found.strays).map_err(SinkError::new)?;
+                map.row_map.apply(row.values_mut()).map_err(SinkError::new)?;
                 row.features()
             }
             _ => record.features,
         };
-        for (output, intercept) in self.linear.intercept.iter().enumerate() {
-            let coef = &self.linear.coef[output * self.width..][..self.width];
-            self.all.push(product(coef, features) + intercept);
+        for (output, intercept) in map.linear.intercept.iter().enumerate() {
+            let coef = &map.linear.coef[output * map.width..][..map.width];
+            self.found.outputs.push(product(coef, features) + intercept);
         }
         Ok(())
     }
@@ -125,9 +223,7 @@ impl Sink for Margins<'_> {
 
 fn product(coef: &[f64], row: Features<'_>) -> f64 {
     match row {
-        Features::Dense(values) => {
-            coef.iter().zip(values).map(|(weight, &value)| weight * f64::from(value)).sum()
-        }
+        Features::Dense(values) => plain::product(coef, values),
         Features::Sparse { indices, values } => indices
             .iter()
             .zip(values)

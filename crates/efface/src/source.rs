@@ -107,6 +107,12 @@ impl Source<'_> {
         let Some(table) = &self.memory else {
             return efface_formats::read(&self.input()?, options, sink).map_err(unreadable);
         };
+        self.is_memory_alone()?;
+        efface_formats::read_memory(table, options, sink).map_err(unreadable)
+    }
+
+    /// Refuses what does not apply beside a table in memory.
+    pub(crate) fn is_memory_alone(&self) -> Result<()> {
         for (name, given) in [
             ("path", self.path.is_some()),
             ("labels", self.labels.is_some()),
@@ -117,7 +123,7 @@ impl Source<'_> {
                 return Err(Error::input(Code::Data, message));
             }
         }
-        efface_formats::read_memory(table, options, sink).map_err(unreadable)
+        Ok(())
     }
 
     pub(crate) fn options(&self) -> Result<ReadOptions> {

@@ -16,9 +16,6 @@ from ._frames import columns_of
 from ._notices import Notice, warn_of
 from ._table import table
 
-# Numbers worked on at a time, so that predicting needs little memory beside the rows.
-_BLOCK = 1 << 20
-
 
 @dataclass(frozen=True)
 class Published:
@@ -68,55 +65,40 @@ class Published:
         x : array (rows, features) or CSR matrix
             Finite numbers; with fitted preprocessing also a frame, and missing values.
         """
-        if (fitted := self.facts["preprocessing"]) is not None:
-            names = self.facts["columns"]
-            margins, told = _engine.margins(
-                table(x, columns=None if names is None else columns_of(x, names)),
-                self.coef,
-                self.intercept,
-                row_map=self.facts["row_map"],
-                row_norm=self.facts["row_norm"],
-                preprocessing=fitted,
-            )
-            warn_of(Notice._of(notice) for notice in json.loads(told))
-            return margins
-        if not self.facts["plain"]:
+        facts, fitted = self.facts, self.facts["preprocessing"]
+        if fitted is not None:
+            names = facts["columns"]
+            rows = table(x, columns=None if names is None else columns_of(x, names))
+        elif not facts["plain"]:
             # A model of the command line, whose schema encodes the numbers of the table.
-            margins, _ = _engine.margins(
-                table(x, schema=self.facts["schema"]),
-                self.coef,
-                self.intercept,
-                row_map=self.facts["row_map"],
-                row_norm=self.facts["row_norm"],
-            )
-            return margins
-        if hasattr(x, "tocsr"):
+            rows = table(x, schema=facts["schema"])
+        elif hasattr(x, "tocsr"):
             return self._sparse(x)
-        rows = max(1, _BLOCK // max(1, x.shape[1]))
-        blocks = [self._dense(x[at : at + rows], at) for at in range(0, len(x), rows)]
-        return np.concatenate(blocks) if blocks else np.empty((0, len(self.coef)))
-
-    def _dense(self, x: Any, first: int) -> NDArray[np.float64]:
-        stored = _single(x)
-        squares = np.einsum("ij,ij->i", stored, stored)
-        return self._mapped(stored @ self.coef.T, squares, first)
+        else:
+            rows = table(x)
+        margins, told = _engine.margins(
+            rows,
+            self.coef,
+            self.intercept,
+            row_map=facts["row_map"],
+            row_norm=facts["row_norm"],
+            preprocessing=fitted,
+        )
+        warn_of(Notice._of(notice) for notice in json.loads(told))
+        return margins
 
     def _sparse(self, x: Any) -> NDArray[np.float64]:
         stored = x.tocsr().astype(np.float64)
         stored.data = _single(x.data)
         squares = np.asarray(stored.multiply(stored).sum(axis=1)).ravel()
-        return self._mapped(np.asarray(stored @ self.coef.T), squares, 0)
-
-    def _mapped(
-        self, products: NDArray[np.float64], squares: NDArray[np.float64], first: int
-    ) -> NDArray[np.float64]:
-        """Scaling a row scales its products."""
+        # Scaling a row scales its products.
+        products = np.asarray(stored @ self.coef.T)
         norms, bound, how = np.sqrt(squares), self.facts["row_norm"], self.facts["row_map"]
         longer = norms > bound
         if how == "refuse" and longer.any():
             row = int(longer.argmax())
             raise InputError(
-                f"`X[{first + row}]` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
+                f"`X[{row}]` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
                 code="data",
                 hint='scale it down, or train with `row_map="clip"`',
             )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import (
     _check_y,
+    assert_all_finite,
     check_consistent_length,
     check_is_fitted,
     validate_data,
@@ -20,7 +21,7 @@ from sklearn.utils.validation import (
 from . import _engine, _rows
 from ._around import source_of
 from ._columns import taken, without
-from ._errors import warn
+from ._errors import InputError, warn
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
 from ._published import Published
 from ._settings import settings_of, to_json
@@ -162,9 +163,15 @@ class Reading:
                 reset=False,
                 accept_sparse="csr",
                 dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if refits else True,
+                ensure_all_finite=False,
             )
-        margins = self._published.margins(x)
+        try:
+            margins = self._published.margins(x)
+        except InputError:
+            # The engine refuses what is not finite; users know scikit-learn's words for it.
+            name = type(self).__name__
+            assert_all_finite(x, allow_nan=refits, estimator_name=name, input_name="X")
+            raise
         single = x.dtype == self.__dict__.get("_precision") == np.float32
         return margins.astype(np.float32) if single else margins
 

@@ -27,6 +27,8 @@ pub(crate) struct Delivery<'a> {
     labels: Option<Labels>,
     /// Rows that wait to become random features, where they do.
     mapping: Option<Mapping>,
+    /// Rows before the first that is read.
+    skipped: u64,
     position: u64,
     kept: u64,
     left_out: u64,
@@ -70,9 +72,26 @@ impl<'a> Delivery<'a> {
         let labels = Labels::new(options)?;
         let labels = options.label_required.then_some(labels);
         let private = PrivateEvidence::default();
-        let (position, kept, left_out) = (0, 0, 0);
+        let (skipped, position, kept, left_out) = (0, 0, 0, 0);
         let mapping = None;
-        Ok(Self { file, options, sink, budget, labels, mapping, position, kept, left_out, private })
+        Ok(Self {
+            file,
+            options,
+            sink,
+            budget,
+            labels,
+            mapping,
+            skipped,
+            position,
+            kept,
+            left_out,
+            private,
+        })
+    }
+
+    /// Begins behind so many rows.
+    pub(crate) fn skip(&mut self, rows: u64) {
+        (self.skipped, self.position) = (rows, rows);
     }
 
     /// Announces the layout.
@@ -286,7 +305,7 @@ impl<'a> Delivery<'a> {
         let feature_map = self.mapping.as_ref().map(|mapping| mapping.mapper().map().clone());
         Summary {
             format: format.into(),
-            rows_read: self.position,
+            rows_read: self.position - self.skipped,
             rows_kept: self.kept,
             rows_left_out: self.left_out,
             index_left_out: false,

@@ -8,6 +8,8 @@ mod raw;
 
 pub use columns::{ColumnValues, MemoryColumn};
 
+use std::ops::Range;
+
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
@@ -173,6 +175,13 @@ impl<'a> Values<'a> {
     }
 }
 
+impl MemoryTable<'_> {
+    /// How many rows it has; none where its parts do not fit together, which reading it refuses.
+    pub fn rows(&self) -> Option<usize> {
+        self.rows.count().ok()
+    }
+}
+
 impl MemoryRows<'_> {
     fn width(&self) -> u32 {
         match *self {
@@ -227,7 +236,22 @@ pub fn read_memory(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Summary, ReadError> {
+    read_memory_part(table, options, 0..usize::MAX, sink)
+}
+
+/// Reads some rows of a table in memory, counted from 0, as [`read_memory`] reads all of them; those behind
+/// the last are none.
+///
+/// # Errors
+/// As [`read_memory`], which also checks what is not of these rows alone.
+pub fn read_memory_part(
+    table: &MemoryTable<'_>,
+    options: &ReadOptions,
+    rows: Range<usize>,
+    sink: &mut dyn Sink,
+) -> Result<Summary, ReadError> {
     let mut delivery = Delivery::new(ROWS, options, sink, Budget::unlimited())?;
+    delivery.skip(rows.start as u64);
     // Options that only files have a use for.
     if let Some(option) = options.stated().next() {
         return Err(OptionFault::NotForMemory { option }.into());
@@ -256,14 +280,14 @@ pub fn read_memory(
             return Err(ReadError::at(Place::file(part), ArrayFault::Rows { got, expected }));
         }
     }
-    let parts = Parts { labels, weights, count };
+    let parts = Parts { labels, weights, rows: rows.start..rows.end.min(count) };
     if let Some(request) = &options.frame {
         return deliver_raw(table, &parts, RawRowsOf::new(table, request, options)?, delivery);
     }
     let schema = schema_of(table, options)?;
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
-    for at in 0..count {
+    for at in parts.rows.clone() {
         let spot = Spot::Index(at as u64);
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
         encoding.encode(&table.rows, at, spot)?;
@@ -282,7 +306,7 @@ fn deliver_raw(
     let sparse = matches!(rows.frame, Frame::Matrix { sparse: true, .. });
     delivery.begin(rows.frame.feature_columns(), sparse)?;
     let (mut row, mut numbers) = (RawWriter::default(), Vec::new());
-    for at in 0..parts.count {
+    for at in parts.rows.clone() {
         let spot = Spot::Index(at as u64);
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
@@ -296,7 +320,8 @@ fn deliver_raw(
 struct Parts<'a> {
     labels: Option<Values<'a>>,
     weights: Option<Values<'a>>,
-    count: usize,
+    /// Which rows.
+    rows: Range<usize>,
 }
 
 impl<'a> Parts<'a> {

@@ -15,6 +15,7 @@ mod histories;
 mod in_memory;
 mod kept;
 mod life;
+mod margins;
 mod memory;
 mod notices;
 mod partitioned;
