@@ -16,6 +16,7 @@ pub(crate) mod history;
 pub mod langevin;
 mod name;
 pub mod objective;
+pub mod pld;
 
 pub use name::Accountant;
 

@@ -13,6 +13,7 @@ mod compose;
 mod conversion;
 mod deletion_rdp;
 mod descent;
+mod dp_sgd;
 mod form;
 mod inputs;
 mod kind;
@@ -98,11 +99,12 @@ impl From<PublishedError> for Problem {
 }
 
 /// The kinds of every family, in the order they are listed.
-const FAMILIES: [&[Kind]; 8] = [
+const FAMILIES: [&[Kind]; 9] = [
     conversion::KINDS,
     compose::KINDS,
     noisy_gd::KINDS,
     bounded_domain::KINDS,
+    dp_sgd::KINDS,
     langevin::KINDS,
     deletion_rdp::KINDS,
     descent::KINDS,

@@ -74,6 +74,29 @@ EXAMPLES = {
         ... )
         BoundedDomainGdResult(mu=0.022819490..., epsilon=0.067790237...)
     """,
+    "dp-sgd": """
+        >>> dp_sgd(noise=1.0, rate=0.01, steps=1000, group=1, delta=1e-5)
+        1.8282...
+    """,
+    "dp-sgd-delta": """
+        >>> dp_sgd_delta(noise=1.0, rate=0.01, steps=1000, group=1, epsilon=2.0)
+        2.66...e-06
+    """,
+    "dp-sgd-schedule": """
+        >>> dp_sgd_schedule(
+        ...     noise=[26.74], rate=[4096 / 60_000], steps=[175], group=[8], mu=0.1378,
+        ...     delta=1 / 60_000
+        ... )
+        1.1112...
+    """,
+    "dp-sgd-noise": """
+        >>> dp_sgd_noise(rate=0.01, steps=1000, group=1, epsilon=2.0, delta=1e-5)
+        0.959...
+    """,
+    "dp-sgd-rdp": """
+        >>> dp_sgd_rdp(noise=1.0, rate=0.01, steps=1000, group=1, order=8)
+        0.89364390...
+    """,
     "langevin": """
         >>> langevin(
         ...     n=10_000, strong_convexity=0.01, lipschitz=1.0, eta=3.8, sigma=0.03, group=1,

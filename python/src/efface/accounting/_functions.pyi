@@ -44,6 +44,11 @@ __all__ = [
     "descent_distributed",
     "descent_regularised",
     "descent_to_delete",
+    "dp_sgd",
+    "dp_sgd_delta",
+    "dp_sgd_noise",
+    "dp_sgd_rdp",
+    "dp_sgd_schedule",
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
@@ -305,6 +310,58 @@ def bounded_domain_gd(
     delta: ArrayLike,
     gradient_bound: ArrayLike | None = None,
 ) -> BoundedDomainGdResult[Floats]: ...
+@overload
+def dp_sgd(
+    *, noise: Scalar, rate: Scalar, steps: Scalar, group: Scalar, delta: Scalar
+) -> float: ...
+@overload
+def dp_sgd(
+    *, noise: ArrayLike, rate: ArrayLike, steps: ArrayLike, group: ArrayLike, delta: ArrayLike
+) -> Floats: ...
+@overload
+def dp_sgd_delta(
+    *, noise: Scalar, rate: Scalar, steps: Scalar, group: Scalar, epsilon: Scalar
+) -> float: ...
+@overload
+def dp_sgd_delta(
+    *, noise: ArrayLike, rate: ArrayLike, steps: ArrayLike, group: ArrayLike, epsilon: ArrayLike
+) -> Floats: ...
+@overload
+def dp_sgd_schedule(
+    *,
+    noise: ArrayLike,
+    rate: ArrayLike,
+    steps: ArrayLike,
+    group: ArrayLike,
+    delta: Scalar,
+    mu: Scalar = 0.0,
+) -> float: ...
+@overload
+def dp_sgd_schedule(
+    *,
+    noise: ArrayLike,
+    rate: ArrayLike,
+    steps: ArrayLike,
+    group: ArrayLike,
+    delta: ArrayLike,
+    mu: ArrayLike = 0.0,
+) -> Floats: ...
+@overload
+def dp_sgd_noise(
+    *, rate: Scalar, steps: Scalar, group: Scalar, epsilon: Scalar, delta: Scalar
+) -> float: ...
+@overload
+def dp_sgd_noise(
+    *, rate: ArrayLike, steps: ArrayLike, group: ArrayLike, epsilon: ArrayLike, delta: ArrayLike
+) -> Floats: ...
+@overload
+def dp_sgd_rdp(
+    *, noise: Scalar, rate: Scalar, steps: Scalar, group: Scalar, order: Scalar
+) -> float: ...
+@overload
+def dp_sgd_rdp(
+    *, noise: ArrayLike, rate: ArrayLike, steps: ArrayLike, group: ArrayLike, order: ArrayLike
+) -> Floats: ...
 
 @dataclass(frozen=True, eq=False)
 class LangevinResult(Result, Generic[FloatT, CountT]):

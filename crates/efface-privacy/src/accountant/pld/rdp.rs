@@ -1,0 +1,122 @@
+//! The Rényi divergence of the same steps at whole orders, in closed form.
+
+use super::mixture::Mixture;
+use super::{PldError, Segment};
+use crate::outward;
+use crate::quantity::{Delta, Epsilon};
+use crate::rdp::{self, Conversion};
+
+/// The most (order times group): convolutions of that many numbers.
+const MOST_TERMS: u64 = 4096;
+
+/// Bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
+/// rounded up.
+///
+/// # Errors
+/// When a number is out of range, or `order` times `group` is above 4096.
+pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
+    segment.check()?;
+    if order < 2 {
+        return Err(PldError::Range { name: "order", rule: "at least 2", got: order as f64 });
+    }
+    let Segment { steps, noise, rate, group } = segment;
+    if order.saturating_mul(group) > MOST_TERMS {
+        return Err(PldError::Range {
+            name: "order",
+            rule: "at most 4096 divided by `group`",
+            got: order as f64,
+        });
+    }
+    if steps == 0 || rate == 0.0 || group == 0 {
+        return Ok(outward::epsilon(0.0));
+    }
+    let one = Moments::new(noise, rate, group).up_to(order).pop().unwrap_or(f64::INFINITY);
+    let divergence = steps as f64 * one / (order - 1) as f64;
+    Ok(outward::epsilon(outward::up(divergence)))
+}
+
+/// The least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
+/// conversion known here, for runs with the group against runs without, rounded up. Between whole orders (order - 1) times the divergence is
+/// convex, so that a chord is above it.
+///
+/// # Errors
+/// As [`rdp`].
+pub fn rdp_epsilon(segments: &[Segment], delta: Delta, most: u64) -> Result<Epsilon, PldError> {
+    let mut total = vec![0.0; most.max(2) as usize];
+    for &segment in segments {
+        rdp(segment, most)?;
+        let Segment { steps, noise, rate, group } = segment;
+        if steps == 0 || rate == 0.0 || group == 0 {
+            continue;
+        }
+        let moments = Moments::new(noise, rate, group).up_to(most);
+        for (sum, one) in total.iter_mut().zip(moments) {
+            *sum += steps as f64 * one;
+        }
+    }
+    // total[i] is alpha * divergence at order alpha + 1 = i + 1.
+    let curve = |order: f64| {
+        let above = order - 1.0;
+        if above > (total.len() - 1) as f64 {
+            return f64::INFINITY;
+        }
+        let low = (above as usize).min(total.len() - 2);
+        let part = above - low as f64;
+        (total[low] * (1.0 - part) + total[low + 1] * part) / above
+    };
+    Ok(rdp::epsilon(curve, delta, Conversion::CanonneKamathSteinke))
+}
+
+/// ln E_Q (dP/dQ)^order of one step, for one order after another.
+struct Moments {
+    /// ln w_j = ln p_j - j^2 / (2 noise^2).
+    ln_weights: Vec<f64>,
+    /// 1 / (2 noise^2).
+    curvature: f64,
+}
+
+impl Moments {
+    fn new(noise: f64, rate: f64, group: u64) -> Self {
+        let curvature = 0.5 / (noise * noise);
+        let mixture = Mixture::new(group as usize, rate, noise);
+        let weights = mixture.ln_weights().iter().enumerate();
+        let ln_weights = weights.map(|(j, ln)| ln - (j * j) as f64 * curvature).collect();
+        Self { ln_weights, curvature }
+    }
+
+    /// Those of orders 1 to `most`, each not below the exact one.
+    fn up_to(&self, most: u64) -> Vec<f64> {
+        let mut power = vec![0.0];
+        let mut found = Vec::with_capacity(most as usize);
+        for order in 1..=most {
+            power = self.times(&power);
+            let squares = |s: usize| (s * s) as f64 * self.curvature;
+            let terms = power.iter().enumerate().map(|(s, ln)| ln + squares(s));
+            let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = terms.map(|term| libm::exp(term - top)).sum();
+            // Every term has been rounded a few times for each factor, and so have its exponents.
+            let rounded = order as f64 + squares(power.len());
+            found.push((top + libm::log(sum)).max(0.0) + 32.0 * f64::EPSILON * rounded);
+        }
+        if let Some(first) = found.first_mut() {
+            *first = 0.0;
+        }
+        found
+    }
+
+    /// The logarithms of a convolution with the weights.
+    fn times(&self, power: &[f64]) -> Vec<f64> {
+        let length = power.len() + self.ln_weights.len() - 1;
+        let one = |s: usize| {
+            let first = s.saturating_sub(power.len() - 1);
+            let last = s.min(self.ln_weights.len() - 1);
+            let terms = (first..=last).map(|j| self.ln_weights[j] + power[s - j]);
+            let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+            if top == f64::NEG_INFINITY {
+                return top;
+            }
+            top + libm::log(terms.map(|term| libm::exp(term - top)).sum())
+        };
+        (0..length).map(one).collect()
+    }
+}
