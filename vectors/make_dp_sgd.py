@@ -95,13 +95,19 @@ class Sum:
         terms = (v * exp(-(z - self.theta) * epsilon) for z, v in self.terms)
         return exp(self.total - self.theta * epsilon) * sum(x.real for x in terms) / pi
 
+    def epsilon(self, delta, near):
+        start = (near * mpf("0.99"), near)
+        return findroot(lambda e: log(self.delta(e) / delta), start, tol=mpf(10) ** -24)
+
 
 def tilt(parts, delta=None, epsilon=None):
     """The tilt whose mean loss is about the epsilon, and the standard deviation there."""
 
     def moments(theta):
         d = theta / 1000
-        low, here, high = (sum(p.log_moment(t) for p in parts) for t in (theta - d, theta, theta + d))
+        low, here, high = (
+            sum(p.log_moment(t) for p in parts) for t in (theta - d, theta, theta + d)
+        )
         return here, (high - low) / (2 * d), (high - 2 * here + low) / d**2
 
     low, high = mpf("1e-3"), mpf("1e7")
@@ -129,11 +135,7 @@ def both(segments, mu, fineness, delta=None, epsilon=None):
         if delta is None:
             answers.append(curve.delta(mpf(epsilon)))
         else:
-            d = mpf(delta)
-            root = findroot(
-                lambda e: log(curve.delta(e) / d), (mean * mpf("0.99"), mean), tol=mpf(10) ** -24
-            )
-            answers.append(root)
+            answers.append(curve.epsilon(mpf(delta), mean))
     return max(answers)
 
 
@@ -154,7 +156,10 @@ def one_step(sigma, q, k, delta):
     def removed(x):
         return upper(-x) - exp(-loss(x)) * sum(w * upper(j - x) for j, w in enumerate(p))
 
-    for f, sign, low, high in ((added, 1, -30 * sigma, k + 30 * sigma), (removed, -1, -30 * sigma, 30 * sigma)):
+    for f, sign, low, high in (
+        (added, 1, -30 * sigma, k + 30 * sigma),
+        (removed, -1, -30 * sigma, 30 * sigma),
+    ):
         low, high = mpf(low), mpf(high)
         for _ in range(140):
             middle = (low + high) / 2
@@ -179,7 +184,9 @@ def case(kind, inputs, tolerance="1e-4", **expect):
         for key, value in inputs.items()
     }
     results = {name: nstr(value, 12) for name, value in expect.items()}
-    cases.append({"kind": kind, "inputs": written, "expect": results, "tolerance": float(tolerance)})
+    cases.append(
+        {"kind": kind, "inputs": written, "expect": results, "tolerance": float(tolerance)}
+    )
     print(kind, written, results, file=sys.stderr, flush=True)
 
 
@@ -232,7 +239,7 @@ for segments, mu, delta in [
     ([(3.0, 0.1, 40, 1), (8.0, 0.05, 100, 4), (2.0, 0.01, 1000, 2)], 0.4, 1e-8),
 ]:
     value = checked(lambda f, s=segments, m=mu, d=delta: both(s, m, f, delta=d))
-    noise, rate, steps, group = (list(column) for column in zip(*segments))
+    noise, rate, steps, group = (list(column) for column in zip(*segments, strict=True))
     inputs = {
         "noise": [str(x) for x in noise],
         "rate": [str(x) for x in rate],
@@ -262,7 +269,10 @@ for noise, rate, steps, group, order in [
     inputs = {"noise": noise, "rate": rate, "steps": steps, "group": group, "order": order}
     case("dp-sgd-rdp", inputs, tolerance="1e-8", epsilon=value)
 
-for noise, rate, steps, group, delta in [(1.0, 0.01, 1000, 1, 1e-5), (26.74, 4096 / 60000, 175, 8, n)]:
+for noise, rate, steps, group, delta in [
+    (1.0, 0.01, 1000, 1, 1e-5),
+    (26.74, 4096 / 60000, 175, 8, n),
+]:
     value = both([(noise, rate, steps, group)], 0, 1, delta=delta)
     inputs = {"rate": rate, "steps": steps, "group": group, "epsilon": nstr(value, 15)}
     case("dp-sgd-noise", {**inputs, "delta": delta}, tolerance="3e-4", noise=mpf(noise))

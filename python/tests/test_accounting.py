@@ -66,7 +66,8 @@ def test_the_vectors_are_reproduced(case: dict[str, Any]) -> None:
         if isinstance(want, str):
             assert type(got) is float
             if float(want) != 0.0:
-                assert math.isclose(got, float(want), rel_tol=case.get("tolerance", 1e-8), abs_tol=0.0)
+                tolerance = case.get("tolerance", 1e-8)
+                assert math.isclose(got, float(want), rel_tol=tolerance, abs_tol=0.0)
             elif float(got) != 0.0:
                 # A number below the floats: nothing else may be taken for 0.
                 pytest.fail(f"`{name}` must be 0, got {got}")

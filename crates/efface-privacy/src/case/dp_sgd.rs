@@ -25,7 +25,7 @@ const STEPS: Input = Input::new("steps", Form::Count(0), "steps", "steps of trai
 const GROUP: Input =
     Input::new("group", Form::Count(0), "units", "units (records or subjects) in the group");
 
-const SOURCE: &str = "Doroshenko et al. (2022), Theorem 8, for the distribution of privacy losses; \
+const SOURCE: &str = "Doroshenko et al. (2022) for the distribution of privacy losses; \
                       Ganesh (2024) for groups; the derivation is beside the accountant `pld`";
 const NOTES: &str = "Units are drawn for each batch independently and afresh (Poisson sampling), \
                      their gradients clipped one by one; what is done with the noisy sums is \
@@ -90,7 +90,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "dp-sgd-rdp",
         summary: "The Rényi divergence of DP-SGD for a group, at a whole order",
-        source: "Mironov, Talwar and Zhang (2019), Section 3.3, for one unit; the derivation for \
+        source: "Mironov, Talwar and Zhang (2019) for one unit; the derivation for \
                  groups is beside the accountant `pld`",
         soundness: Soundness::Tight,
         notes: "Of the run with the group from the run without it, in closed form. The same \

@@ -114,6 +114,9 @@ impl<'a> Step<'a> {
         let last = self.look(self.to);
         let (mut x, mut here) = (self.from, self.look(self.from));
         let mut index = (here.loss / h).floor() as i64;
+        if here.loss > (index + 1) as f64 * h {
+            index += 1; // the quotient was rounded down to the number below
+        }
         let (mut at_index, mut at_next) = (0.0, self.below);
         while x != self.to {
             let lower = index as f64 * h;

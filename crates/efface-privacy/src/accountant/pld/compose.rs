@@ -18,6 +18,8 @@ pub(super) const TRANSFORM: f64 = 16.0 * ROUNDING;
 const POWER: f64 = 8.0 * ROUNDING;
 /// Below exp(this) a frequency is left out, and counted as an error.
 const VANISHED: f64 = -230.0;
+/// Relative error of a sum of a step's masses.
+const SUMMED: f64 = 1e-9;
 /// What underflow of masses can amount to.
 const UNDERFLOW: f64 = 1e-290;
 
@@ -123,7 +125,7 @@ impl Composer {
         let each = ROUNDING * (64.0 + 8.0 * (exponent + near_scale.abs() + far_scale.abs()));
         self.ln_growth += count * each;
         self.ln_scale += count * near_scale;
-        self.ln_far += count * (far_scale + libm::log(far_sum) + 1e-9 / count);
+        self.ln_far += count * (far_scale + libm::log(far_sum) + SUMMED);
         self.lost += count * step.beyond;
         self.steps += count;
         sum

@@ -8,101 +8,22 @@ mod mixture;
 mod noise;
 mod plan;
 mod rdp;
+mod segment;
 
 pub use noise::noise;
 pub use rdp::{rdp, rdp_epsilon};
+pub use segment::{PldError, Segment};
 
 use crate::gaussian;
 use crate::outward;
-use crate::quantity::{Decimal, Delta, Epsilon, Mu};
+use crate::quantity::{Delta, Epsilon, Mu};
 
 use cells::{Direction, Step};
 use compose::Composer;
 use cumulant::Cumulant;
-use mixture::Mixture;
 use plan::{Plan, Question};
+use segment::{COARSEST, ROUNDING_SHARE, Sampled, Steps};
 
-/// Steps of one kind: the clipped sum of a random batch with Gaussian noise.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Segment {
-    /// How many steps.
-    pub steps: u64,
-    /// sigma: standard deviation of the noise in units of the clipping norm.
-    pub noise: f64,
-    /// q: probability with which each unit is in the batch of a step, drawn afresh and by itself.
-    pub rate: f64,
-    /// k: units that the two data sets differ in.
-    pub group: u64,
-}
-
-/// Why a number was not computed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PldError {
-    /// A number is out of range.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Which number.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value given.
-        got: f64,
-    },
-    /// The range of one step's losses is too wide for its densities.
-    #[error(
-        "one step would need {} evaluations of its densities, more than {MOST_PANELS}: `noise` {} \
-         is too small for `group` {group}; take more noise or a smaller group",
-        Decimal(*.panels), Decimal(*.noise)
-    )]
-    Wide {
-        /// How many panels.
-        panels: f64,
-        /// The noise.
-        noise: f64,
-        /// The group.
-        group: u64,
-    },
-    /// The longest grid leaves a wide error.
-    #[error(
-        "the largest grid would make epsilon too large by a relative {}, more than {COARSEST}: \
-         take more noise or fewer steps", Decimal(*.error)
-    )]
-    Coarse {
-        /// About what relative error.
-        error: f64,
-    },
-    /// Rounding is not small against delta.
-    #[error(
-        "rounding amounts to {} of delta, more than {ROUNDING_SHARE}: take fewer steps, or a \
-         larger `delta`", Decimal(*.share)
-    )]
-    Rounding {
-        /// Its share of delta.
-        share: f64,
-    },
-    /// No noise of the range searched is enough.
-    #[error(
-        "no `noise` up to 100,000 reaches epsilon {} at delta {}: take fewer steps, a smaller rate \
-         or a larger target", Decimal(*.epsilon), Decimal(*.delta)
-    )]
-    OutOfReach {
-        /// The target.
-        epsilon: f64,
-        /// The target.
-        delta: f64,
-    },
-}
-
-/// The range of noise where units are drawn at random.
-const LEAST_NOISE: f64 = 0.1;
-const MOST_NOISE: f64 = 1e6;
-const MOST_GROUP: u64 = 4096;
-const MOST_STEPS: u64 = 1_000_000_000;
-const MOST_PANELS: u32 = 4_000_000;
-/// What the grid may add to epsilon, relatively.
-const COARSEST: f64 = 1e-2;
-/// What rounding of transforms may add to delta, relatively.
-const ROUNDING_SHARE: f64 = 2e-2;
 /// What is near enough, where a finer grid would cost no more than time.
 const FINE: f64 = 1e-4;
 /// How often a plan is made again at most.
@@ -226,96 +147,6 @@ fn check_rounding(rounding: f64, delta: f64) -> Result<(), PldError> {
     Err(PldError::Rounding { share: rounding / delta })
 }
 
-/// Segments as checked.
-enum Steps {
-    /// Nothing is drawn at random but noise.
-    Gaussian(Mu),
-    Sampled(Sampled),
-}
-
-/// Steps in which units are drawn at random, with what is Gaussian beside them.
-struct Sampled {
-    /// Pairs of single steps with their numbers.
-    drawn: Vec<(Mixture, u64)>,
-    gaussian: Mu,
-    /// The Gaussian part as one step, if there is one.
-    one: Option<Mixture>,
-}
-
-impl Sampled {
-    /// A bound on the total variation: that anything is drawn at all.
-    fn total_variation(&self) -> f64 {
-        let drawn = self.drawn.iter().map(|(mixture, steps)| mixture.present() * *steps as f64);
-        let head = if self.one.is_some() { 1.0 } else { 0.0 };
-        outward::up(drawn.sum::<f64>() + head)
-    }
-
-    /// Every kind of step with its number.
-    fn parts(&self) -> impl Iterator<Item = (&Mixture, u64)> {
-        let drawn = self.drawn.iter().map(|(mixture, steps)| (mixture, *steps));
-        drawn.chain(self.one.iter().map(|mixture| (mixture, 1)))
-    }
-}
-
-impl Steps {
-    fn new(segments: &[Segment], head: Mu) -> Result<Self, PldError> {
-        let mut gaussian = head.get();
-        let mut drawn = Vec::new();
-        for segment in segments {
-            segment.check()?;
-            let Segment { steps, noise, rate, group } = *segment;
-            if steps == 0 || group == 0 || rate == 0.0 {
-                continue;
-            }
-            if rate == 1.0 {
-                let mu = group as f64 * (steps as f64).sqrt() / noise;
-                gaussian = outward::up(f64::hypot(gaussian, mu));
-            } else {
-                drawn.push((Mixture::new(group as usize, rate, noise), steps));
-            }
-        }
-        let mu = outward::mu(gaussian);
-        if drawn.is_empty() {
-            return Ok(Self::Gaussian(mu));
-        }
-        if gaussian == 0.0 {
-            return Ok(Self::Sampled(Sampled { drawn, gaussian: mu, one: None }));
-        }
-        if !(1e-6..=100.0).contains(&gaussian) {
-            let rule = "0 or in [1e-6, 100] beside steps that draw units at random";
-            return Err(PldError::Range { name: "mu", rule, got: gaussian });
-        }
-        let one = Some(Mixture::new(1, 1.0, 1.0 / gaussian));
-        Ok(Self::Sampled(Sampled { drawn, gaussian: mu, one }))
-    }
-}
-
-impl Segment {
-    fn check(&self) -> Result<(), PldError> {
-        let Self { steps, noise, rate, group } = *self;
-        let range = |name, rule, got| Err(PldError::Range { name, rule, got });
-        if !(noise > 0.0 && noise.is_finite()) {
-            return range("noise", "finite and above 0", noise);
-        }
-        if !(rate == 0.0 || (1e-12..=1.0).contains(&rate)) {
-            return range("rate", "0 or in [1e-12, 1]", rate);
-        }
-        if rate == 0.0 || rate == 1.0 {
-            return Ok(());
-        }
-        if !(LEAST_NOISE..=MOST_NOISE).contains(&noise) {
-            return range("noise", "in [0.1, 1e6] where `rate` is below 1", noise);
-        }
-        if group > MOST_GROUP {
-            return range("group", "at most 4096", group as f64);
-        }
-        if steps > MOST_STEPS {
-            return range("steps", "at most 1e9", steps as f64);
-        }
-        Ok(())
-    }
-}
-
 /// The distribution of the sum of all losses in one direction.
 fn compose(
     parts: &Sampled,
@@ -346,7 +177,7 @@ fn compose(
             continue;
         }
         let needed = plan.delta * TAILS / count as f64;
-        if needed < tail && tail > LEAST_TAIL {
+        if needed < 0.5 * tail && tail > LEAST_TAIL {
             // Deltas far below what was expected: wider ranges.
             tail = needed * 1e-3;
             continue;
@@ -374,18 +205,6 @@ fn compose(
             Some((step, scale)) => composer.one(step, scale),
             None => composer.finish(),
         });
-    }
-}
-
-impl Step<'_> {
-    fn check(&self) -> Result<(), PldError> {
-        let (noise, group) = (self.mixture.noise(), self.mixture.group());
-        let most = self.from.abs().max(self.to.abs());
-        let panels = 4.0 * (self.to - self.from).abs() * (most + group) / (noise * noise);
-        if panels > f64::from(MOST_PANELS) {
-            return Err(PldError::Wide { panels, noise, group: group as u64 });
-        }
-        Ok(())
     }
 }
 

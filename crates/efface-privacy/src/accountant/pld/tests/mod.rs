@@ -2,6 +2,7 @@
 
 mod grid;
 
+use super::mixture::Mixture;
 use super::*;
 use crate::special::normal_cdf;
 use proptest::prelude::*;
