@@ -15,6 +15,7 @@ Results are the larger of both directions. The tolerance is what a grid of losse
 
 import json
 import sys
+from typing import Any
 
 from mpmath import (
     binomial,
@@ -128,8 +129,9 @@ def both(segments, mu, fineness, delta=None, epsilon=None):
     """Epsilon at delta, or delta at epsilon: the larger of both directions."""
     answers = []
     for added in (True, False):
-        parts = [Step(mpf(s), mpf(q), k, t, added, fineness) for s, q, t, k in segments]
-        parts += [Gaussian(mpf(mu))] if mu else []
+        parts: list[Any] = [Step(mpf(s), mpf(q), k, t, added, fineness) for s, q, t, k in segments]
+        if mu:
+            parts.append(Gaussian(mpf(mu)))
         theta, spread, mean = tilt(parts, delta, epsilon)
         curve = Sum(parts, theta, spread * fineness)
         if delta is None:
@@ -239,16 +241,16 @@ for segments, mu, delta in [
     ([(3.0, 0.1, 40, 1), (8.0, 0.05, 100, 4), (2.0, 0.01, 1000, 2)], 0.4, 1e-8),
 ]:
     value = checked(lambda f, s=segments, m=mu, d=delta: both(s, m, f, delta=d))
-    noise, rate, steps, group = (list(column) for column in zip(*segments, strict=True))
-    inputs = {
-        "noise": [str(x) for x in noise],
-        "rate": [str(x) for x in rate],
-        "steps": steps,
-        "group": group,
+    noises, rates, counts, groups = (list(column) for column in zip(*segments, strict=True))
+    phases = {
+        "noise": [str(x) for x in noises],
+        "rate": [str(x) for x in rates],
+        "steps": counts,
+        "group": groups,
         "mu": mu,
         "delta": delta,
     }
-    case("dp-sgd-schedule", inputs, epsilon=value)
+    case("dp-sgd-schedule", phases, epsilon=value)
 
 for noise, rate, steps, group, order in [
     (1.0, 0.01, 1000, 1, 2),
