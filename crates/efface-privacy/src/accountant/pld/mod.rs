@@ -21,11 +21,11 @@ use crate::quantity::{Delta, Epsilon, Mu};
 use cells::{Direction, Step};
 use compose::Composer;
 use cumulant::Cumulant;
-use plan::{Plan, Question};
+use plan::{Fineness, Plan, Question};
 use segment::{COARSEST, ROUNDING_SHARE, Sampled, Steps};
 
 /// What is near enough, where a finer grid would cost no more than time.
-const FINE: f64 = 1e-4;
+const ENOUGH: f64 = 1e-4;
 /// How often a plan is made again at most.
 const ROUNDS: u32 = 4;
 /// The share of delta that tails of single steps may be.
@@ -57,8 +57,14 @@ pub fn epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, 
                 return Ok(outward::epsilon(0.0));
             }
             let added = epsilon_in(&parts, Direction::Added, delta)?;
-            // Both directions have one delta at epsilon 0, their total variation.
+            // Both orders have one delta at epsilon 0, their total variation.
             if added == 0.0 || added >= most_removed(&parts, delta) {
+                return Ok(outward::epsilon(added));
+            }
+            // The other order has the smaller delta as a rule, which a rough grid shows.
+            let there = Question::AtEpsilon(added);
+            let rough = compose(&parts, Direction::Removed, there, Fineness::ROUGH);
+            if rough.is_ok_and(|rough| rough.delta(added).value <= delta.get()) {
                 return Ok(outward::epsilon(added));
             }
             Ok(outward::epsilon(added.max(epsilon_in(&parts, Direction::Removed, delta)?)))
@@ -68,10 +74,10 @@ pub fn epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, 
 
 /// The least epsilon at `delta` that is known to hold in one direction.
 fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64, PldError> {
-    let (mut question, mut widest) = (Question::AtDelta(delta.get()), f64::INFINITY);
+    let (mut question, mut fine) = (Question::AtDelta(delta.get()), Fineness::FINE);
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let composed = compose(parts, direction, question, widest)?;
+        let composed = compose(parts, direction, question, fine)?;
         let planned = composed.plan.epsilon;
         let Some(found) = composed.epsilon(delta.get()) else {
             let share = composed.rounding_at(planned) / delta.get();
@@ -80,12 +86,13 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
         check_rounding(composed.rounding_at(found.value), delta.get())?;
         least = least.min(found.value);
         let near = found.value >= 0.5 * planned;
-        if found.value == 0.0 || (near && found.coarse <= FINE) {
+        let finer = found.coarse > ENOUGH && !composed.plan.limited;
+        if found.value == 0.0 || (near && !finer) {
             break;
         }
         // Tilt and grid were not made for it: again around what was found.
-        if found.coarse > FINE {
-            widest = composed.plan.finer(found.coarse / FINE);
+        if finer {
+            fine.widest = composed.plan.finer(found.coarse / ENOUGH);
         }
         question = Question::AtEpsilon(found.value);
     }
@@ -117,16 +124,16 @@ pub fn delta(segments: &[Segment], head: Mu, epsilon: Epsilon) -> Result<f64, Pl
 
 /// The least delta at `epsilon` that is known to hold in one direction.
 fn delta_in(parts: &Sampled, direction: Direction, epsilon: Epsilon) -> Result<f64, PldError> {
-    let (mut least, mut widest) = (1.0, f64::INFINITY);
+    let (mut least, mut fine) = (1.0, Fineness::FINE);
     for _ in 0..ROUNDS {
-        let composed = compose(parts, direction, Question::AtEpsilon(epsilon.get()), widest)?;
+        let composed = compose(parts, direction, Question::AtEpsilon(epsilon.get()), fine)?;
         let found = composed.delta(epsilon.get());
         check_rounding(composed.rounding_at(epsilon.get()), found.value)?;
         least = f64::min(least, found.value);
-        if found.coarse <= FINE {
+        if found.coarse <= ENOUGH || composed.plan.limited {
             break;
         }
-        widest = composed.plan.finer(found.coarse / FINE);
+        fine.widest = composed.plan.finer(found.coarse / ENOUGH);
     }
     Ok(least)
 }
@@ -152,7 +159,7 @@ fn compose(
     parts: &Sampled,
     direction: Direction,
     mut question: Question,
-    widest: f64,
+    fine: Fineness,
 ) -> Result<compose::Composed, PldError> {
     let count: u64 = parts.parts().map(|(_, steps)| steps).sum();
     let mut tail = match question {
@@ -169,7 +176,7 @@ fn compose(
             cumulants.push(Cumulant::new(&mut step, number));
             steps.push((step, number));
         }
-        let plan = Plan::new(&cumulants, count, question, widest);
+        let plan = Plan::new(&cumulants, count, question, fine);
         if plan.delta < LEAST_DELTA && matches!(question, Question::AtEpsilon(_)) {
             // As far up as numbers go: delta falls with epsilon.
             question = Question::AtDelta(LEAST_DELTA);

@@ -29,12 +29,28 @@ pub(super) struct Plan {
     pub(super) first: i64,
     /// What the grid adds to epsilon, relatively, about.
     pub(super) coarse: f64,
+    /// Whether there is no room for a finer grid.
+    pub(super) limited: bool,
 }
 
-/// What the grid may add to epsilon, relatively, where there is room.
-const WANTED: f64 = 1e-5;
-/// What it may add where that saves many points.
-const GOOD: f64 = 5e-5;
+/// How fine a grid should be, where there is room.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fineness {
+    /// What it may add to epsilon, relatively.
+    pub(super) added: f64,
+    /// The largest distance of its points.
+    pub(super) widest: f64,
+}
+
+impl Fineness {
+    /// As fine as answers should be.
+    pub(super) const FINE: Self = Self { added: 1e-5, widest: f64::INFINITY };
+    /// Enough to compare two numbers that differ.
+    pub(super) const ROUGH: Self = Self { added: 1e-3, widest: f64::INFINITY };
+}
+
+/// The grid may add this many times what is wanted where that saves many points.
+const GOOD: f64 = 5.0;
 /// With so few points it is not worth to save more.
 const SHORTEST: f64 = 16_384.0;
 /// The longest window, of 50 MB and a quarter of a second.
@@ -49,9 +65,8 @@ const CELLS: f64 = 2_097_152.0;
 const TAIL: f64 = 27.0;
 
 impl Plan {
-    /// The plan for a question on steps with these cumulants, on a grid that is no coarser than
-    /// `widest` where there is room.
-    pub(super) fn new(parts: &[Cumulant], steps: u64, question: Question, widest: f64) -> Self {
+    /// The plan for a question on steps with these cumulants.
+    pub(super) fn new(parts: &[Cumulant], steps: u64, question: Question, fine: Fineness) -> Self {
         let ends = parts.iter().map(Cumulant::ends);
         let (low, high) = ends.fold((0.0, 0.0), |(a, b), (c, d)| (f64::min(a, c), f64::max(b, d)));
         let scale = (high - low).max(f64::MIN_POSITIVE);
@@ -107,8 +122,8 @@ impl Plan {
         // How fast delta falls with epsilon, relatively: what a wider sum costs.
         let steep = theta + 1.0 + 1.0 / width;
         let added = |h: f64| (count * h).min(count * h * h * steep / 12.0);
-        let wanted = (12.0 * WANTED * asked / (count * steep)).sqrt().min(widest);
-        let good = (scale / FEW_CELLS).min(wanted * (GOOD / WANTED).sqrt()).min(widest);
+        let wanted = (12.0 * fine.added * asked / (count * steep)).sqrt().min(fine.widest);
+        let good = (scale / FEW_CELLS).min(wanted * GOOD.sqrt()).min(fine.widest);
         let longest = if added((top - bottom) / LONG) > POOR * asked { LONGEST } else { LONG };
         let length = ((top - bottom) / wanted).clamp(SHORTEST, longest).log2().ceil().exp2();
         // A coarse grid moves the sum upward; the window must still hold it.
@@ -126,6 +141,7 @@ impl Plan {
             length: length as usize,
             first: (bottom / h).floor() as i64 - 1,
             coarse: added(h) / asked,
+            limited: h * 0.99 < scale / CELLS || (length == longest && h > good * 1.01),
         }
     }
 }

@@ -113,6 +113,7 @@ fn sums_agree_with_direct_convolution_within_their_bound() {
         length: 1024,
         first: -200,
         coarse: 0.0,
+        limited: false,
     };
     let mut masses = std::collections::BTreeMap::new();
     step.spread(plan.h, |index, mass| {
