@@ -1107,7 +1107,7 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("given", "class-weight"),
+    *("given", "class-weight", "features"),
 )
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
 # the records, where one of them could have moved it: an assumption of its name then says so, and
@@ -1965,8 +1965,9 @@ def check_assumptions(document: Fields) -> str:
         needed.add("group")
     if weighted(document):
         needed.add("weights")
-    if any(constant["name"] == "class-weight" for constant in document["constants"]):
-        needed.add("class-weight")
+    for name in ("class-weight", "features"):
+        if any(constant["name"] == name for constant in document["constants"]):
+            needed.add(name)
     if core(document["event"]).get("preprocessing"):
         needed.add("preprocessing")
     if document["event"]["kind"] == "composed":

@@ -54,7 +54,7 @@ pub struct ReadOptions {
     /// counts its columns from 0, which is refused.
     pub zero_based: Option<bool>,
     /// NPZ: the array of features, `X` if not given.
-    pub features: Option<String>,
+    pub array: Option<String>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
     /// The random features that encoded rows become, before the row map.
@@ -79,7 +79,7 @@ impl ReadOptions {
             ("ignore", !self.ignore.is_empty()),
             ("width", self.width.is_some()),
             ("zero-based", self.zero_based.is_some()),
-            ("features", self.features.is_some()),
+            ("array", self.array.is_some()),
         ];
         all.into_iter().filter(|(_, stated)| *stated).map(|(option, _)| option)
     }
@@ -121,7 +121,7 @@ impl Default for ReadOptions {
             label_required: true,
             width: None,
             zero_based: None,
-            features: None,
+            array: None,
             row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
             feature_map: None,
             frame: None,

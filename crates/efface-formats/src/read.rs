@@ -212,7 +212,7 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
     let names = [label, id, subject, weight];
     let views = names.map(|name| name.map(|_| Archive::open(source, limits)).transpose());
     let mut views = views.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let array = options.features.as_deref().unwrap_or(npz::FEATURES);
+    let array = options.array.as_deref().unwrap_or(npz::FEATURES);
     let features = features.features(array, limits)?;
     let mut columns = [const { None }; 4];
     for ((column, view), name) in columns.iter_mut().zip(&mut views).zip(names) {

@@ -34,11 +34,11 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
 }
 
 /// The outputs (rows x outputs) of a linear map for the rows of a table, which go through the
-/// checks, the encoder (or the fitted preprocessing, as JSON) and the row map of training: `coef` times
+/// checks, the encoder (or the fitted preprocessing, as JSON), the feature map and the row map of training: `coef` times
 /// the row, plus `intercept`; and what to know of the rows, a JSON list of notices.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
-#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, progress=None))]
+#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, feature_map=None, progress=None))]
 pub(crate) fn margins<'py>(
     py: Python<'py>,
     table: &Table,
@@ -47,10 +47,11 @@ pub(crate) fn margins<'py>(
     row_map: &str,
     row_norm: f64,
     preprocessing: Option<&str>,
+    feature_map: Option<&str>,
     progress: Callback,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
     let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
-    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing };
+    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing, feature_map };
     let (all, notices) = table.lend(py, |source| {
         watched(py, &progress, |watch| efface::margins(source, &linear, watch))
     })?;

@@ -51,7 +51,8 @@ impl ExportFormat {
 
 /// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x
 /// features), `intercept` (outputs), the classes or the range of y, the names of the features, the
-/// row map and its norm, the schema that turns a row into features, and the loss. The ledger notes the export first: whatever leaves is
+/// row map and its norm, the schema that turns a row into features, the map from
+/// there to random features where there is one, and the loss. The ledger notes the export first: whatever leaves is
 /// not covered by later deletions.
 ///
 /// # Errors
@@ -116,6 +117,7 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
         ("schema", vec![model.schema.clone()]),
         ("vault", vec![model.vault.clone()]),
         ("preprocessing", vec![model.preprocessing.clone().unwrap_or_default()]),
+        ("feature_map", vec![model.feature_map.clone().unwrap_or_default()]),
         ("digest", vec![model.digest.clone()]),
         ("salt", vec![model.salt.clone()]),
     ];

@@ -71,8 +71,8 @@ pub use context::{Context, Progress, Watch};
 pub use copies::{Backup, backup, relocate, restore};
 pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{
-    ColumnValues, Draft, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers, Rules,
-    TimeUnit, Values,
+    ColumnValues, Draft, FeatureMap, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers,
+    Rules, TimeUnit, Values,
 };
 pub use efface_page::Page;
 pub use efface_privacy::certificate::{Check, CheckOutcome, Verdict, key_id};

@@ -5,8 +5,8 @@ mod plain;
 use std::ops::Range;
 
 use efface_formats::{
-    Features, Fitted, FrameRequest, Layout, MemoryRows, MemoryTable, ReadOptions, Record, Row,
-    RowMap, Sink, SinkError, read_memory_part,
+    FeatureMap, Features, Fitted, FrameRequest, Layout, MemoryRows, MemoryTable, ReadOptions,
+    Record, Row, RowMap, Sink, SinkError, read_memory_part,
 };
 use rayon::prelude::*;
 
@@ -29,6 +29,8 @@ pub struct Linear<'a> {
     /// Fitted preprocessing of rows as they come, the JSON of [`Weights`](crate::Weights); none where
     /// a schema encodes them.
     pub preprocessing: Option<&'a str>,
+    /// The map of encoded rows to random features, as text; none where `coef` is of the rows themselves.
+    pub feature_map: Option<&'a str>,
 }
 
 /// The outputs of every row of a table, row by row: `coef` times the row as a vault would store
@@ -66,9 +68,15 @@ pub fn margins(
         return Err(Error::input(Code::Preprocessing, message));
     }
     let frame = fitted.as_ref().map(|fitted| FrameRequest::Given(fitted.frame().clone()));
-    let options = ReadOptions { label_required: false, row_map, frame, ..source.options()? };
+    let feature_map = linear.feature_map.map(str::parse::<FeatureMap>).transpose();
+    let feature_map =
+        feature_map.map_err(|error| Error::input(Code::Features, error.to_string()))?;
+    // Features are made on all cores, with weights that are drawn once.
+    let in_parts = source.memory.as_ref().filter(|_| feature_map.is_none());
+    let options =
+        ReadOptions { label_required: false, row_map, feature_map, frame, ..source.options()? };
     let map = Map { linear, row_map, fitted: fitted.as_ref(), width };
-    let found = match source.memory.as_ref().and_then(|table| Some((table, table.rows()?))) {
+    let found = match in_parts.and_then(|table| Some((table, table.rows()?))) {
         Some((table, rows)) => {
             source.is_memory_alone()?;
             map.in_parts(table, rows, &options, watch)?

@@ -170,6 +170,9 @@ pub struct Status {
     pub version: u64,
     /// Number of weights, all outputs together.
     pub parameters: u64,
+    /// The map from rows to random features, as text; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features: Option<String>,
     /// What fitted preprocessing decided for each column, a line each; empty without it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preprocessing: Vec<String>,

@@ -52,7 +52,7 @@ pub struct Source<'a> {
     /// Whether the indices of a LIBSVM file start at 0; unstated, at 1.
     pub zero_based: Option<bool>,
     /// The array of features of an NPZ file, `X` if not given.
-    pub features: Option<String>,
+    pub array: Option<String>,
     /// Bytes of memory that the table may take, whatever the size of the file; unstated, the
     /// limits of `efface-formats` hold.
     pub max_decoded: Option<u64>,
@@ -139,7 +139,7 @@ impl Source<'_> {
             classes: self.classes.clone(),
             width: self.width,
             zero_based: self.zero_based,
-            features: self.features.clone(),
+            array: self.array.clone(),
             limits: self.limits(),
             ..ReadOptions::default()
         })
@@ -173,7 +173,8 @@ impl Source<'_> {
         }
         let raw = self.is_raw() && !choices.fitted;
         let numbers_for = choices.settings.asks_for_declared().filter(|_| raw);
-        Ok(ReadOptions { task, row_map, frame, limits, numbers_for, ..own })
+        let feature_map = choices.feature_map.clone();
+        Ok(ReadOptions { task, row_map, feature_map, frame, limits, numbers_for, ..own })
     }
 
     /// How to read a table for a model that exists: as its plan says.
@@ -234,6 +235,7 @@ impl Source<'_> {
             classes,
             label_required: labels,
             row_map: row_map(&plan.rows.map, plan.rows.norm.0)?,
+            feature_map: plan.feature_map.clone(),
             ..own
         })
     }

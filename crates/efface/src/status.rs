@@ -56,6 +56,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         capacity: plan.capacity(),
         version: current.version,
         parameters: plan.parameters() as u64,
+        features: plan.feature_map.as_ref().map(ToString::to_string),
         preprocessing: plan
             .statistics()
             .ok()

@@ -1,8 +1,8 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
 use efface_formats::{
-    ClassTable, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence, ReadOptions,
-    Record, RowBytes, Schema, Sink, SinkError, Spot,
+    ClassTable, FeatureMap, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence,
+    ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
@@ -39,6 +39,8 @@ pub(crate) struct Table {
     /// The names of the targets, where there are several; else none.
     pub(crate) targets: Vec<String>,
     pub(crate) schema: Schema,
+    /// The map that made its rows to random features, if one did.
+    pub(crate) feature_map: Option<FeatureMap>,
     pub(crate) private: PrivateEvidence,
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,
@@ -176,6 +178,7 @@ pub(crate) fn read_table(
         classes: summary.classes,
         targets: summary.targets,
         schema: summary.schema,
+        feature_map: summary.feature_map,
         private: summary.private,
         read: summary.rows_read,
         left_out: summary.rows_left_out,
@@ -363,6 +366,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         records: table.data.rows() as u64,
         features: table.features,
         sparse: table.sparse,
+        feature_map: table.feature_map.clone(),
         classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
         classes_given,
         targets: table.targets.clone(),
@@ -389,7 +393,6 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> 
     let ids = if shape.ids { Ids::Column } else { Ids::Position };
     Ok(Facts {
         records: shape.records,
-        features: u64::from(shape.features),
         classes: shape.classes.clone(),
         classes_given: shape.classes_given,
         schema_from_data: Vec::new(),

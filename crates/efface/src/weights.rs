@@ -42,8 +42,15 @@ pub struct Weights {
     pub names: Option<Vec<String>>,
     /// Names of the columns that fitted preprocessing takes, where the table had some.
     pub columns: Option<Vec<String>>,
-    /// How a row becomes features: the text of a schema.
+    /// How a row becomes features, or what the feature map takes: the text of a schema.
     pub schema: String,
+    /// The map that encoded rows go through to random features, as text; none where `coef` is of the
+    /// encoded rows.
+    pub feature_map: Option<String>,
+    /// Numbers in an encoded row before the feature map, where there is one.
+    pub inputs: Option<u64>,
+    /// Their names, where the table had some.
+    pub input_names: Option<Vec<String>>,
     /// Fitted preprocessing as JSON, which rows go through as they come; none where the schema encodes
     /// them.
     pub preprocessing: Option<String>,
@@ -95,12 +102,18 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         Some(found) => (found.feature_names(), false),
         None => {
             let schema = schema_of(&plan.rows.schema)?;
-            (schema.feature_names(), schema.is_plain())
+            (schema.feature_names(), schema.is_plain() && plan.feature_map.is_none())
         }
     };
+    let map = plan.feature_map.as_ref();
+    let inputs = map.map(|_| names.len() as u64);
     let names = match names {
         FeatureNames::Listed(names) => Some(names),
         FeatureNames::Numbered { .. } => None,
+    };
+    let (names, input_names) = match map {
+        Some(map) => (Some(map.feature_names()), names),
+        None => (names, None),
     };
     let columns = match found.map(|found| found.frame().feature_columns()) {
         Some(FeatureNames::Listed(names)) => Some(names),
@@ -128,6 +141,9 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         row_norm: plan.rows.norm.0,
         row_map: plan.rows.map.clone(),
         plain,
+        feature_map: map.map(ToString::to_string),
+        inputs,
+        input_names,
         preprocessing,
         sparse: plan.rows.sparse,
         outputs: parts.outputs as u64,

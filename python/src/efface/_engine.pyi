@@ -166,6 +166,7 @@ def margins(
     row_map: str,
     row_norm: float,
     preprocessing: str | None = None,
+    feature_map: str | None = None,
     progress: _Progress | None = None,
 ) -> tuple[NDArray[np.float64], str]: ...
 def fits_preprocessing(settings: str, raw: bool) -> bool: ...

@@ -50,6 +50,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     mechanism: str | Mechanism
     preprocess: str | None
+    features: str | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
@@ -64,7 +65,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         -------
         array of str
             With fitted preprocessing such as ``"age"``, ``"age=missing"`` and ``"work=private"``;
-            else the columns of `X`.
+            with `features` such as ``"rff:0"``; else the columns of `X`.
         """
         check_is_fitted(self)
         names = self._published.facts["names"]
@@ -446,8 +447,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator.certificates_ = []
         published = Published.of(home.path)
         estimator.n_features_in_ = published.coef.shape[1]
-        fitted = published.facts["preprocessing"] is not None
-        names = published.facts["columns" if fitted else "names"]
+        facts = published.facts
+        names = facts["columns" if facts["preprocessing"] is not None else "names"]
+        if facts["feature_map"] is not None:
+            estimator.n_features_in_, names = facts["inputs"], facts["input_names"]
         if names is not None:
             estimator.feature_names_in_ = np.array(names, dtype=object)
             estimator.n_features_in_ = len(names)
@@ -539,7 +542,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = (
             self.random_state is None and mechanism_name(self.mechanism) != "ridge"
         )
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.features is None
         fitted = self._refits()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = fitted
         return tags

@@ -111,6 +111,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     intercept: float | None
     classes: Any
     preprocess: str | None
+    features: str | None
     min_frequency: int | None
     hinge_width: float
     normalizer: str | None
@@ -147,6 +148,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         intercept: float | None = None,
         classes: Any = None,
         preprocess: str | None = None,
+        features: str | None = None,
         min_frequency: int | None = None,
         hinge_width: float = 1.0,
         normalizer: str | None = None,
@@ -182,6 +184,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     intercept: float | None
     target_range: tuple[float, float] | None
     preprocess: str | None
+    features: str | None
     min_frequency: int | None
     clip: float
     normalizer: str | None
@@ -216,6 +219,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         intercept: float | None = None,
         target_range: tuple[float, float] | None = None,
         preprocess: str | None = None,
+        features: str | None = None,
         min_frequency: int | None = None,
         clip: float = 1.0,
         normalizer: str | None = None,

@@ -70,7 +70,8 @@ class Published:
             names = facts["columns"]
             rows = table(x, columns=None if names is None else columns_of(x, names))
         elif not facts["plain"]:
-            # A model of the command line, whose schema encodes the numbers of the table.
+            # A schema of the command line encodes the numbers of the table, or a map makes random
+            # features of them.
             rows = table(x, schema=facts["schema"])
         elif hasattr(x, "tocsr"):
             return self._sparse(x)
@@ -83,6 +84,7 @@ class Published:
             row_map=facts["row_map"],
             row_norm=facts["row_norm"],
             preprocessing=fitted,
+            feature_map=facts["feature_map"],
         )
         warn_of(Notice._of(notice) for notice in json.loads(told))
         return margins

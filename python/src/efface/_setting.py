@@ -43,6 +43,7 @@ _ALSO = {
     'certificates list it as an assumption, and ``"deletion-privacy"`` and '
     '``"differential-privacy"`` are not claimed then.',
     "max_weight": "The default causes a warning.",
+    "features": "Arrays of images are given as rows of pixels.",
     "start_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
     '``{"mu": 0.5, "group": 10}``.',
     "extractor_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
@@ -129,7 +130,7 @@ class Setting:
     def type(self) -> str:
         """The type of the parameter, for type checkers."""
         types = {"name": "str", "number": "float", "count": "int", "flag": "bool"}
-        types |= {"pair": "tuple[float, float]", "figures": "dict[str, float]"}
+        types |= {"text": "str", "pair": "tuple[float, float]", "figures": "dict[str, float]"}
         kind = types.get(self.form, "Any")
         return kind if kind == "Any" or self.parameter_default is not None else f"{kind} | None"
 

@@ -169,13 +169,18 @@ fn parser(form: Form) -> ValueParser {
         Form::Pair => ValueParser::new(pair),
         Form::Figures => ValueParser::new(|text: &str| figures(text).map(Value::Figures)),
         Form::File => value_parser!(PathBuf),
+        Form::Text => ValueParser::new(text),
         Form::Flag => value_parser!(bool),
-        Form::Lines | Form::Text => ValueParser::string(),
+        Form::Lines => ValueParser::string(),
     }
 }
 
 fn number(text: &str) -> std::result::Result<f64, String> {
     text.trim().parse().map_err(|_| format!("`{}` is not a number", text.trim()))
+}
+
+fn text(text: &str) -> std::result::Result<Value, std::convert::Infallible> {
+    Ok(Value::Text(text.to_owned()))
 }
 
 fn pair(text: &str) -> std::result::Result<Value, String> {

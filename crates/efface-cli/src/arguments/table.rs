@@ -43,7 +43,7 @@ pub(crate) struct RoleArguments {
 
     /// NPZ: the array of features (default: X)
     #[arg(long, value_name = "ARRAY", help_heading = "Table")]
-    features: Option<String>,
+    array: Option<String>,
 
     /// The label column (NPZ: array; default there: y); more than once for several numbers that
     /// `ridge` learns together
@@ -105,7 +105,7 @@ impl RoleArguments {
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
             zero_based: self.zero_based,
-            features: self.features.clone(),
+            array: self.array.clone(),
             max_decoded: self.max_decoded,
             ..Source::default()
         }

@@ -15,7 +15,8 @@ use crate::output::Output;
 ///
 /// Every format has what is needed to make the same predictions: `coef` (outputs x features),
 /// `intercept`, `classes` or `target_range` (of several targets `target_names` and
-/// `target_ranges`), `feature_names`, `row_map` and `row_norm`, `schema` and `loss`.
+/// `target_ranges`), `feature_names`, `row_map` and `row_norm`, `schema`,
+/// `feature_map` and `loss`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

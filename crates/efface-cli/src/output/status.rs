@@ -83,6 +83,7 @@ fn page(path: &Path, status: &Status) -> Page {
         ("records", format!("{}{most}, {subjects}", status.records)),
         ("named", naming(status.named_by).to_owned()),
     ]);
+    about = about.facts(status.features.clone().map(|map| ("features", map)));
     if status.withdrawn {
         let text = "Records were erased without a release; there is no model.";
         about = about.notice(Tone::Bad, "Withdrawn", text);

@@ -24,6 +24,8 @@ mod evaluation;
 #[cfg(test)]
 mod exports;
 #[cfg(test)]
+mod features;
+#[cfg(test)]
 #[path = "../../../efface/tests/engine/foreign.rs"]
 mod foreign;
 #[cfg(test)]

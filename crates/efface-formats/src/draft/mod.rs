@@ -99,7 +99,7 @@ fn draft_source(
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
             let features = archive
-                .features(options.features.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
+                .features(options.array.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
             Ok(Schema::matrix(matrix::implied(features.width(), 1.0))?.into())
         }
         #[cfg(feature = "parquet")]

@@ -101,8 +101,7 @@ fn arrays_of_other_names() {
     let labels = npy(&[2], npyz::Order::C, &[3_i64, 8]);
     let archive =
         npz(&[("data.npy", features()), ("target.npy", labels)], CompressionMethod::Stored);
-    let named =
-        ReadOptions { features: Some("data".into()), label: Some("target".into()), ..plain() };
+    let named = ReadOptions { array: Some("data".into()), label: Some("target".into()), ..plain() };
     let (read, summary) = collect(Format::Npz, &archive, &named).unwrap();
     assert_eq!(read.rows.len(), 2);
     assert_eq!(summary.classes.unwrap().names, ["3", "8"]);

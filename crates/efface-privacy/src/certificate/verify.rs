@@ -285,9 +285,13 @@ pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a
 /// The constant that says that classes are weighted by their numbers of records, and its assumption.
 pub(super) const CLASS_WEIGHT: &str = "class-weight";
 
+/// The constant that states a public map from rows to random features, and its assumption.
+const FEATURES: &str = "features";
+
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 10] = [
+const PUBLIC: [&str; 11] = [
     CLASS_WEIGHT,
+    FEATURES,
     "radius",
     "start",
     "max-group",
@@ -344,6 +348,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("group", private),
         ("weights", weighted(certificate)),
         (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
+        (FEATURES, certificate.constants.iter().any(|c| c.name == FEATURES)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),

@@ -74,6 +74,7 @@ codes! {
     Exists = "exists": "There is a file of that name, and it is not overwritten.",
     Experiment = "experiment": "An experiment is unknown, or its declaration is malformed.",
     Export = "export": "The weights cannot be written in that format.",
+    Features = "features": "The map to random features is unknown, or out of range.",
     ForeignJournal = "foreign-journal": "The journal beside the vault belongs to another vault.",
     Format = "format": "The format of a file is unknown.",
     Group = "group": "A request has more records than there are.",

@@ -1,6 +1,6 @@
 //! Settings as checked, before any data are read.
 
-use efface_formats::Rules;
+use efface_formats::{FeatureMap, Rules};
 use efface_learn::loss::{LossName, Task};
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
@@ -18,6 +18,8 @@ pub struct Choices {
     pub(crate) defaults: Defaults,
     pub(crate) mechanism: MechanismName,
     pub(crate) loss: LossName,
+    /// The random features that rows become.
+    pub(crate) feature_map: Option<FeatureMap>,
     /// Whether preprocessing is fitted to the records, again with every request.
     pub(crate) fitted: bool,
     /// k: categories of fewer records are merged, where preprocessing is fitted. The most that it can be

@@ -1,5 +1,6 @@
 //! What the data decide about a plan.
 
+use efface_formats::FeatureMap;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ pub struct Facts {
     pub features: u64,
     /// True for sparse rows.
     pub sparse: bool,
+    /// The map from declared rows to random features, where `features` are these.
+    pub feature_map: Option<FeatureMap>,
     /// Class labels in order, empty for regression.
     pub classes: Vec<String>,
     /// True when the user listed them.
@@ -48,6 +51,7 @@ impl Facts {
             records: fitting.records,
             features: fitting.frame.most_features(&fitting.rules),
             sparse: false,
+            feature_map: None,
             classes: fitting.classes.clone().unwrap_or(classes),
             classes_given: fitting.classes.is_some(),
             targets: fitting.targets.clone(),

@@ -22,6 +22,7 @@ pub use fitting::{Fitting, Roles};
 pub use schedule::{Published, Schedule};
 pub use task::{TargetRange, Task};
 
+use efface_formats::FeatureMap;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
 use efface_privacy::claim::{Notion, Question, Requests, evaluate};
@@ -49,6 +50,10 @@ pub struct Plan {
     pub task: Task,
     /// What a row looks like.
     pub rows: Rows,
+    /// The map from declared rows to the random features that are stored; none where rows are stored as
+    /// they are declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_map: Option<FeatureMap>,
     /// Preprocessing that is fitted to the records; none where rows are mapped by public constants
     /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +114,7 @@ pub struct Rows {
     pub norm: Decimal,
     /// How rows are made to obey it.
     pub map: String,
-    /// The schema in force, in its text form.
+    /// The schema in force, in its text form; with a feature map that of the rows before it.
     pub schema: String,
 }
 

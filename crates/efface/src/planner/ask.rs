@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::Frame;
+use efface_formats::{FeatureMapError, Frame};
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,9 @@ impl About<'_> {
                     true => sizes.raw_facts(&settings)?,
                     false => sizes.facts(&settings)?,
                 };
-                Ok(Asked { sizes: sizes.clone(), facts, settings, seen: Seen::default() })
+                let features = if fitted { sizes.features } else { facts.features };
+                let sizes = Sizes { features, ..sizes.clone() };
+                Ok(Asked { sizes, facts, settings, seen: Seen::default() })
             }
         }
     }
@@ -258,10 +260,19 @@ impl Sizes {
                 ),
             ));
         }
+        let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
+        let map = Choices::of(candidate::objective(settings), false)?.feature_map;
+        let feature_map = match map {
+            Some(_) if self.entries.is_some() => Err(FeatureMapError::Sparse),
+            map => map.map(|map| map.of_rows(inputs, None)).transpose(),
+        };
+        let feature_map =
+            feature_map.map_err(|error| Error::input(Code::Features, error.to_string()))?;
         Ok(Facts {
             records: self.records,
-            features: self.features,
+            features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
             sparse: self.entries.is_some(),
+            feature_map,
             classes: (1..=self.classes).map(|class| class.to_string()).collect(),
             classes_given: true,
             targets: Vec::new(),

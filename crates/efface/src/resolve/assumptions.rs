@@ -43,6 +43,11 @@ pub(super) fn assumptions(
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ));
     }
+    if facts.feature_map.is_some() {
+        let value = "a stored row holds the features of one declared row, by the public map that is \
+                     listed; its kind, sizes and seed were chosen without the records";
+        list.push(assumption("features", value, Evidence::Declared));
+    }
     if let Some(most) = constants.iter().find(|c| c.name == "max-weight") {
         let value = format!(
             "every stored weight is between 0 and {}, checked on the stored numbers; each is a \

@@ -1,5 +1,6 @@
 //! Settings checked for themselves, before any data is read.
 
+use efface_formats::{FeatureMap, FeatureMapError};
 use efface_learn::loss::{LossName, Task};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
@@ -87,6 +88,7 @@ impl Choices {
         let choices = Self {
             mechanism,
             loss,
+            feature_map: s.features.as_deref().map(feature_map).transpose()?,
             fitted,
             min_frequency: s.min_frequency.map_or(defaults.min_frequency, |k| k as u32),
             notion,
@@ -310,6 +312,14 @@ impl Choices {
                 "`§normalizer fixed`, `§public-n` or `§minimum`".to_owned(),
                 "N is the current number of records, as every other statistic is of these",
             ))
+        } else if self.feature_map.is_some() {
+            return clash(
+                "`§preprocess fitted` with `§features`",
+                "is not offered: the map takes numbers that public constants declare, and fitted ones \
+                 change with every request",
+                "use `§preprocess declared`; how words, dates and missing values become numbers is \
+                 declared in a schema: `§efface schema DATA`",
+            );
         } else if s.target_range.is_some() {
             Some((
                 "`§target-range`".to_owned(),
@@ -348,6 +358,11 @@ impl Choices {
         }
         Ok(())
     }
+}
+
+/// Reads a map to random features.
+fn feature_map(text: &str) -> Result<FeatureMap> {
+    text.parse().map_err(|error: FeatureMapError| Error::input(Code::Features, error.to_string()))
 }
 
 /// Names in a sentence.

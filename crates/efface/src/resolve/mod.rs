@@ -110,6 +110,7 @@ impl Plan {
                 map: choices.row_map.to_owned(),
                 schema: facts.schema.clone(),
             },
+            feature_map: facts.feature_map.clone(),
             fitting: facts.fitting.clone(),
             max_weight: most.map(Decimal),
             class_weight: choices.class_weight.clone(),
@@ -491,6 +492,9 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
         (true, false) => Origin::Default,
     };
     list.add("schema", hex::encode(Sha256::digest(facts.schema.as_bytes())), from);
+    if let Some(map) = &facts.feature_map {
+        list.add("features", map, Origin::User);
+    }
 }
 
 /// How preprocessing is fitted, and nothing of what it found.

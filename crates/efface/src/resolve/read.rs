@@ -9,6 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
 use crate::plan::{Choices, Plan, Task};
 use crate::settings::{MOST_COUNT, ROW_MAPS};
+use crate::source::schema_of;
 
 /// What is wrong with a plan, in words.
 type Fault = String;
@@ -81,7 +82,29 @@ impl Plan {
         if !ROW_MAPS.contains(&self.rows.map.as_str()) {
             return Err("its row map is unknown".into());
         }
+        self.examine_features()?;
         not_covered(&self.not_covered).map_err(|error| error.message().to_owned())
+    }
+
+    /// Refuses a feature map that rows of the schema do not go through, or not to as many features.
+    fn examine_features(&self) -> std::result::Result<(), Fault> {
+        let Some(map) = &self.feature_map else { return Ok(()) };
+        if self.fitting.is_some() || self.rows.sparse {
+            return Err("its feature map does not go with its rows".into());
+        }
+        if u64::from(map.width()) != self.rows.features {
+            return Err("its feature map gives another number of features".into());
+        }
+        // The planner's plans of sizes have none.
+        if self.rows.schema.is_empty() {
+            return Ok(());
+        }
+        let schema = schema_of(&self.rows.schema).map_err(|error| error.message().to_owned())?;
+        match map.of_rows(schema.width(), None) {
+            Ok(same) if same == *map => Ok(()),
+            Ok(_) => Err("its feature map is incomplete".into()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn examine_numbers(&self) -> std::result::Result<(), Fault> {

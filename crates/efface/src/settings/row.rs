@@ -76,7 +76,7 @@ pub enum Form {
     Figures,
     /// Lines of text.
     Lines,
-    /// Text that only programs give.
+    /// Text in a form of its own.
     Text,
 }
 

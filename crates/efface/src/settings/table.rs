@@ -150,6 +150,23 @@ settings! {
         ),
     }
 
+    /// Random features that each row becomes, by a public map: `rff:P` for P random Fourier features,
+    /// `random-conv:FxK` for F random filters of K x K on images, `gated:P` for P gated ones
+    ///
+    /// What is learnt is then linear in the features, and not in the columns. Kind, sizes and `seed` (0
+    /// unless given, as in `random-conv:128x6,seed=7`) are public, chosen without the records; the map looks
+    /// at one row alone, so that certificates cover models of features like any others. It takes
+    /// numbers that are declared, not fitted. `rff` has `gamma` for the kernel exp(-gamma |x - y|^2), 1/`norm`^2 by
+    /// default, and with `gated` it shortens longer rows to `norm`, 1 by default; images are
+    /// `image=HEIGHTxWIDTH`, which IDX files say themselves. Features of many records need a small
+    /// `§lambda`, such as 1e-6.
+    features: Option<String> {
+        group: Group::Model,
+        form: Form::Text,
+        code: Code::Features,
+        placeholder: "KIND:SIZE",
+    }
+
     /// Categories that fewer records have are merged into one; 1 merges none
     min_frequency: Option<u64> {
         group: Group::Model,
@@ -171,6 +188,8 @@ settings! {
     }
 
     /// Bound on the Euclidean norm of a row, as public knowledge
+    ///
+    /// With `§features` it is that of a row of features, which are at most 1 long, or little more.
     row_norm: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::up_to(MOST_NORM)),

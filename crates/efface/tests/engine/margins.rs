@@ -53,7 +53,14 @@ fn rows_in_memory_have_the_outputs_of_those_in_a_file() {
     let coef: Vec<f64> = (0..2 * WIDTH).map(|at| (at as f64 * 0.37).sin()).collect();
     for (row_map, row_norm) in [("clip", 9.0), ("unit", 2.0), ("refuse", 1e3)] {
         let intercept = &[0.5, -0.25];
-        let linear = Linear { coef: &coef, intercept, row_map, row_norm, preprocessing: None };
+        let linear = Linear {
+            coef: &coef,
+            intercept,
+            row_map,
+            row_norm,
+            preprocessing: None,
+            feature_map: None,
+        };
         let expected = outputs(&table, &linear).unwrap();
         let doubles = outputs(&memory(Numbers::Double(&rows)), &linear).unwrap();
         near(&doubles, &expected);
@@ -74,6 +81,7 @@ fn a_row_that_cannot_be_stored_is_named() {
         row_map,
         row_norm: 100.0,
         preprocessing: None,
+        feature_map: None,
     };
     let refused = |rows: &[f64], row_map| {
         outputs(&memory(Numbers::Double(rows)), &linear(row_map)).unwrap_err().to_string()
@@ -115,6 +123,7 @@ fn fitted_preprocessing_is_the_same_in_memory_and_in_a_file() {
         row_map: &model.row_map,
         row_norm: model.row_norm,
         preprocessing: model.preprocessing.as_deref(),
+        feature_map: None,
     };
     let names: Vec<String> = (0..WIDTH).map(|at| format!("x{at}")).collect();
     let mut table = memory(Numbers::Double(&rows));

@@ -472,7 +472,16 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     if balanced.is_some() {
         constants.push(constant("class-weight", "balanced".to_owned()));
     }
+    if mapped(event, index) {
+        constants
+            .push(constant("features", "rff:8,gamma=1.0,norm=1.0,seed=0,version=1".to_owned()));
+    }
     constants
+}
+
+/// Whether rows are random features: those that are declared, of some certificates.
+fn mapped(event: &Event, index: u64) -> bool {
+    event.preprocessing().is_none() && index.is_multiple_of(5)
 }
 
 /// The largest weight, where records have some: exact sums state theirs.
@@ -532,6 +541,9 @@ fn certificate(
     }
     if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
+    }
+    if mapped(&event, index) {
+        assumptions.push("features");
     }
     let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);
     if index.is_multiple_of(4) && !vouched {

@@ -48,6 +48,8 @@ pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
     }),
     ("objective", |c| listed(c, "class-weight").is_some() && scaled(c, "row-norm", 3.0)),
     ("assumptions", |c| unassume(c, "class-weight")),
+    ("assumptions", |c| unassume(c, "features")),
+    ("assumptions", |c| listed(c, "features").map(|map| map.origin = Origin::Data).is_some()),
     ("assumptions", |c| listed(c, "class-weight").map(|w| w.origin = Origin::Data).is_some()),
     ("assumptions", |c| unassume(c, "weights")),
     ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),

@@ -2,8 +2,13 @@
 
 use std::cmp::Ordering;
 
+use pulp::Arch;
+
 /// Rows per panel, and columns per step: 16 sums at a time stay in registers.
 const WIDTH: usize = 4;
+
+/// Panels that those to their left pass by together, once for all.
+const TOGETHER: usize = 4;
 
 /// `WIDTH` numbers, one per row of a panel.
 type Lane = [f64; WIDTH];
@@ -18,7 +23,7 @@ struct Panels {
 /// order; `gram` tells its entries (i, j), i >= j.
 ///
 /// Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
-/// rounded by itself, over columns in increasing order. Which entries are worked on side by side
+/// rounded by itself, over columns in increasing order, whatever registers the processor has. Which entries are worked on side by side
 /// does not enter, so the bits are the same on every machine. `None` when a pivot is not positive or
 /// a number is not finite.
 pub(super) fn solve(
@@ -28,13 +33,15 @@ pub(super) fn solve(
     sides: &mut [f64],
 ) -> Option<()> {
     let mut factor = Panels::of(order, gram, ridge);
-    factor.factorise()?;
+    Arch::new().dispatch(|| factor.factorise())?;
     let mut u = vec![0.0; factor.panels.len() * WIDTH];
     for side in sides.chunks_exact_mut(order) {
         u.fill(0.0);
         u[..order].copy_from_slice(side);
-        factor.forward(&mut u);
-        factor.backward(&mut u);
+        Arch::new().dispatch(|| {
+            factor.forward(&mut u);
+            factor.backward(&mut u);
+        });
         side.copy_from_slice(&u[..order]);
     }
     sides.iter().all(|u| u.is_finite()).then_some(())
@@ -56,68 +63,106 @@ impl Panels {
     }
 
     /// Replaces A by L with L L^T = A.
+    #[inline(always)]
     fn factorise(&mut self) -> Option<()> {
-        for p in 0..self.panels.len() {
-            let (done, rest) = self.panels.split_at_mut(p);
-            let panel = &mut rest[0];
+        for first in (0..self.panels.len()).step_by(TOGETHER) {
+            let (done, rest) = self.panels.split_at_mut(first);
+            let count = rest.len().min(TOGETHER);
+            let group = &mut rest[..count];
             for (q, other) in done.iter().enumerate() {
-                let (before, block) = panel.split_at_mut(q * WIDTH);
-                subtract(block, before, other);
-                for c in 0..WIDTH {
-                    eliminate(block, c, &other[q * WIDTH..]);
-                }
+                group.iter_mut().for_each(|panel| meet(panel, q, other));
             }
-            let (before, block) = panel.split_at_mut(p * WIDTH);
-            subtract(block, before, before);
-            for c in 0..WIDTH {
-                for r in 0..WIDTH {
-                    let mut sum = block[c][r];
-                    for column in &block[..c] {
-                        sum -= column[r] * column[c];
-                    }
-                    block[c][r] = match r.cmp(&c) {
-                        Ordering::Less => 0.0,
-                        Ordering::Equal if sum > 0.0 && sum.is_finite() => sum.sqrt(),
-                        Ordering::Equal => return None,
-                        Ordering::Greater => sum / block[c][c],
-                    };
+            for at in 0..group.len() {
+                let (before, rest) = group.split_at_mut(at);
+                for (q, other) in (first..).zip(before.iter()) {
+                    meet(&mut rest[0], q, other);
                 }
+                finish(&mut rest[0], first + at)?;
             }
         }
         Some(())
     }
 
     /// Replaces b by the solution of L y = b.
+    #[inline(always)]
     fn forward(&self, b: &mut [f64]) {
         for (p, panel) in self.panels.iter().enumerate() {
-            for r in 0..WIDTH {
-                let i = p * WIDTH + r;
-                let mut sum = b[i];
-                for (column, y) in panel[..i].iter().zip(&*b) {
-                    sum -= column[r] * y;
+            let (done, rest) = b.split_at_mut(p * WIDTH);
+            let mut sums: Lane = std::array::from_fn(|r| rest[r]);
+            for (column, y) in panel.iter().zip(&*done) {
+                for r in 0..WIDTH {
+                    sums[r] -= column[r] * y;
                 }
-                b[i] = sum / panel[i][r];
             }
+            let block = &panel[p * WIDTH..];
+            for r in 0..WIDTH {
+                for c in 0..r {
+                    sums[r] -= block[c][r] * sums[c];
+                }
+                sums[r] /= block[r][r];
+            }
+            rest[..WIDTH].copy_from_slice(&sums);
         }
     }
 
     /// Replaces y by the solution of L^T x = y.
+    #[inline(always)]
     fn backward(&self, y: &mut [f64]) {
         for (p, panel) in self.panels.iter().enumerate().rev() {
+            let (done, rest) = y.split_at_mut(p * WIDTH);
+            let mut x: Lane = std::array::from_fn(|r| rest[r]);
+            let block = &panel[p * WIDTH..];
             for r in (0..WIDTH).rev() {
-                let i = p * WIDTH + r;
-                let x = y[i] / panel[i][r];
-                y[i] = x;
-                for (y, column) in y[..i].iter_mut().zip(panel) {
-                    *y -= column[r] * x;
+                x[r] /= block[r][r];
+                for c in 0..r {
+                    x[c] -= block[c][r] * x[r];
+                }
+            }
+            rest[..WIDTH].copy_from_slice(&x);
+            for (y, column) in done.iter_mut().zip(panel) {
+                for r in (0..WIDTH).rev() {
+                    *y -= column[r] * x[r];
                 }
             }
         }
     }
 }
 
+/// Takes what the panel of number `q`, to the left, has to give, and finishes the columns of that number.
+#[inline(always)]
+fn meet(panel: &mut [Lane], q: usize, other: &[Lane]) {
+    let (before, block) = panel.split_at_mut(q * WIDTH);
+    subtract(block, before, other);
+    for c in 0..WIDTH {
+        eliminate(block, c, &other[q * WIDTH..]);
+    }
+}
+
+/// The block on the diagonal of the panel whose number is `p`, once all to the left have passed.
+#[inline(always)]
+fn finish(panel: &mut [Lane], p: usize) -> Option<()> {
+    let (before, block) = panel.split_at_mut(p * WIDTH);
+    subtract(block, before, before);
+    for c in 0..WIDTH {
+        for r in 0..WIDTH {
+            let mut sum = block[c][r];
+            for column in &block[..c] {
+                sum -= column[r] * column[c];
+            }
+            block[c][r] = match r.cmp(&c) {
+                Ordering::Less => 0.0,
+                Ordering::Equal if sum > 0.0 && sum.is_finite() => sum.sqrt(),
+                Ordering::Equal => return None,
+                Ordering::Greater => sum / block[c][c],
+            };
+        }
+    }
+    Some(())
+}
+
 /// Takes from the four columns of `block` the products of `left`'s columns with those of `right`'s
 /// rows, column by column.
+#[inline(always)]
 fn subtract(block: &mut [Lane], left: &[Lane], right: &[Lane]) {
     let mut sums = [block[0], block[1], block[2], block[3]];
     for (l, r) in left.iter().zip(right) {
@@ -133,6 +178,7 @@ fn subtract(block: &mut [Lane], left: &[Lane], right: &[Lane]) {
 /// Column `c` of a block left of the diagonal, once those before it are done. `corner` is the
 /// block of L on the diagonal of these columns.
 #[allow(clippy::needless_range_loop, reason = "the indices are those of the formula")]
+#[inline(always)]
 fn eliminate(block: &mut [Lane], c: usize, corner: &[Lane]) {
     for r in 0..WIDTH {
         let mut sum = block[c][r];
