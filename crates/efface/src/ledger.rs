@@ -30,7 +30,7 @@ pub(crate) const CHECKPOINT: &str = "checkpoint";
 pub(crate) const CHECKPOINT_SCHEMA: &str = "efface.checkpoint/0";
 
 /// Entries from one checkpoint to the next.
-const EVERY: u64 = 64;
+const EVERY: u64 = 16;
 
 /// An entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

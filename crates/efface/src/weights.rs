@@ -62,6 +62,8 @@ pub struct Weights {
     pub plain: bool,
     /// Whether records are stored without their zeros; additions must be of the same kind.
     pub sparse: bool,
+    /// Whether records belong to subjects.
+    pub subjects: bool,
     /// Rows of `coef`: 1, or one for each class of `softmax` and `squared-classes`, or for each target.
     pub outputs: u64,
     /// Columns of `coef`.
@@ -146,6 +148,7 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         input_names,
         preprocessing,
         sparse: plan.rows.sparse,
+        subjects: plan.subjects,
         outputs: parts.outputs as u64,
         features: parts.features as u64,
         coef: parts.coef,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _engine, _face, _rows
 from ._around import limits_of_calls
-from ._erasure import Erasure, answered
+from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._following import Following
 from ._notices import warn_of
@@ -524,7 +524,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def _has_subjects(self) -> bool:
         check_is_fitted(self)
-        return bool(json.loads(_engine.plan_of(self._present().path))["subjects"])
+        home, published = self._present(), self._published
+        if isinstance(published, Withdrawn):
+            return bool(json.loads(_engine.plan_of(home.path))["subjects"])
+        return bool(published.facts["subjects"])
 
     def _next_row(self) -> int | None:
         found: int | None = json.loads(_engine.status(self._present().path))["next_row"]

@@ -26,7 +26,7 @@ enum Action {
 /// Records are counted, and where the key file of the vault is in its usual place each is compared
 /// with its stored checksum.
 ///
-/// Every 64 entries or so the ledger has a signed checkpoint that summarises the entries before it.
+/// Every 16 entries or so the ledger has a signed checkpoint that summarises the entries before it.
 /// Checking starts at the last one, or at the last one before `--head`; with `--all` it starts at
 /// the first entry. Exit codes as for `efface certificate verify`. Only a head kept elsewhere shows
 /// whether the vault was replaced by an older copy of itself.
