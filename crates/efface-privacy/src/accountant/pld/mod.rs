@@ -77,15 +77,18 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
     let (mut question, mut fine) = (Question::AtDelta(delta.get()), Fineness::FINE);
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let composed = compose(parts, direction, question, fine)?;
-        let planned = composed.plan.epsilon;
-        let Some(found) = composed.epsilon(delta.get()) else {
-            let share = composed.rounding_at(planned) / delta.get();
-            return Err(PldError::Rounding { share });
+        let (composed, found) = match found_at(parts, direction, (question, fine), delta.get()) {
+            Ok(found) => found,
+            // A tilt for a Gaussian sum is no good for one that is far from it.
+            Err(_) if matches!(question, Question::AtDelta(_)) => {
+                question = Question::Anyhow(delta.get());
+                continue;
+            }
+            Err(_) if least < f64::INFINITY => break,
+            Err(error) => return Err(error),
         };
-        check_rounding(composed.rounding_at(found.value), delta.get())?;
         least = least.min(found.value);
-        let near = found.value >= 0.5 * planned;
+        let near = found.value >= 0.5 * composed.plan.epsilon;
         let finer = found.coarse > ENOUGH && !composed.plan.limited;
         if found.value == 0.0 || (near && !finer) {
             break;
@@ -97,6 +100,21 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
         question = Question::AtEpsilon(found.value);
     }
     Ok(least)
+}
+
+/// A composition by one plan with the epsilon that it gives, where rounding is small against delta.
+fn found_at(
+    parts: &Sampled,
+    direction: Direction,
+    (question, fine): (Question, Fineness),
+    delta: f64,
+) -> Result<(compose::Composed, answer::Found), PldError> {
+    let composed = compose(parts, direction, question, fine)?;
+    let found = composed.epsilon(delta);
+    let at = found.map_or(composed.plan.epsilon, |found| found.value);
+    check_rounding(composed.rounding_at(at), delta)?;
+    let found = found.ok_or(PldError::Rounding { share: 1.0 })?;
+    Ok((composed, found))
 }
 
 /// The least delta at `epsilon` that is known to hold in both directions, rounded up; at most 1.
@@ -163,7 +181,7 @@ fn compose(
 ) -> Result<compose::Composed, PldError> {
     let count: u64 = parts.parts().map(|(_, steps)| steps).sum();
     let mut tail = match question {
-        Question::AtDelta(delta) => delta * TAILS / count as f64,
+        Question::AtDelta(delta) | Question::Anyhow(delta) => delta * TAILS / count as f64,
         Question::AtEpsilon(_) => 1e-40,
     };
     loop {

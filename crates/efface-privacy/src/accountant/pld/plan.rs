@@ -8,6 +8,8 @@ use crate::special::{erfcx, mills_decay};
 pub(super) enum Question {
     /// The epsilon at this delta.
     AtDelta(f64),
+    /// The epsilon at this delta, where the sum is far from Gaussian.
+    Anyhow(f64),
     /// The delta at this epsilon.
     AtEpsilon(f64),
 }
@@ -67,20 +69,34 @@ const TAIL: f64 = 27.0;
 impl Plan {
     /// The plan for a question on steps with these cumulants.
     pub(super) fn new(parts: &[Cumulant], steps: u64, question: Question, fine: Fineness) -> Self {
-        let ends = parts.iter().map(Cumulant::ends);
-        let (low, high) = ends.fold((0.0, 0.0), |(a, b), (c, d)| (f64::min(a, c), f64::max(b, d)));
+        let losses = parts.iter().map(Cumulant::ends);
+        let (low, high) =
+            losses.fold((0.0, 0.0), |(a, b), (c, d)| (f64::min(a, c), f64::max(b, d)));
         let scale = (high - low).max(f64::MIN_POSITIVE);
+        // ln theta from where a tilt changes nothing to where only the largest loss is left.
+        let rare = -libm::log(1e-300) + libm::log(1.0 + steps as f64);
+        let ends =
+            (libm::log(1e-6 / (scale * (1.0 + steps as f64))), libm::log(1e3 * rare / scale));
+        // Chernoff's bound holds for any sum, and is close enough to look around.
+        let chernoff = |delta: f64| {
+            let tilt = |i| libm::exp(ends.0 + (ends.1 - ends.0) * f64::from(i) / 80.0);
+            let tilts = (0..=80).map(tilt);
+            let bounds = tilts.map(|theta| (total(parts, theta).value - libm::log(delta)) / theta);
+            bounds.fold(f64::INFINITY, f64::min)
+        };
+        let aim = match question {
+            Question::AtDelta(_) => 0.0,
+            Question::Anyhow(delta) => chernoff(delta),
+            Question::AtEpsilon(epsilon) => epsilon,
+        };
         let enough = |theta: f64| {
             let here = total(parts, theta);
             match question {
                 Question::AtDelta(delta) => ln_delta(theta, here, here.mean) <= libm::log(delta),
-                Question::AtEpsilon(epsilon) => here.mean >= epsilon,
+                Question::Anyhow(_) | Question::AtEpsilon(_) => here.mean >= aim,
             }
         };
-        // ln theta from where a tilt changes nothing to where only the largest loss is left.
-        let rare = -libm::log(1e-300) + libm::log(1.0 + steps as f64);
-        let (mut less, mut more) =
-            (libm::log(1e-6 / (scale * (1.0 + steps as f64))), libm::log(1e3 * rare / scale));
+        let (mut less, mut more) = ends;
         let theta = if enough(0.0) {
             0.0
         } else {
@@ -93,6 +109,7 @@ impl Plan {
         let here = total(parts, theta);
         let (epsilon, ln_delta) = match question {
             Question::AtDelta(delta) => (here.mean, libm::log(delta)),
+            Question::Anyhow(delta) => (aim, libm::log(delta)),
             Question::AtEpsilon(epsilon) => (epsilon, ln_delta(theta, here, epsilon).min(0.0)),
         };
         let epsilon = if theta == 0.0 { 0.0 } else { epsilon.max(0.0) };

@@ -221,6 +221,10 @@ fn extremes_are_computed() {
         (1e6, 1e-12, 1, 1, 1e-30),
         (1000.0, 1e-5, 1_000_000, 1, 1e-12),
         (3.0, 0.1, 100, 1, 1e-150),
+        (0.5, 1e-5, 3, 5, 1e-12),
+        (0.7, 1e-5, 30, 64, 1e-12),
+        (1.0, 1e-5, 3, 1, 1e-12),
+        (1.0, 1e-4, 1000, 5, 1e-12),
     ] {
         let segment = segment(noise, rate, steps, group);
         let got = of(&[segment], 0.0, delta);
