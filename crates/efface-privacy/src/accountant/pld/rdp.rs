@@ -40,7 +40,7 @@ pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
 /// convex, so that a chord is above it.
 ///
 /// # Errors
-/// As [`rdp`].
+/// As [`rdp()`].
 pub fn rdp_epsilon(segments: &[Segment], delta: Delta, most: u64) -> Result<Epsilon, PldError> {
     let mut total = vec![0.0; most.max(2) as usize];
     for &segment in segments {
