@@ -51,9 +51,9 @@ pub fn margins(
 ) -> Result<(Vec<f64>, Vec<Notice>)> {
     let outputs = linear.intercept.len();
     let width = linear.coef.len().checked_div(outputs).unwrap_or(0);
-    if outputs == 0 || width * outputs != linear.coef.len() {
+    if width == 0 || width * outputs != linear.coef.len() {
         let message = format!(
-            "`coef` must have one row for each of the {outputs} numbers of `intercept`, got {} numbers",
+            "`coef` must have a row of at least one number for each of the {outputs} numbers of `intercept`, got {} numbers",
             linear.coef.len()
         );
         return Err(Error::input(Code::Weights, message));
@@ -123,7 +123,11 @@ impl Map<'_> {
         options: &ReadOptions,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
-        let part = (PART / self.width.max(1)).max(1);
+        let part = match table.rows {
+            MemoryRows::Dense { .. } => (PART / self.width.max(1)).max(1),
+            // Each part holds all of the others' indices or codes against their rules, too.
+            _ => rows.div_ceil(rayon::current_num_threads()).max(1),
+        };
         // No row is a part, too: the table is checked.
         let parts: Vec<Range<usize>> =
             (0..rows.max(1)).step_by(part).map(|from| from..rows.min(from + part)).collect();

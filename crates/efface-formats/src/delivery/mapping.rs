@@ -8,10 +8,10 @@ use crate::error::Spot;
 use crate::feature_map::Mapper;
 use crate::label::Label;
 
-/// Rows that are mapped together, as long as their features take no more than `MOST`.
+/// Rows that are mapped together, as long as neither they nor their features take more than `MOST`.
 const ROWS: usize = 1536;
 
-/// Most numbers of features that are held, 16 MiB.
+/// Most numbers of rows, and of features, that are held: 16 MiB each.
 const MOST: usize = 1 << 22;
 
 /// Rows that wait, and what else their records carry. Overwritten when it goes.
@@ -58,7 +58,7 @@ impl Held {
 
 impl Mapping {
     pub(super) fn new(mapper: Mapper) -> Self {
-        let most = (MOST / mapper.width()).clamp(1, ROWS);
+        let most = (MOST / mapper.width().max(mapper.inputs())).clamp(1, ROWS);
         let (rows, features, held) = (Vec::new(), Vec::new(), Vec::new());
         Self { mapper, most, rows, features, held }
     }

@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use super::convolution::{Images, Patches};
 use super::draw::Draws;
-use super::products::{Weights, positive};
+use super::products::{Weights, padded, positive};
 use super::{FeatureMap, Kind};
 use crate::error::FeatureMapError;
 
@@ -50,7 +50,7 @@ impl Mapper {
                 ((side * side) as usize, filters as usize, 1.0)
             }
         };
-        if length as u64 * outputs as u64 > MOST_WEIGHTS {
+        if length as u64 * padded(outputs) as u64 > MOST_WEIGHTS {
             return Err(FeatureMapError::Weights { length, outputs, most: MOST_WEIGHTS });
         }
         let weights = Weights::new(length, outputs, || (draws.normal() * scale) as f32);

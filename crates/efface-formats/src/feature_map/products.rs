@@ -8,6 +8,11 @@ const PANEL: usize = 32;
 /// Rows that are worked on together.
 const TOGETHER: usize = 3;
 
+/// Outputs that memory is taken for where there are so many.
+pub(super) fn padded(outputs: usize) -> usize {
+    outputs.next_multiple_of(PANEL)
+}
+
 /// A matrix of weights, inputs x outputs, in panels of 32 outputs each; those behind the last are zeros.
 pub(super) struct Weights {
     inputs: usize,
@@ -19,7 +24,7 @@ pub(super) struct Weights {
 impl Weights {
     /// The weights of each output, input after input, as `next` gives them.
     pub(super) fn new(inputs: usize, outputs: usize, mut next: impl FnMut() -> f32) -> Self {
-        let mut panels = vec![0.0; outputs.div_ceil(PANEL) * PANEL * inputs];
+        let mut panels = vec![0.0; padded(outputs) * inputs];
         for output in 0..outputs {
             let first = (output / PANEL) * PANEL * inputs + output % PANEL;
             for input in 0..inputs {

@@ -111,7 +111,7 @@ fn arrays_of_other_names() {
     assert!(message.contains("no array `X`"), "{message}");
     assert!(message.contains("its arrays are `data`, `target`"), "{message}");
     let csv = refused(Format::Csv, b"a,y\n1,1\n", &named);
-    assert_eq!(csv, "`features` does not apply to csv files");
+    assert_eq!(csv, "`array` does not apply to csv files");
 }
 
 #[test]

@@ -103,6 +103,20 @@ fn a_row_that_cannot_be_stored_is_named() {
 }
 
 #[test]
+fn a_map_of_no_columns_is_refused() {
+    let linear = Linear {
+        coef: &[],
+        intercept: &[0.0],
+        row_map: "clip",
+        row_norm: 1.0,
+        preprocessing: None,
+        feature_map: None,
+    };
+    let refused = outputs(&memory(Numbers::Double(&[])), &linear).unwrap_err();
+    assert!(refused.to_string().contains("at least one number"), "{refused}");
+}
+
+#[test]
 fn fitted_preprocessing_is_the_same_in_memory_and_in_a_file() {
     let world = World::new();
     let rows = numbers(ROWS);

@@ -85,7 +85,7 @@ impl Composed {
     /// The bound on delta at an epsilon of a cell.
     fn bound(&self, cell: &Cell, epsilon: f64) -> f64 {
         let inside = cell.delta - libm::expm1(epsilon - cell.to) * (cell.mass - cell.delta);
-        let summed = inside * (1.0 + 1e-9);
+        let summed = inside * (1.0 + 2e-9);
         let bound = (summed + self.rounding_at(epsilon)) * self.growth + self.lost;
         if bound.is_nan() { f64::INFINITY } else { bound }
     }

@@ -112,6 +112,7 @@ impl<'a> Step<'a> {
     pub(super) fn spread(&mut self, h: f64, mut mass: impl FnMut(i64, f64)) {
         let whole = -libm::expm1(-h);
         let last = self.look(self.to);
+        let weights = 2.0 * self.mixture.weight_error();
         let (mut x, mut here) = (self.from, self.look(self.from));
         let mut index = (here.loss / h).floor() as i64;
         if here.loss > (index + 1) as f64 * h {
@@ -124,7 +125,7 @@ impl<'a> Step<'a> {
             let (total, upper) = self.integrate(x, end, lower);
             // Where the cell begins below `lower`, as far as its edge was not found exactly.
             let short = (lower - here.loss).max(0.0) / h.min(1.0);
-            let total = total * (1.0 + MASS);
+            let total = total * (1.0 + MASS + weights);
             let upper = (upper / whole + (SHARE + 4.0 * short) * total).clamp(0.0, total);
             mass(index, at_index + (total - upper));
             (at_index, at_next) = (at_next + upper, 0.0);

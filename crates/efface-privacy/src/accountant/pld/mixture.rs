@@ -15,8 +15,9 @@ pub(super) struct Mixture {
     noise: f64,
     /// 1 / noise^2.
     curvature: f64,
-    /// ln p_j.
+    /// ln p_j, and bounds on the rounding in each.
     ln_weight: Vec<f64>,
+    ln_error: Vec<f64>,
     /// p_{j+1} / p_j at j.
     up: Vec<f64>,
     /// p_{j-1} / p_j at j.
@@ -49,6 +50,7 @@ impl Mixture {
         let odds = rate / (1.0 - rate);
         let (mut ln_choose, mut lost) = (0.0, 0.0);
         let mut ln_weight = Vec::with_capacity(group + 1);
+        let mut ln_error = Vec::with_capacity(group + 1);
         for j in 0..=group {
             if j > 0 {
                 // Neumaier's sum of ln((k - j + 1) / j).
@@ -63,7 +65,12 @@ impl Mixture {
                 ln_choose = sum;
             }
             let rest = if j == group { 0.0 } else { (k - j as f64) * ln_rest };
-            ln_weight.push((ln_choose + lost) + j as f64 * ln_rate + rest);
+            let drawn = j as f64 * ln_rate;
+            ln_weight.push((ln_choose + lost) + drawn + rest);
+            // The logarithms in ln_choose add up to at most 2 k ln 2, each of a number rounded once.
+            let sizes = 1.5 * k + j as f64 - drawn - rest;
+            // A weight of 0 is exact.
+            ln_error.push(if sizes.is_finite() { 5.0 * ROUNDING * sizes } else { 0.0 });
         }
         let ratio = |j: usize| odds * (k - j as f64) / (j as f64 + 1.0);
         Self {
@@ -71,6 +78,7 @@ impl Mixture {
             noise,
             curvature: 1.0 / (noise * noise),
             ln_weight,
+            ln_error,
             up: (0..=group).map(ratio).collect(),
             down: (0..=group).map(|j| if j == 0 { 0.0 } else { 1.0 / ratio(j - 1) }).collect(),
             ln_absent: k * ln_rest,
@@ -100,6 +108,11 @@ impl Mixture {
     /// ln p_j for j from 0 to the group.
     pub(super) fn ln_weights(&self) -> &[f64] {
         &self.ln_weight
+    }
+
+    /// A bound on the relative rounding of every weight p_j.
+    pub(super) fn weight_error(&self) -> f64 {
+        self.ln_error.iter().copied().fold(0.0, f64::max)
     }
 
     /// The pair at `x`; `near` is where the largest term was found last.
@@ -147,6 +160,7 @@ impl Mixture {
         let ln_drawn = ln_top + libm::log(sum);
         let exponents = self.ln_weight[top].abs() + shift(top).abs();
         let relative = ROUNDING * (64.0 + 4.0 * exponents + 6.0 * f64::from(terms))
+            + self.ln_error[top]
             + NEGLIGIBLE * self.group as f64;
         let (loss, error) = if ln_drawn < 1.0 && self.present < 0.5 {
             let drawn = libm::exp(ln_top) * sum;

@@ -42,6 +42,10 @@ pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
 /// # Errors
 /// As [`rdp()`].
 pub fn rdp_epsilon(segments: &[Segment], delta: Delta, most: u64) -> Result<Epsilon, PldError> {
+    if most > MOST_TERMS {
+        let rule = "at most 4096 divided by `group`";
+        return Err(PldError::Range { name: "most", rule, got: most as f64 });
+    }
     let mut total = vec![0.0; most.max(2) as usize];
     for &segment in segments {
         rdp(segment, most)?;
@@ -73,6 +77,8 @@ struct Moments {
     ln_weights: Vec<f64>,
     /// 1 / (2 noise^2).
     curvature: f64,
+    /// A bound on the rounding of every p_j.
+    error: f64,
 }
 
 impl Moments {
@@ -81,7 +87,7 @@ impl Moments {
         let mixture = Mixture::new(group as usize, rate, noise);
         let weights = mixture.ln_weights().iter().enumerate();
         let ln_weights = weights.map(|(j, ln)| ln - (j * j) as f64 * curvature).collect();
-        Self { ln_weights, curvature }
+        Self { ln_weights, curvature, error: mixture.weight_error() }
     }
 
     /// Those of orders 1 to `most`, each not below the exact one.
@@ -96,7 +102,8 @@ impl Moments {
             let sum: f64 = terms.map(|term| libm::exp(term - top)).sum();
             // Every term has been rounded a few times for each factor, and so have its exponents.
             let rounded = order as f64 + squares(power.len());
-            found.push((top + libm::log(sum)).max(0.0) + 32.0 * f64::EPSILON * rounded);
+            let slack = 32.0 * f64::EPSILON * rounded + order as f64 * self.error;
+            found.push((top + libm::log(sum)).max(0.0) + slack);
         }
         if let Some(first) = found.first_mut() {
             *first = 0.0;

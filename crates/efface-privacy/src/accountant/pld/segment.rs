@@ -1,5 +1,7 @@
 //! What is accounted, as given and as checked, and why it may not be.
 
+use std::collections::BTreeMap;
+
 use super::cells::Step;
 use super::mixture::Mixture;
 use crate::outward;
@@ -80,6 +82,8 @@ pub enum PldError {
 const LEAST_NOISE: f64 = 0.1;
 const MOST_NOISE: f64 = 1e6;
 const MOST_GROUP: u64 = 4096;
+/// Kinds of steps that are told apart: each costs a transform, and memory for its plan.
+const MOST_KINDS: usize = 256;
 const MOST_STEPS: u64 = 1_000_000_000;
 const MOST_PANELS: u32 = 4_000_000;
 /// What the grid may add to epsilon, relatively.
@@ -120,7 +124,7 @@ impl Sampled {
 impl Steps {
     pub(super) fn new(segments: &[Segment], head: Mu) -> Result<Self, PldError> {
         let mut gaussian = head.get();
-        let mut drawn = Vec::new();
+        let mut kinds: BTreeMap<(u64, u64, u64), u64> = BTreeMap::new();
         for segment in segments {
             segment.check()?;
             let Segment { steps, noise, rate, group } = *segment;
@@ -131,9 +135,24 @@ impl Steps {
                 let mu = group as f64 * (steps as f64).sqrt() / noise;
                 gaussian = outward::up(f64::hypot(gaussian, mu));
             } else {
-                drawn.push((Mixture::new(group as usize, rate, noise), steps));
+                let kind = (noise.to_bits(), rate.to_bits(), group);
+                let sum: &mut u64 = kinds.entry(kind).or_default();
+                *sum = sum.saturating_add(steps);
             }
         }
+        if kinds.len() > MOST_KINDS {
+            let rule = "of at most 256 kinds of steps, by noise, rate and group";
+            return Err(PldError::Range { name: "segments", rule, got: kinds.len() as f64 });
+        }
+        if kinds.values().any(|&steps| steps > MOST_STEPS) {
+            let most = kinds.values().copied().max().unwrap_or(0);
+            return Err(PldError::Range { name: "steps", rule: "at most 1e9", got: most as f64 });
+        }
+        let mixture = |((noise, rate, group), steps)| {
+            let [noise, rate] = [noise, rate].map(f64::from_bits);
+            (Mixture::new(group as usize, rate, noise), steps)
+        };
+        let drawn: Vec<(Mixture, u64)> = kinds.into_iter().map(mixture).collect();
         let mu = outward::mu(gaussian);
         if drawn.is_empty() {
             return Ok(Self::Gaussian(mu));

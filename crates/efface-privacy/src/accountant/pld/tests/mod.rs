@@ -254,6 +254,31 @@ fn divergences_of_one_unit_are_binomial_sums() {
     assert!((drawn / (3.0 * 5.0 * 16.0 / 8.0) - 1.0).abs() < 1e-8);
 }
 
+/// Where logarithms of weights are large beside the divergence, their rounding must not take it below.
+#[test]
+fn divergences_of_large_groups_are_not_below_the_exact_ones() {
+    // ln of the sum over i and j of p_i p_j e^{ij/sigma^2}, in 50 digits.
+    let got = rdp(segment(1e6, 0.35, 1, 1024), 2).unwrap().get();
+    assert!((1.284_505_60e-7..1.286e-7).contains(&got), "{got:e}");
+}
+
+#[test]
+fn phases_of_one_kind_are_one_and_too_many_kinds_are_refused() {
+    let phase = segment(2.0, 0.01, 10, 1);
+    let many: Vec<Segment> = vec![phase; 1000];
+    let one = of(&[Segment { steps: 10_000, ..phase }], 0.0, 1e-5);
+    assert_eq!(of(&many, 0.0, 1e-5), one);
+    let different = |i: u32| Segment { noise: 2.0 + f64::from(i) * 1e-3, ..phase };
+    let kinds: Vec<Segment> = (0..257).map(different).collect();
+    let refused = epsilon(&kinds, none(), Delta::new(1e-5).unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("at most 256 kinds of steps"), "{refused}");
+    let long = vec![Segment { steps: 600_000_000, ..phase }; 2];
+    let refused = epsilon(&long, none(), Delta::new(1e-5).unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("at most 1e9"), "{refused}");
+    let orders = rdp_epsilon(&[phase], Delta::new(1e-5).unwrap(), u64::MAX).unwrap_err();
+    assert!(orders.to_string().contains("`most` must be"), "{orders}");
+}
+
 #[test]
 fn the_noise_found_is_enough_and_a_little_less_is_not() {
     let (wanted, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
