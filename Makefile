@@ -96,6 +96,7 @@ bench: $(VENV)/ready test-wheel ## every table of docs/benchmarks.md; EFFACE_DAT
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
 	for table in $(TABLES); do $(CARGO) run --release --quiet $(CARGO_FLAGS) -p efface-bench --bin "$$table"; done
 	dist/venv/bin/python benches/estimators.py
+	dist/venv/bin/python benches/predict.py
 	dist/venv/bin/python benches/dask_workers.py
 	dist/venv/bin/python benches/budget.py
 	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done

@@ -99,7 +99,7 @@ class Statements(CertificateCase):
             data = put({"origin": "data"}, "constants", at)
             self.breaks(self.solved, {"assumptions"}, retraining, data, count)
             self.breaks(self.solved, set(), retraining, data)
-        for name in ("classes", "schema", "target-range", "features", "whatever-else"):
+        for name in ("classes", "schema", "target-range", "columns", "whatever-else"):
             value = {"name": name, "value": "no,yes", "origin": "data"}
             taken = partial(lambda value, d: d["constants"].append(value), value)
             self.fails(self.solved_openly, "assumptions", taken)
@@ -109,6 +109,24 @@ class Statements(CertificateCase):
             private = {verify.PRIVACY, verify.DELETION}
             self.breaks(self.solved_openly, private, taken, say)
             self.breaks(self.solved_openly, set(), retraining, taken, say)
+
+    def test_a_map_to_features_is_public_and_said(self) -> None:
+        def listed(origin: str) -> Callable[[dict[str, Any]], None]:
+            value = {"name": "features", "value": "rff:64,gamma=1.0,norm=1.0", "origin": origin}
+            return lambda document: document["constants"].append(value)
+
+        def say(document: dict[str, Any]) -> None:
+            said = {"name": "features", "value": "a public map", "evidence": "enforced"}
+            document["assumptions"].append(said)
+
+        self.fails(self.solved, "assumptions", listed("user"))
+        self.breaks(self.solved, set(), listed("user"), say)
+
+        def computed(document: dict[str, Any]) -> None:
+            listed("data")(document)
+            say(document)
+
+        self.fails(self.solved, "assumptions", computed)
 
     def test_weights_are_bounded_and_said(self) -> None:
         def of(weight: str, origin: str = "user") -> Callable[[dict[str, Any]], None]:
