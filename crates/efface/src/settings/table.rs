@@ -156,8 +156,8 @@ settings! {
     /// What is learnt is then linear in the features, and not in the columns. Kind, sizes and `seed` (0
     /// unless given, as in `random-conv:128x6,seed=7`) are public, chosen without the records; the map looks
     /// at one row alone, so that certificates cover models of features like any others. It takes
-    /// numbers that are declared, not fitted. `rff` has `gamma` for the kernel exp(-gamma |x - y|^2), 1/`norm`^2 by
-    /// default, and with `gated` it shortens longer rows to `norm`, 1 by default; images are
+    /// numbers that are declared, not fitted. `rff` has `gamma` for the kernel exp(-gamma d^2) of two rows at a
+    /// distance of d, by default 1 over the square of `norm`, and with `gated` it shortens longer rows to `norm`, 1 by default; images are
     /// `image=HEIGHTxWIDTH`, which IDX files say themselves. Features of many records need a small
     /// `§lambda`, such as 1e-6.
     features: Option<String> {
