@@ -1833,6 +1833,34 @@ def heaviest_of_balanced(document: Fields, loss: str) -> Decimal:
     return max(Decimal(event["records"]) / 2, ONE)
 
 
+def features_of(mapped: str) -> int:
+    """How many features a public map makes; 0 where the text is none of version 1."""
+    found = re.fullmatch(
+        r"(?:(?:rff|gated):([1-9]\d*)|random-conv:([1-9]\d*)x[1-9]\d*)(?:,.*)?,version=1",
+        mapped,
+        re.ASCII | re.DOTALL,
+    )
+    if not found:
+        return 0
+    plain, filters = found.groups()
+    count = int(plain) if plain else 16 * int(filters)  # filters are averaged over 4 x 4 cells
+    return count if count <= 1 << 16 else 0
+
+
+def check_features(document: Fields) -> None:
+    """Random features are as many as parameters are columns of, and go with declared rows."""
+    if not any(constant["name"] == "features" for constant in document["constants"]):
+        return
+    mapped, event = listed(document, "features"), core(document["event"])
+    features = features_of(mapped)
+    require(features > 0, f"`features` must be a map of version 1, got `{mapped[:60]}`")
+    fitted = event.get("preprocessing")
+    require(not fitted, "`features` does not go with preprocessing that is fitted")
+    columns = features + (1 if size(document, "intercept") > 0 else 0)
+    fits = event["setting"]["parameters"] % columns == 0
+    require(fits, f"{features} features do not fit into the number of parameters")
+
+
 def check_objective(document: Fields) -> str:
     """G and beta are not less than the loss gives on rows within the norm listed."""
     event, setting = core(document["event"]), core(document["event"])["setting"]
@@ -1861,6 +1889,7 @@ def check_objective(document: Fields) -> str:
         require(targets.isdecimal() and targets == str(int(targets)), "`targets` is no count")
         blocks = int(targets) > 1 and setting["parameters"] % int(targets) == 0
         require(blocks, "`targets` must be at least 2 and divide the number of parameters")
+    check_features(document)
     weight = mean = ONE
     if exact:  # of whole weights, the largest of which the event states
         most = size(document, "max-weight") if weighted(document) else None

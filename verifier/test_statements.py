@@ -64,8 +64,10 @@ class Statements(CertificateCase):
                 document["constants"].append(value)
                 document["assumptions"].append(said)
 
-            # Balanced classes are of fitted preprocessing, which this certificate has none of.
-            wrong = {"assumptions", "objective"} if name == "class-weight" else {"assumptions"}
+            # Balanced classes are of fitted preprocessing, which this certificate has none of, and
+            # `1` is no map to features.
+            absurd = name in ("class-weight", "features")
+            wrong = {"assumptions", "objective"} if absurd else {"assumptions"}
             self.breaks(self.solved_openly, wrong, of_retraining, state)
         chosen = {"event": {**LINEAR, "variant": "weak"}}
         self.assertTrue(verify.follows_size(chosen, "lambda"))
@@ -111,8 +113,13 @@ class Statements(CertificateCase):
             self.breaks(self.solved_openly, set(), retraining, taken, say)
 
     def test_a_map_to_features_is_public_and_said(self) -> None:
-        def listed(origin: str) -> Callable[[dict[str, Any]], None]:
-            value = {"name": "features", "value": "rff:64,gamma=1.0,norm=1.0", "origin": origin}
+        event = self.solved["event"]["setting"]
+        intercept = next(c["value"] for c in self.solved["constants"] if c["name"] == "intercept")
+        count = event["parameters"] - (float(intercept) > 0)
+
+        def listed(origin: str, more: int = 0) -> Callable[[dict[str, Any]], None]:
+            made = f"rff:{count + more},gamma=1.0,norm=1.0,seed=0,version=1"
+            value = {"name": "features", "value": made, "origin": origin}
             return lambda document: document["constants"].append(value)
 
         def say(document: dict[str, Any]) -> None:
@@ -121,6 +128,7 @@ class Statements(CertificateCase):
 
         self.fails(self.solved, "assumptions", listed("user"))
         self.breaks(self.solved, set(), listed("user"), say)
+        self.breaks(self.solved, {"objective"}, listed("user", 1), say)
 
         def computed(document: dict[str, Any]) -> None:
             listed("data")(document)

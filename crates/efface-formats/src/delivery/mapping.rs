@@ -56,6 +56,15 @@ impl Held {
     }
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        for text in [&mut self.id, &mut self.subject, &mut self.weight] {
+            text.zeroize();
+        }
+    }
+}
+
 impl Mapping {
     pub(super) fn new(mapper: Mapper) -> Self {
         let most = (MOST / mapper.width().max(mapper.inputs())).clamp(1, ROWS);

@@ -82,6 +82,8 @@ impl Images {
     /// The patches at a row of places, each row by row.
     fn patches(&self, image: &[f32], row: usize, places: usize, patches: &mut Vec<f32>) {
         patches.clear();
+        // Never moved while it grows, so that no copy stays behind.
+        patches.reserve_exact(places * self.side * self.side);
         for column in 0..places {
             for line in row..row + self.side {
                 patches.extend_from_slice(&image[line * self.width + column..][..self.side]);

@@ -165,8 +165,14 @@ impl Scratch {
         norm: f64,
         constant: Option<f32>,
     ) {
-        self.scaled.clear();
         let count = rows.len();
+        let length = weights.inputs();
+        self.scaled.clear();
+        if self.scaled.capacity() < count * length {
+            // Never moved while it grows, so that no copy stays behind.
+            self.scaled.zeroize();
+            self.scaled.reserve_exact(count * length);
+        }
         for row in rows {
             scale_to(row, &mut self.scaled, norm, false);
             self.scaled.extend(constant);

@@ -34,9 +34,14 @@ impl Weights {
         Self { inputs, outputs, panels }
     }
 
+    /// Numbers of a row that it multiplies.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs
+    }
+
     /// The length of a row of products: the outputs, and what fills up the last panel.
     pub(super) fn padded(&self) -> usize {
-        self.outputs.div_ceil(PANEL) * PANEL
+        padded(self.outputs)
     }
 
     /// The products of rows with all weights, row after row of [`padded`](Self::padded) numbers.

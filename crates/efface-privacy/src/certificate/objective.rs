@@ -1,6 +1,6 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::verify::{CLASS_WEIGHT, listed, weighted};
+use super::verify::{CLASS_WEIGHT, FEATURES, listed, weighted};
 use super::{Certificate, Constant, Origin};
 use crate::event::{Event, Normalizer};
 use crate::loss::{Loss, LossName, Task};
@@ -28,6 +28,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     let core = certificate.event.core();
     follows_records(certificate)?;
     check_targets(certificate)?;
+    check_features(certificate)?;
     let (weight, mean) = weights(certificate)?;
     let mut steepest = weight * link.slope * row;
     if link.slope.is_infinite() {
@@ -82,6 +83,45 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
             "`targets` must be at least 2 and divide the {parameters} parameters, got `{text}`"
         )),
     }
+}
+
+/// Random features are as many as the event's parameters are columns of, and go with declared rows.
+fn check_features(certificate: &Certificate) -> Result<(), String> {
+    if !certificate.constants.iter().any(|constant| constant.name == FEATURES) {
+        return Ok(());
+    }
+    let map = listed(certificate, FEATURES)?;
+    let features = features_of(map)
+        .ok_or_else(|| format!("`{FEATURES}` must be a map of version 1, got `{map}`"))?;
+    if certificate.event.preprocessing().is_some() {
+        return Err(format!("`{FEATURES}` does not go with preprocessing that is fitted"));
+    }
+    let intercept = u64::from(number(certificate, "intercept")? > 0.0);
+    let parameters = certificate.event.setting().parameters;
+    if !parameters.is_multiple_of(features + intercept) {
+        return Err(format!(
+            "the {features} features of `{map}` do not fit into {parameters} parameters"
+        ));
+    }
+    Ok(())
+}
+
+/// How many features a map makes: `KIND:SIZE`, options, and its version, the last.
+fn features_of(map: &str) -> Option<u64> {
+    let count = |text: &str| text.parse().ok().filter(|n: &u64| n.to_string() == text && *n > 0);
+    let (head, options) = map.split_once(',')?;
+    let version = options.rsplit(',').next()?;
+    let features = match head.split_once(':')? {
+        ("rff" | "gated", size) => count(size)?,
+        // Averages over 4 x 4 cells.
+        ("random-conv", size) => {
+            let (filters, side) = size.split_once('x')?;
+            count(side)?;
+            count(filters)?.checked_mul(16)?
+        }
+        _ => return None,
+    };
+    (version == "version=1" && features <= 1 << 16).then_some(features)
 }
 
 /// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand; where

@@ -286,7 +286,7 @@ pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a
 pub(super) const CLASS_WEIGHT: &str = "class-weight";
 
 /// The constant that states a public map from rows to random features, and its assumption.
-const FEATURES: &str = "features";
+pub(super) const FEATURES: &str = "features";
 
 /// Constants that no honest plan computes from the records or their number.
 const PUBLIC: [&str; 11] = [

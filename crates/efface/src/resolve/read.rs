@@ -88,10 +88,6 @@ impl Plan {
 
     /// Refuses a feature map that rows of the schema do not go through, or not to as many features.
     fn examine_features(&self) -> std::result::Result<(), Fault> {
-        let listed = self.constants.iter().find(|constant| constant.name == "features");
-        if listed.map(|c| c.value.clone()) != self.feature_map.as_ref().map(ToString::to_string) {
-            return Err("its feature map is not the one that it lists".into());
-        }
         let Some(map) = &self.feature_map else { return Ok(()) };
         if self.fitting.is_some() || self.rows.sparse {
             return Err("its feature map does not go with its rows".into());

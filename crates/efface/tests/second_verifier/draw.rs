@@ -1,4 +1,4 @@
-//! Random events and honest certificates of them; long because every kind of event is drawn here.
+//! Random events and honest certificates of them.
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
@@ -16,6 +16,8 @@ use efface_privacy::loss::{LossName, Parameter};
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
+
+use crate::weights::{balanced, weight};
 
 /// How far a dishonest number is from the honest one: well beyond the margin of 1e-9 by which each
 /// stage of the accounting rounds up. An epsilon is so far off, relatively, and once more in itself:
@@ -472,37 +474,8 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     if balanced.is_some() {
         constants.push(constant("class-weight", "balanced".to_owned()));
     }
-    if mapped(event, index) {
-        constants
-            .push(constant("features", "rff:8,gamma=1.0,norm=1.0,seed=0,version=1".to_owned()));
-    }
+    constants.extend(crate::features::features(event, index));
     constants
-}
-
-/// Whether rows are random features: those that are declared, of some certificates.
-fn mapped(event: &Event, index: u64) -> bool {
-    event.preprocessing().is_none() && index.is_multiple_of(5)
-}
-
-/// The largest weight, where records have some: exact sums state theirs.
-fn weight(event: &Event, index: u64) -> Option<f64> {
-    if let Event::ExactRemoval(event) = event.core() {
-        return event.max_weight.map(|most| most as f64);
-    }
-    [None, Some(0.2), None, Some(1.0), Some(7.5), None, Some(30.0)][index as usize / 5 % 7]
-}
-
-/// The most that a record may count where classes are balanced, as those of some optima and exact sums are.
-fn balanced(event: &Event, index: u64) -> Option<f64> {
-    let (fitted, records, drawn) = match event.core() {
-        Event::OutputNoise(e) => (e.preprocessing, e.records, !index.is_multiple_of(3)),
-        // Most exact sums stay those of numbers.
-        Event::ExactRemoval(e) => (e.preprocessing, e.records, e.releases % 2 == 1),
-        _ => return None,
-    };
-    let unweighted = fitted.is_some() && weight(event, index).is_none();
-    let records = records.filter(|_| unweighted && drawn)?;
-    Some((records as f64 / 2.0).max(1.0))
 }
 
 fn certificate(
@@ -542,7 +515,7 @@ fn certificate(
     if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
     }
-    if mapped(&event, index) {
+    if crate::features::features(&event, index).is_some() {
         assumptions.push("features");
     }
     let vouched = matches!(&event, Event::Composed(e) if e.given.what == What::Start);

@@ -4,6 +4,7 @@
 
 mod breaks;
 mod draw;
+mod features;
 mod forms;
 mod read_off;
 mod refitted;
@@ -22,6 +23,7 @@ use rand_core::SeedableRng;
 
 use breaks::BREAKS;
 use draw::Draw;
+use features::FEATURE_BREAKS;
 use read_off::READ_OFF_BREAKS;
 use refitted::REFITTED_BREAKS;
 use targets::TARGET_BREAKS;
@@ -128,7 +130,7 @@ fn both_verifiers_agree_on_random_certificates() {
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
     let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
-    for (rule, (check, make)) in rules.chain(TARGET_BREAKS).enumerate() {
+    for (rule, (check, make)) in rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
         let broken = from.filter_map(|certificate| {

@@ -2,11 +2,32 @@
 
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::WEIGHTS;
-use efface_privacy::event::ExactRemoval;
+use efface_privacy::event::{Event, ExactRemoval};
 
 use crate::breaks::{Break, exact, listed, scaled, twice, unassume};
 use crate::draw::constant;
 use crate::read_off::read_off;
+
+/// The largest weight, where records have some: exact sums state theirs.
+pub(super) fn weight(event: &Event, index: u64) -> Option<f64> {
+    if let Event::ExactRemoval(event) = event.core() {
+        return event.max_weight.map(|most| most as f64);
+    }
+    [None, Some(0.2), None, Some(1.0), Some(7.5), None, Some(30.0)][index as usize / 5 % 7]
+}
+
+/// The most that a record may count where classes are balanced, as those of some optima and exact sums are.
+pub(super) fn balanced(event: &Event, index: u64) -> Option<f64> {
+    let (fitted, records, drawn) = match event.core() {
+        Event::OutputNoise(e) => (e.preprocessing, e.records, !index.is_multiple_of(3)),
+        // Most exact sums stay those of numbers.
+        Event::ExactRemoval(e) => (e.preprocessing, e.records, e.releases % 2 == 1),
+        _ => return None,
+    };
+    let unweighted = fitted.is_some() && weight(event, index).is_none();
+    let records = records.filter(|_| unweighted && drawn)?;
+    Some((records as f64 / 2.0).max(1.0))
+}
 
 /// As [`BREAKS`](crate::breaks::BREAKS).
 pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
@@ -48,8 +69,6 @@ pub(super) const WEIGHT_BREAKS: &[(&str, Break)] = &[
     }),
     ("objective", |c| listed(c, "class-weight").is_some() && scaled(c, "row-norm", 3.0)),
     ("assumptions", |c| unassume(c, "class-weight")),
-    ("assumptions", |c| unassume(c, "features")),
-    ("assumptions", |c| listed(c, "features").map(|map| map.origin = Origin::Data).is_some()),
     ("assumptions", |c| listed(c, "class-weight").map(|w| w.origin = Origin::Data).is_some()),
     ("assumptions", |c| unassume(c, "weights")),
     ("assumptions", |c| listed(c, "max-weight").map(|w| w.origin = Origin::Data).is_some()),
