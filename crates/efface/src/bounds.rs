@@ -62,7 +62,7 @@ pub fn bounds(text: &str, delta: Option<f64>) -> Result<Vec<EventBound>> {
         Question::Differential { delta, adjacency },
         Question::Exact,
     ];
-    let normalizer = &certificate.event.setting().normalizer;
+    let normalizer = certificate.event.setting().map(|setting| setting.normalizer);
     let told = read_off(&certificate.constants, normalizer).next();
     let told = told.map(|constant| constant.name.as_str());
     Ok(questions

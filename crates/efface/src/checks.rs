@@ -80,6 +80,7 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
     if refitted(one).is_none() || refitted(other).is_none() {
         return one.constants == other.constants && now == then;
     }
+    let (Some(now), Some(then)) = (now, then) else { return false };
     let same = |(now, then): (&Constant, &Constant)| {
         let moves = now.origin != Origin::User && FOLLOW.contains(&now.name.as_str());
         now.name == then.name && now.origin == then.origin && (moves || now.value == then.value)

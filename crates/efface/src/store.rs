@@ -136,7 +136,7 @@ impl Current {
         let tally = Tally::of(vault, &genesis.public_key)?;
         let latest = tally.newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
-            && plan.setting == *latest.event.setting()
+            && Some(&plan.setting) == latest.event.setting()
             && genesis.vault_id == latest.vault;
         if !planned {
             return Err(uncertified("plan is"));

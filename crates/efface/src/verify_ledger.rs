@@ -1,5 +1,7 @@
 //! Verification of ledgers: entries, chain, checkpoints, and what the vault holds now.
 
+mod network;
+
 use std::path::Path;
 
 use efface_privacy::certificate::{
@@ -417,6 +419,9 @@ impl<'a> Walk<'a> {
                 Err("its updates do not continue the previous ones".into())
             }
             (Event::Descent(now), Event::Descent(then)) => go_on(&now.phases, &then.phases),
+            (Event::DpSgd(now), Event::DpSgd(then)) => {
+                network::goes_on(&certificate.request, now, then)
+            }
             _ => Ok(()),
         }
     }

@@ -20,11 +20,13 @@ pub enum Accountant {
     Objective,
     /// Nothing to account: the state is bit for bit that of a world without the records.
     Exact,
+    /// Distributions of privacy losses: DP-SGD for groups.
+    Pld,
 }
 
 impl Accountant {
     /// Every accountant.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Gdp,
         Self::BoundedDomain,
         Self::Langevin,
@@ -32,6 +34,7 @@ impl Accountant {
         Self::Descent,
         Self::Objective,
         Self::Exact,
+        Self::Pld,
     ];
 
     /// The one spelling used everywhere.
@@ -45,6 +48,7 @@ impl Accountant {
             Self::Descent => "descent",
             Self::Objective => "objective",
             Self::Exact => "exact",
+            Self::Pld => "pld",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Facts of a certificate that must agree with each other.
 
 use super::{Certificate, GENESIS, RequestKind};
-use crate::event::{Event, Normalizer, Phase, State};
+use crate::event::{DpSgd, Event, Normalizer, Phase, State, Unit};
 
 /// The largest integer canonical JSON tells from its neighbours.
 pub(super) const MOST: u64 = 1 << 53;
@@ -49,6 +49,9 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
     let stated = certificate.request.records;
     if stated.is_none() && certificate.event.account().states_counts()? {
         return Err("the request hides its number of records, but the event states it".into());
+    }
+    if let Event::DpSgd(event) = certificate.event.core() {
+        trained_fits(certificate, event)?;
     }
     let (deletes, adds) = match certificate.request.kind {
         RequestKind::Delete => (true, false),
@@ -106,7 +109,9 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
         }
         None => return Err("a refresh affects no record, but this one does not state 0".into()),
     }
-    if certificate.event.state() == State::Perfect {
+    // A network that is trained anew counts the steps before.
+    let counted = matches!(certificate.event.core(), Event::DpSgd(_));
+    if certificate.event.state() == State::Perfect && !counted {
         if !from_nothing(certificate) {
             return Err("in `perfect` state there is no kept state for a refresh to drop".into());
         }
@@ -127,7 +132,8 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
 /// Under `mean`, where sizes are stated, a phase's records less those gone, plus those come, are
 /// the records now. A merged phase states bounds on several data sets, which need not add up.
 fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
-    let Normalizer::Mean { .. } = certificate.event.setting().normalizer else { return Ok(()) };
+    let normalizer = certificate.event.setting().map(|setting| setting.normalizer);
+    let Some(Normalizer::Mean { .. }) = normalizer else { return Ok(()) };
     let Some((last, earlier)) = phases(certificate.event.core()).and_then(<[Phase]>::split_last)
     else {
         return Ok(());
@@ -143,6 +149,36 @@ fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
                 phase.only_then, phase.only_now
             ));
         }
+    }
+    Ok(())
+}
+
+/// A training starts with nobody deleted and nothing before it, and a refresh with nobody deleted
+/// after trainings that count; what a request deletes may have been in some segment.
+fn trained_fits(certificate: &Certificate, event: &DpSgd) -> Result<(), String> {
+    let (kind, deleted) = (certificate.request.kind, event.deleted());
+    match kind {
+        RequestKind::Train | RequestKind::Refresh => {
+            if deleted > 0 || event.segments.len() > 1 {
+                return Err("a new training has one segment and nobody deleted since".into());
+            }
+            if (kind == RequestKind::Train) != (event.earlier_steps == 0) {
+                return Err("only the first training has no steps before it".into());
+            }
+        }
+        RequestKind::Delete | RequestKind::Update => {
+            let records = certificate.request.records.unwrap_or(1);
+            let least = match event.unit {
+                Unit::Record => records,
+                Unit::Subject => records.div_ceil(event.rows_per_unit),
+            };
+            if deleted < least {
+                return Err(format!(
+                    "the request deleted at least {least} units, but `deleted` counts {deleted} in all"
+                ));
+            }
+        }
+        RequestKind::Add => {}
     }
     Ok(())
 }

@@ -17,9 +17,9 @@ struct Link {
 /// Checks `lipschitz` and `smoothness` of the event against the listed loss, row norm, intercept,
 /// largest weight and capacity: a setting with less than these give is one no data set of such rows obeys.
 pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
+    let Some(setting) = certificate.event.setting() else { return network(certificate) };
     let link = link(certificate)?;
     let row = number(certificate, "row-norm")?.hypot(number(certificate, "intercept")?);
-    let setting = certificate.event.setting();
     // Records over N.
     let load = match setting.normalizer {
         Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
@@ -65,6 +65,20 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
 }
 
+/// Constants of a convex objective, which nothing that is known of a network bounds.
+const CONVEX: [&str; 5] = ["lipschitz", "smoothness", "lambda", "max-weight", "class-weight"];
+
+/// A network's gradients are clipped: nothing is claimed to follow from its loss or its rows.
+fn network(certificate: &Certificate) -> Result<String, String> {
+    let convex = |c: &&Constant| CONVEX.contains(&c.name.as_str());
+    match certificate.constants.iter().find(convex) {
+        Some(constant) => Err(format!("`{}` is no constant of a network", constant.name)),
+        None => {
+            Ok("a network's gradients are bounded by clipping, whatever loss and rows are".into())
+        }
+    }
+}
+
 /// Several targets are those of exact sums of the squared loss, and each has a block of parameters.
 fn check_targets(certificate: &Certificate) -> Result<(), String> {
     if !certificate.constants.iter().any(|constant| constant.name == "targets") {
@@ -75,7 +89,7 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
     if !exact || loss != LossName::Squared.name() {
         return Err("several targets are those of exact sums and the loss `squared`".into());
     }
-    let parameters = certificate.event.setting().parameters;
+    let parameters = certificate.event.parameters();
     let count = text.parse().ok().filter(|count: &u64| count.to_string() == text && *count > 1);
     match count {
         Some(count) if parameters.is_multiple_of(count) => Ok(()),
@@ -97,7 +111,7 @@ fn check_features(certificate: &Certificate) -> Result<(), String> {
         return Err(format!("`{FEATURES}` does not go with preprocessing that is fitted"));
     }
     let intercept = u64::from(number(certificate, "intercept")? > 0.0);
-    let parameters = certificate.event.setting().parameters;
+    let parameters = certificate.event.parameters();
     if !parameters.is_multiple_of(features + intercept) {
         return Err(format!(
             "the {features} features of `{map}` do not fit into {parameters} parameters"
@@ -136,8 +150,10 @@ fn follows_records(certificate: &Certificate) -> Result<(), String> {
         let unstated = || format!("`{name}` follows a number of records that is not stated");
         event.fitted_records().ok_or_else(unstated)
     };
-    if of_data("lambda") {
-        let (lambda, records) = (event.setting().strong_convexity, records("lambda")?);
+    if of_data("lambda")
+        && let Some(setting) = event.setting()
+    {
+        let (lambda, records) = (setting.strong_convexity, records("lambda")?);
         if lambda.0 != 1.0 / records.max(1) as f64 {
             return Err(format!(
                 "`lambda` is {lambda}, but 1/n of {records} records is another number"

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 24] = [
+const SIZES: [&str; 25] = [
     "n",
     "capacity",
     "minimum",
@@ -36,6 +36,7 @@ const SIZES: [&str; 24] = [
     "target-bound",
     "target-grid",
     "min-frequency",
+    "rate",
 ];
 
 impl Constant {
@@ -54,13 +55,13 @@ impl Constant {
 }
 
 /// The constants that one record could have moved. Where records have weights and the normalizer
-/// is `fixed`, N is the sum of the weights and no size.
+/// is `fixed`, N is the sum of the weights and no size; a network has none.
 pub fn read_off<'a>(
     constants: &'a [Constant],
-    normalizer: &Normalizer,
+    normalizer: Option<Normalizer>,
 ) -> impl Iterator<Item = &'a Constant> {
     let weighted = constants.iter().any(|constant| constant.name == "max-weight");
-    let summed = weighted && matches!(normalizer, Normalizer::Fixed { .. });
+    let summed = weighted && matches!(normalizer, Some(Normalizer::Fixed { .. }));
     let sum = move |c: &Constant| summed && c.name == "n" && c.origin == Origin::Data;
     constants.iter().filter(move |constant| constant.is_read_off() || sum(constant))
 }

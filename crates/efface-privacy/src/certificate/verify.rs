@@ -193,20 +193,21 @@ fn constants(certificate: &Certificate) -> Result<String, String> {
 /// The constants an event holds, by the names certificates list them under.
 #[must_use]
 pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
-    let setting = event.setting();
     let mut list = vec![
-        ("parameters", setting.parameters.to_string()),
-        ("lipschitz", setting.lipschitz.to_string()),
-        ("smoothness", setting.smoothness.to_string()),
-        ("lambda", setting.strong_convexity.to_string()),
-        ("max-group", setting.group.to_string()),
+        ("parameters", event.parameters().to_string()),
+        ("max-group", event.group().to_string()),
     ];
-    match setting.normalizer {
-        Normalizer::Fixed { n, capacity } => {
-            list.push(("n", n.to_string()));
-            list.push(("capacity", capacity.to_string()));
+    if let Some(setting) = event.setting() {
+        list.push(("lipschitz", setting.lipschitz.to_string()));
+        list.push(("smoothness", setting.smoothness.to_string()));
+        list.push(("lambda", setting.strong_convexity.to_string()));
+        match setting.normalizer {
+            Normalizer::Fixed { n, capacity } => {
+                list.push(("n", n.to_string()));
+                list.push(("capacity", capacity.to_string()));
+            }
+            Normalizer::Mean { minimum } => list.push(("minimum", minimum.to_string())),
         }
-        Normalizer::Mean { minimum } => list.push(("minimum", minimum.to_string())),
     }
     list.extend(event.account().constants());
     list
@@ -216,7 +217,7 @@ pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
 /// claim at a delta needs that delta listed.
 fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
     let private = matches!(claim.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
-    let normalizer = &certificate.event.setting().normalizer;
+    let normalizer = certificate.event.setting().map(|setting| setting.normalizer);
     if private && let Some(constant) = read_off(&certificate.constants, normalizer).next() {
         return Err(format!(
             "`{}` was computed from the records, and one protected record could have changed it",
@@ -289,7 +290,7 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 pub(super) const FEATURES: &str = "features";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 11] = [
+const PUBLIC: [&str; 14] = [
     CLASS_WEIGHT,
     FEATURES,
     "radius",
@@ -301,6 +302,9 @@ const PUBLIC: [&str; 11] = [
     "clip",
     "hinge-width",
     "given",
+    "network",
+    "unit",
+    "rows-per-unit",
 ];
 
 /// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted
@@ -324,6 +328,12 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
     certificate.constants.iter().any(|constant| constant.name == "max-weight")
 }
 
+/// The assumptions that every claim about a network rests on: that each unit's gradient depends on
+/// weights, its own rows and randomness of its own alone, is clipped and summed in whole numbers;
+/// that batches are drawn afresh, in secret and independently; that architecture, start and
+/// schedule were chosen without the records.
+pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
+
 /// What claims rest on must be stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let forbidden =
@@ -341,8 +351,10 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .claims
         .iter()
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
+    let network = matches!(certificate.event.core(), Event::DpSgd(_));
     let needed = [
-        ("rows", true),
+        // Clipping bounds what a unit does to a network, whatever its rows are.
+        ("rows", !network),
         ("randomness", certificate.event.grid().is_some()),
         ("row-count", replace || counted),
         ("group", private),
@@ -353,9 +365,10 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
+    let trained = NETWORK.into_iter().map(|name| (name, network));
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
-    for (name, needed) in needed.into_iter().chain(read) {
+    for (name, needed) in needed.into_iter().chain(trained).chain(read) {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
             return Err(format!("the assumption `{name}` is not stated"));
         }

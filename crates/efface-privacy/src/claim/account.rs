@@ -51,6 +51,7 @@ impl Event {
             Self::Descent(event) => event,
             Self::Composed(event) => event,
             Self::ExactRemoval(event) => event,
+            Self::DpSgd(event) => event,
         }
     }
 }
@@ -64,7 +65,7 @@ pub(crate) struct Bound {
     pub(crate) requests: Requests,
     /// Releases covered jointly.
     pub(crate) releases: u64,
-    /// Records protected together: a number, or `any`.
+    /// Records protected together: a number, with `subjects` where they are units, or `any`.
     pub(crate) group: String,
     pub(crate) reference: &'static str,
     pub(crate) theorem: &'static str,

@@ -29,7 +29,7 @@ impl Account for Composed {
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         let mu = self.checked()?;
         let protected = |adjacency| {
-            let records = self.facts().setting.group;
+            let records = self.facts().group;
             if adjacency == Adjacency::Replace { records.saturating_mul(2) } else { records }
         };
         let records = match *question {
@@ -67,13 +67,13 @@ impl Account for Composed {
         };
         let (group, reference, requests) = match question {
             Question::Differential { .. } => (
-                self.facts().setting.group.to_string(),
+                self.facts().group.to_string(),
                 "the same releases, with the given start or extractor, from data that differ in \
                  the protected records",
                 whole.requests,
             ),
             Question::Deletion { .. } => (
-                self.facts().setting.group.to_string(),
+                self.facts().group.to_string(),
                 "the given start or extractor and the model, both made without records of one \
                  person among the request's, at most the stated group",
                 whole.requests,
@@ -124,6 +124,11 @@ impl Composed {
         }
         if matches!(*self.inner, Event::Composed(_)) {
             return malformed("inner", "an event that is not composed itself", "composed".into());
+        }
+        if matches!(*self.inner, Event::DpSgd(_)) {
+            let rule = "an event whose start or features may have seen the records: of `dp-sgd` no \
+                bound on top of something given is known here";
+            return malformed("inner", rule, "dp-sgd".into());
         }
         let phases = match &*self.inner {
             Event::NoisyGd(inner) => inner.phases.as_slice(),

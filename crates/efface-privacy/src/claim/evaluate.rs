@@ -3,6 +3,7 @@
 use super::{Claim, Notion, Question, in_words};
 use crate::accountant::Accountant;
 use crate::accountant::gdp::AccountantError;
+use crate::accountant::pld::PldError;
 use crate::event::{Event, Normalizer};
 use crate::quantity::{Decimal, QuantityError};
 
@@ -12,6 +13,9 @@ pub enum ClaimError {
     /// The accountant refused the event.
     #[error(transparent)]
     Accountant(#[from] AccountantError),
+    /// The distribution of losses was not computed.
+    #[error(transparent)]
+    Losses(#[from] PldError),
     /// A parameter is out of range.
     #[error(transparent)]
     Quantity(#[from] QuantityError),
@@ -57,9 +61,10 @@ pub fn evaluate(
         order: order.map(Decimal),
         group: bound.group,
         adjacency,
-        normalizer: match facts.setting.normalizer {
-            Normalizer::Fixed { .. } => "fixed",
-            Normalizer::Mean { .. } => "mean",
+        // A network's sums are divided by a public constant, too.
+        normalizer: match facts.setting.map(|setting| setting.normalizer) {
+            Some(Normalizer::Mean { .. }) => "mean",
+            Some(Normalizer::Fixed { .. }) | None => "fixed",
         }
         .to_owned(),
         reference: bound.reference.to_owned(),

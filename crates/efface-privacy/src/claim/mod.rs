@@ -4,6 +4,7 @@ pub(crate) mod account;
 mod composed;
 mod descent;
 mod distributed_descent;
+mod dp_sgd;
 mod evaluate;
 mod exact_removal;
 mod noisy_gd;
@@ -150,7 +151,8 @@ pub struct Claim {
     pub mu: Option<Decimal>,
     /// The Rényi order, for Rényi notions.
     pub order: Option<Decimal>,
-    /// Records protected together: a number, or `any`.
+    /// Records protected together: a number, with `subjects` where they are a network's units, or
+    /// `any`.
     pub group: String,
     /// What the two worlds differ in, where the claim depends on it.
     pub adjacency: Option<Adjacency>,

@@ -70,7 +70,11 @@ fn statement(claim: &Claim) -> String {
             };
             let records = match claim.group.as_str() {
                 "1" => format!("one {change} record"),
-                group => format!("{group} {change} records"),
+                "1 subject" => format!("all rows of one {change} subject"),
+                group => match group.strip_suffix(" subjects") {
+                    Some(subjects) => format!("all rows of {subjects} {change} subjects"),
+                    None => format!("{group} {change} records"),
+                },
             };
             let protection = if claim.epsilon.0 > MEANINGLESS {
                 "no meaningful protection".to_owned()
@@ -112,6 +116,12 @@ const EXACT_STATISTICS: [&str; 2] = [
      their classes and of their categories (those of fewer than min-frequency records are merged), so \
      that differential-privacy holds at no epsilon",
     "the difference between two releases, whose preprocessing shows what the changed records held",
+];
+
+/// What is left open where a network was trained.
+const NETWORK_LIMITS: [&str; 2] = [
+    "results on private rows told beside the model, such as losses and accuracies",
+    "which units were in which batch: batches must stay secret, and are not part of any release",
 ];
 
 /// What certificates of models whose records have weights do not cover.
@@ -184,6 +194,9 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     }
     if exact {
         does_not.extend(UNHIDDEN);
+    }
+    if let Event::DpSgd(_) = core {
+        does_not.extend(NETWORK_LIMITS);
     }
     let mut limits: Vec<String> = does_not.into_iter().map(str::to_owned).collect();
     if let Some(why) = unsound {

@@ -155,7 +155,9 @@ impl Descent {
 impl Stated for Descent {
     fn facts(&self) -> Facts<'_> {
         Facts {
-            setting: &self.setting,
+            parameters: self.setting.parameters,
+            group: self.setting.group,
+            setting: Some(&self.setting),
             releases: self.releases,
             joint_releases: self.joint_releases,
             state: self.variant.state(),

@@ -43,7 +43,9 @@ pub struct DistributedDescent {
 impl Stated for DistributedDescent {
     fn facts(&self) -> Facts<'_> {
         Facts {
-            setting: &self.setting,
+            parameters: self.setting.parameters,
+            group: self.setting.group,
+            setting: Some(&self.setting),
             releases: self.releases,
             joint_releases: self.joint_releases,
             state: self.state,

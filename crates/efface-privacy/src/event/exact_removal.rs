@@ -42,7 +42,9 @@ pub struct ExactRemoval {
 impl Stated for ExactRemoval {
     fn facts(&self) -> Facts<'_> {
         Facts {
-            setting: &self.setting,
+            parameters: self.setting.parameters,
+            group: self.setting.group,
+            setting: Some(&self.setting),
             releases: self.releases,
             joint_releases: 1,
             state: State::Perfect,

@@ -7,6 +7,7 @@
 mod composed;
 mod descent;
 mod distributed_descent;
+mod dp_sgd;
 mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
@@ -15,6 +16,7 @@ mod output_noise;
 pub use composed::{Composed, Given, What};
 pub use descent::{Descent, Variant};
 pub use distributed_descent::DistributedDescent;
+pub use dp_sgd::{DpSgd, Segment, Unit};
 pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
@@ -42,6 +44,8 @@ pub enum Event {
     ObjectivePerturbation(ObjectivePerturbation),
     /// A solution of whole-number sums over rounded records, published without noise.
     ExactRemoval(ExactRemoval),
+    /// Steps of DP-SGD on a network, and who was deleted since.
+    DpSgd(DpSgd),
 }
 
 impl Event {
@@ -55,6 +59,7 @@ impl Event {
             Self::Descent(event) => event.facts(),
             Self::Composed(event) => event.facts(),
             Self::ExactRemoval(event) => event.facts(),
+            Self::DpSgd(event) => event.facts(),
         }
     }
 
@@ -67,10 +72,23 @@ impl Event {
         }
     }
 
-    /// The public constants of the objective.
+    /// The public constants of the convex objective; none for a network, whose loss has no bounds.
     #[must_use]
-    pub fn setting(&self) -> &Setting {
+    pub fn setting(&self) -> Option<&Setting> {
         self.facts().setting
+    }
+
+    /// The number of weights P, the intercept and all classes included.
+    #[must_use]
+    pub fn parameters(&self) -> u64 {
+        self.facts().parameters
+    }
+
+    /// The public maximal number of records, or of a network's units, that DP and deletion-privacy
+    /// claims protect.
+    #[must_use]
+    pub fn group(&self) -> u64 {
+        self.facts().group
     }
 
     /// Distinct releases of the model so far, this one included.
@@ -127,8 +145,12 @@ pub(crate) trait Stated {
 /// What holds of an event whatever is asked of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts<'a> {
-    /// The public constants of the objective.
-    pub(crate) setting: &'a Setting,
+    /// Number of weights.
+    pub(crate) parameters: u64,
+    /// Records, or units, that claims about private ones protect.
+    pub(crate) group: u64,
+    /// The public constants of the convex objective, where there is one.
+    pub(crate) setting: Option<&'a Setting>,
     /// Distinct releases of the model so far, this one included.
     pub(crate) releases: u64,
     /// Releases covered jointly by closeness to retraining.

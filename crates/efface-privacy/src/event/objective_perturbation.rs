@@ -28,7 +28,9 @@ pub struct ObjectivePerturbation {
 impl Stated for ObjectivePerturbation {
     fn facts(&self) -> Facts<'_> {
         Facts {
-            setting: &self.setting,
+            parameters: self.setting.parameters,
+            group: self.setting.group,
+            setting: Some(&self.setting),
             releases: self.releases,
             joint_releases: 1,
             state: State::Secret,

@@ -67,7 +67,9 @@ impl Refitted {
 impl Stated for OutputNoise {
     fn facts(&self) -> Facts<'_> {
         Facts {
-            setting: &self.setting,
+            parameters: self.setting.parameters,
+            group: self.setting.group,
+            setting: Some(&self.setting),
             releases: self.releases,
             joint_releases: self.joint_releases,
             state: self.state,

@@ -81,7 +81,7 @@ impl Plan {
             list.add("class-weight", "balanced", Origin::User);
         }
         list_data(&mut list, &task, choices, facts);
-        read_off::check(choices, facts, told_by(list.as_slice(), &setting.normalizer))?;
+        read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
         let public = Public {

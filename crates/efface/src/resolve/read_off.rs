@@ -10,7 +10,7 @@ impl Plan {
     /// Constants that one record could have moved: where there is one, nothing is claimed that
     /// protects single records.
     pub fn read_off(&self) -> impl Iterator<Item = &Constant> {
-        read_off(&self.constants, &self.setting.normalizer)
+        read_off(&self.constants, Some(self.setting.normalizer))
     }
 }
 

@@ -309,7 +309,8 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
         c.chain.index > 0
     }),
     ("consistency", |c| {
-        let mean = matches!(c.event.setting().normalizer, Normalizer::Mean { .. });
+        let normalizer = c.event.setting().map(|setting| setting.normalizer);
+        let mean = matches!(normalizer, Some(Normalizer::Mean { .. }));
         let Some([.., before, _]) = phases_of(c) else { return false };
         let Some(records) = &mut before.records else { return false };
         *records += 1;

@@ -410,7 +410,7 @@ pub(super) fn constant(name: &str, value: String) -> Constant {
 
 /// A loss and rows that the event's setting allows, as long as they may be or somewhat shorter.
 fn objective(event: &Event, index: u64) -> Vec<Constant> {
-    let setting = event.setting();
+    let Some(setting) = event.setting() else { return Vec::new() };
     let load = match setting.normalizer {
         Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
         Normalizer::Mean { .. } => 1.0,

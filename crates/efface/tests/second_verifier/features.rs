@@ -9,7 +9,7 @@ use crate::draw::constant;
 /// The map of some certificates whose rows are declared: a feature for each parameter but the intercept, or
 /// where these are a multiple of 16, a few filters.
 pub(super) fn features(event: &Event, index: u64) -> Option<Constant> {
-    let features = event.setting().parameters - 1;
+    let features = event.parameters() - 1;
     let declared = event.preprocessing().is_none() && index.is_multiple_of(5);
     if !declared || !(1..=1 << 16).contains(&features) {
         return None;
@@ -39,7 +39,7 @@ pub(super) const FEATURE_BREAKS: &[(&str, Break)] = &[
     ("objective", |c| told(c, |map| format!("fitted-{map}"))),
     // More features than parameters have columns for.
     ("objective", |c| {
-        let parameters = c.event.setting().parameters;
+        let parameters = c.event.parameters();
         told(c, |_| format!("gated:{parameters},norm=1.0,seed=0,version=1"))
             && parameters <= 1 << 16
     }),

@@ -9,7 +9,7 @@ use crate::draw::constant;
 
 /// How many targets some exact sums of numbers have: one for each parameter.
 pub(super) fn targets(event: &Event, loss: LossName, index: u64) -> Option<Constant> {
-    let parameters = event.setting().parameters;
+    let parameters = event.parameters();
     let exact = matches!(event.core(), Event::ExactRemoval(_)) && loss == LossName::Squared;
     let several = exact && parameters > 1 && !index.is_multiple_of(4);
     several.then(|| constant("targets", parameters.to_string()))
@@ -22,7 +22,7 @@ pub(super) const TARGET_BREAKS: &[(&str, Break)] = &[
     ("objective", |c| twice(c, "targets")),
     // Not a block of parameters for each.
     ("objective", |c| {
-        let parameters = c.event.setting().parameters;
+        let parameters = c.event.parameters();
         listed(c, "targets").map(|t| t.value = (parameters + 1).to_string()).is_some()
     }),
     // Of classes, or of what learns one.
@@ -34,7 +34,7 @@ pub(super) const TARGET_BREAKS: &[(&str, Break)] = &[
         })
     }),
     ("objective", |c| {
-        c.constants.push(constant("targets", c.event.setting().parameters.to_string()));
-        exact(c).is_none() && c.event.setting().parameters > 1
+        c.constants.push(constant("targets", c.event.parameters().to_string()));
+        exact(c).is_none() && c.event.parameters() > 1
     }),
 ];

@@ -65,6 +65,17 @@ pub enum PldError {
         /// Its share of delta.
         share: f64,
     },
+    /// Two bounds on the same epsilon exclude each other.
+    #[error(
+        "distributions of losses give epsilon {}, divergences at most {}: one of the two is wrong, \
+         so neither is used", Decimal(*.losses), Decimal(*.divergences)
+    )]
+    Contradiction {
+        /// Epsilon by distributions of losses.
+        losses: f64,
+        /// A bound on it by Rényi divergences.
+        divergences: f64,
+    },
     /// No noise of the range searched is enough.
     #[error(
         "no `noise` up to 100,000 reaches epsilon {} at delta {}: take fewer steps, a smaller rate \

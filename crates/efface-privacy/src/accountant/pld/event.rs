@@ -1,0 +1,149 @@
+//! What an event of DP-SGD is to this accountant, and a second bound that must not contradict it.
+
+use std::collections::BTreeMap;
+
+use super::{PldError, Segment, rdp_epsilon};
+use crate::accountant::gdp::AccountantError;
+use crate::event::{DpSgd, Unit};
+use crate::quantity::{Decimal, Delta, Epsilon, Mu};
+
+/// Counts above this are no exact floats.
+const MOST: u64 = 1 << 53;
+/// The most steps of all trainings together.
+const MOST_STEPS: u64 = 1_000_000_000;
+/// The most units that are deleted or protected together: divergences of several orders are known
+/// for so many.
+const MOST_UNITS: u64 = 1024;
+/// The most numbers of deleted units that segments may tell apart: each costs a transform.
+const MOST_NUMBERS: usize = 64;
+/// Orders of the divergences that bound epsilon once more.
+const ORDERS: u64 = 64;
+/// Orders times units, at most.
+const TERMS: u64 = 4096;
+/// What the grid of losses may add to epsilon, relatively.
+const GRID: f64 = 1e-2;
+
+/// Refuses events that no run can have, and those outside what is accounted.
+///
+/// # Errors
+/// The first field that breaks its rule.
+pub fn check(event: &DpSgd) -> Result<(), AccountantError> {
+    let rule = |name, rule, got: String, ok: bool| {
+        if ok { Ok(()) } else { Err(AccountantError::Malformed { name, rule, got }) }
+    };
+    let counts = [
+        ("parameters", event.parameters),
+        ("rows_per_unit", event.rows_per_unit),
+        ("releases", event.releases),
+    ];
+    for (name, count) in counts {
+        rule(name, "in 1..=2^53", count.to_string(), (1..=MOST).contains(&count))?;
+    }
+    let rows = event.rows_per_unit;
+    let single = event.unit == Unit::Subject || rows == 1;
+    rule("rows_per_unit", "1 where a unit is a record", rows.to_string(), single)?;
+    let group = event.group;
+    rule("group", "in 1..=1024", group.to_string(), (1..=MOST_UNITS).contains(&group))?;
+    let (clip, noise, rate) = (event.clip.0, event.noise.0, event.rate.0);
+    let ordinary = |x: f64| (1e-100..=1e100).contains(&x);
+    rule("clip", "in [1e-100, 1e100]", event.clip.to_string(), ordinary(clip))?;
+    rule("rate", "in [1e-12, 1]", event.rate.to_string(), (1e-12..=1.0).contains(&rate))?;
+    let drawn = rate == 1.0 || (0.1..=1e6).contains(&noise);
+    let range = "in [1e-100, 1e100], and where `rate` is below 1, in [0.1, 1e6]";
+    rule("noise", range, event.noise.to_string(), ordinary(noise) && drawn)?;
+    let fine = event.grid.0 > 0.0 && event.grid.0 <= clip * noise / f64::from(1 << 20);
+    let finest = "above 0 and at most 2^-20 of `noise` times `clip`";
+    rule("grid", finest, event.grid.to_string(), fine)?;
+    let number = event.segments.len();
+    let few = (1..=DpSgd::MOST_SEGMENTS).contains(&number);
+    rule("segments", "1 to 4096 in number", number.to_string(), few)?;
+    for segment in &event.segments {
+        let deleted = segment.deleted;
+        rule("steps", "above 0", segment.steps.to_string(), segment.steps > 0)?;
+        rule("deleted", "at most 1024", deleted.to_string(), deleted <= MOST_UNITS)?;
+    }
+    let steps = event.steps().saturating_add(event.earlier_steps);
+    rule("steps", "at most 1e9 in all", steps.to_string(), steps <= MOST_STEPS)
+}
+
+/// The steps in which units that are deleted now may have been drawn, for closeness to retraining.
+///
+/// # Errors
+/// When the event is malformed, or tells more than 64 numbers of deleted units apart.
+pub fn with_deleted(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
+    check(event)?;
+    let mut steps: BTreeMap<u64, u64> = BTreeMap::new();
+    for segment in event.segments.iter().filter(|segment| segment.deleted > 0) {
+        *steps.entry(segment.deleted).or_default() += segment.steps;
+    }
+    if steps.len() > MOST_NUMBERS {
+        let (rule, got) = ("of at most 64 different numbers above 0", steps.len().to_string());
+        return Err(AccountantError::Malformed { name: "deleted", rule, got });
+    }
+    Ok(steps.into_iter().map(|(deleted, steps)| segment(event, steps, deleted)).collect())
+}
+
+/// All steps of all trainings with a group that may be there in every one, for differential
+/// privacy of everything released.
+///
+/// # Errors
+/// When the event is malformed.
+pub fn with_group(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
+    check(event)?;
+    Ok(vec![segment(event, event.steps() + event.earlier_steps, event.group)])
+}
+
+fn segment(event: &DpSgd, steps: u64, group: u64) -> Segment {
+    Segment { steps, noise: event.noise.0, rate: event.rate.0, group }
+}
+
+/// The least epsilon at `delta` that is known to hold in both directions, rounded up, where the
+/// divergences of whole orders agree: they bound the same epsilon in another way, and from above.
+///
+/// # Errors
+/// As [`super::epsilon`], and where the two contradict each other.
+pub fn agreed_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, PldError> {
+    if segments.is_empty() {
+        return Ok(crate::outward::epsilon(0.0));
+    }
+    let losses = super::epsilon(segments, no_head(), delta)?;
+    let group = segments.iter().map(|segment| segment.group).max().unwrap_or(1);
+    let most = (TERMS / group.max(1)).clamp(2, ORDERS);
+    let divergences = rdp_epsilon(segments, delta, most)?;
+    if losses.get() <= divergences.get() * (1.0 + GRID) {
+        return Ok(losses);
+    }
+    Err(PldError::Contradiction { losses: losses.get(), divergences: divergences.get() })
+}
+
+/// The largest advantage of any attacker who must tell the two runs apart: the total variation, or
+/// what `epsilon` at `delta` gives where that is less or the former is not computed; rounded up.
+#[must_use]
+pub fn advantage(segments: &[Segment], epsilon: Epsilon, delta: Delta) -> f64 {
+    if segments.is_empty() {
+        return 0.0;
+    }
+    let apart = crate::advantage::from_epsilon_delta(epsilon, delta.get());
+    let whole = super::delta(segments, no_head(), crate::outward::epsilon(0.0));
+    whole.map_or(apart, |whole| apart.min(crate::outward::up(whole)).min(1.0))
+}
+
+fn no_head() -> Mu {
+    crate::outward::mu(0.0)
+}
+
+/// The numbers of an event's steps by the names certificates list them under.
+#[must_use]
+pub fn constants(event: &DpSgd) -> Vec<(&'static str, String)> {
+    let number = |x: Decimal| x.to_string();
+    let learning = event.segments.first().map_or(0, |first| first.steps);
+    vec![
+        ("unit", event.unit.name().to_owned()),
+        ("rows-per-unit", event.rows_per_unit.to_string()),
+        ("clip", number(event.clip)),
+        ("noise", number(event.noise)),
+        ("gradient-grid", number(event.grid)),
+        ("rate", number(event.rate)),
+        ("steps", learning.to_string()),
+    ]
+}

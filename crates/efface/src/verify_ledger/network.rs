@@ -1,0 +1,105 @@
+//! What must go on from one certificate of a network to the next.
+
+use efface_privacy::certificate::{Request, RequestKind};
+use efface_privacy::event::{DpSgd, Unit};
+
+/// A refresh counts all steps before; any other request keeps the steps there were, takes back no
+/// deletion, and what it deletes was or may have been in the last of them.
+pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<(), String> {
+    if request.kind == RequestKind::Refresh {
+        let before = then.earlier_steps.saturating_add(then.steps());
+        return if now.earlier_steps == before {
+            Ok(())
+        } else {
+            Err(format!("it counts {} earlier steps, but {before} were made", now.earlier_steps))
+        };
+    }
+    if now.earlier_steps != then.earlier_steps {
+        return Err("its earlier steps are not those of the previous one".into());
+    }
+    let pairs = || now.segments.iter().zip(&then.segments);
+    if now.segments.len() < then.segments.len()
+        || pairs().any(|(now, then)| now.steps != then.steps)
+    {
+        return Err("its segments do not continue the previous ones".into());
+    }
+    if pairs().any(|(now, then)| now.deleted < then.deleted) {
+        return Err("its segments count fewer deleted units than the previous ones".into());
+    }
+    let removes = matches!(request.kind, RequestKind::Delete | RequestKind::Update);
+    let records = request.records.unwrap_or(1);
+    let least = match now.unit {
+        _ if !removes => 0,
+        Unit::Record => records,
+        Unit::Subject => records.div_ceil(now.rows_per_unit.max(1)),
+    };
+    let added = pairs().last().map_or(0, |(now, then)| now.deleted - then.deleted);
+    if added < least {
+        return Err(format!("it deleted at least {least} units, but counts {added} more"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use efface_privacy::event::Segment;
+    use efface_privacy::quantity::Decimal;
+
+    fn event(segments: &[(u64, u64)], earlier_steps: u64) -> DpSgd {
+        let segment = |&(steps, deleted)| Segment { steps, deleted };
+        DpSgd {
+            parameters: 10,
+            unit: Unit::Subject,
+            rows_per_unit: 4,
+            clip: Decimal(1.0),
+            noise: Decimal(2.0),
+            grid: Decimal(1e-9),
+            rate: Decimal(0.1),
+            group: 1,
+            releases: 1,
+            segments: segments.iter().map(segment).collect(),
+            earlier_steps,
+        }
+    }
+
+    fn request(kind: RequestKind, records: u64) -> Request {
+        Request {
+            id: "r".to_owned(),
+            kind,
+            records: Some(records),
+            subject: None,
+            received_at: String::new(),
+        }
+    }
+
+    #[test]
+    fn steps_and_deletions_add_up() {
+        let then = event(&[(100, 2), (50, 1)], 30);
+        let delete = request(RequestKind::Delete, 5);
+        goes_on(&delete, &event(&[(100, 4), (50, 3)], 30), &then).unwrap();
+        goes_on(&delete, &event(&[(100, 2), (50, 3), (20, 0)], 30), &then).unwrap();
+        for (segments, earlier, why) in [
+            // Five records are of two subjects at least.
+            (&[(100, 3), (50, 2)][..], 30, "at least 2 units"),
+            (&[(100, 1), (50, 3)], 30, "fewer deleted units"),
+            (&[(100, 4)], 30, "do not continue"),
+            (&[(99, 4), (50, 3)], 30, "do not continue"),
+            (&[(100, 4), (50, 3)], 29, "earlier steps"),
+        ] {
+            let refused = goes_on(&delete, &event(segments, earlier), &then).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
+        let add = request(RequestKind::Add, 5);
+        goes_on(&add, &event(&[(100, 2), (50, 1), (9, 0)], 30), &then).unwrap();
+    }
+
+    #[test]
+    fn a_refresh_counts_all_steps_before_it() {
+        let then = event(&[(100, 2), (50, 1)], 30);
+        let refresh = request(RequestKind::Refresh, 0);
+        goes_on(&refresh, &event(&[(100, 0)], 180), &then).unwrap();
+        let refused = goes_on(&refresh, &event(&[(100, 0)], 30), &then).unwrap_err();
+        assert!(refused.contains("but 180 were made"), "{refused}");
+    }
+}
