@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("efface-matrix", &[]),
     ("efface-formats", &[]),
     ("efface-learn", &["efface-privacy", "efface-matrix"]),
+    ("efface-net", &["efface-privacy"]),
     ("efface-vault", &[]),
     ("efface-page", &["efface-privacy"]),
     (
@@ -21,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "efface-vault",
             "efface-learn",
+            "efface-net",
             "efface-formats",
             "efface-page",
             "efface-privacy",
@@ -33,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface",
             "efface-vault",
             "efface-learn",
+            "efface-net",
             "efface-formats",
             "efface-page",
             "efface-privacy",
@@ -48,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface",
             "efface-vault",
             "efface-learn",
+            "efface-net",
             "efface-formats",
             "efface-privacy",
             "efface-matrix",

@@ -1,0 +1,106 @@
+//! The sum of the clipped gradients of units, in integers.
+
+use zeroize::Zeroize;
+
+use super::CheckedDpSgd;
+use crate::data::{Checked, Units};
+use crate::pass::{Loaded, Pass};
+use crate::workers::share;
+use crate::{Network, integer};
+
+/// What a step sums with: room for each thread.
+pub(super) struct Summer<'n> {
+    loaded: Loaded<'n>,
+    workers: Vec<Worker<'n>>,
+    /// 1/g.
+    per_unit: f64,
+    limit: u32,
+}
+
+/// One thread's.
+pub(super) struct Worker<'n> {
+    pass: Pass<'n>,
+    gradient: Vec<f32>,
+    integers: Vec<i32>,
+    sums: Vec<i64>,
+}
+
+impl<'n> Summer<'n> {
+    /// For all threads of the pool at hand.
+    pub(super) fn new(network: &'n Network, plan: &CheckedDpSgd) -> Self {
+        let workers = (0..rayon::current_num_threads()).map(|_| Worker::new(network)).collect();
+        let loaded = Loaded::new(network);
+        Self { loaded, workers, per_unit: 1.0 / plan.grid(), limit: plan.limit() }
+    }
+
+    /// The sum of the integers of units at these weights. Integers add up to the same in any order.
+    pub(super) fn sum(
+        &mut self,
+        weights: &[f32],
+        data: &Checked<'_>,
+        units: &Units,
+        drawn: &[u32],
+    ) -> &mut [i64] {
+        self.loaded.load(weights);
+        for worker in &mut self.workers {
+            worker.sums.fill(0);
+        }
+        let (loaded, per_unit, limit) = (&self.loaded, self.per_unit, self.limit);
+        share(&mut self.workers, drawn, |worker, &unit| {
+            worker.integers(loaded, data, units, unit, per_unit, limit);
+            integer::add(&mut worker.sums, &worker.integers);
+        });
+        let mut workers = self.workers.iter_mut();
+        let Some(Worker { sums, .. }) = workers.next() else { return &mut [] };
+        for worker in workers {
+            sums.iter_mut().zip(&worker.sums).for_each(|(sum, more)| *sum += more);
+        }
+        sums
+    }
+}
+
+impl<'n> Worker<'n> {
+    pub(super) fn new(network: &'n Network) -> Self {
+        let count = network.parameters();
+        Self {
+            pass: Pass::new(network),
+            gradient: vec![0.0; count],
+            integers: vec![0; count],
+            sums: vec![0; count],
+        }
+    }
+
+    /// The integers of a unit: those of the mean of its rows' gradients, which are summed in the order
+    /// of the data. A function of the weights and the unit's rows alone.
+    pub(super) fn integers(
+        &mut self,
+        loaded: &Loaded<'_>,
+        data: &Checked<'_>,
+        units: &Units,
+        unit: u32,
+        per_unit: f64,
+        limit: u32,
+    ) -> &[i32] {
+        self.gradient.fill(0.0);
+        let rows = units.rows(unit);
+        let count = rows.len();
+        for row in rows {
+            let (values, label) = data.row(row);
+            self.pass.add_gradient(loaded, values, label, &mut self.gradient);
+        }
+        if count > 1 {
+            let count = count as f32;
+            self.gradient.iter_mut().for_each(|sum| *sum /= count);
+        }
+        integer::clip(&self.gradient, per_unit, limit, &mut self.integers);
+        &self.integers
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        self.gradient.zeroize();
+        self.integers.zeroize();
+        self.sums.zeroize();
+    }
+}

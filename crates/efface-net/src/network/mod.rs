@@ -1,0 +1,178 @@
+//! Architectures: text in, checked layers out.
+
+mod initial;
+mod layer;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub(crate) use layer::{Activation, Layer, Linear, Norm, Pool};
+
+use layer::Builder;
+use text::Item;
+
+/// Most parameters of a network, and most numbers that one row passes through.
+pub const MOST_NUMBERS: usize = 1 << 26;
+
+/// The shape of one row: `channels` x `height` x `width` numbers, channel after channel and each line
+/// by line. A flat row of d features is `{d, 1, 1}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Numbers at each place: 1 for grey images, 3 for coloured ones, d for flat rows.
+    pub channels: usize,
+    /// Lines.
+    pub height: usize,
+    /// Places in a line.
+    pub width: usize,
+}
+
+impl Shape {
+    /// Numbers of a row, where they can be counted.
+    pub(crate) fn numbers(self) -> Option<usize> {
+        self.channels.checked_mul(self.height)?.checked_mul(self.width)
+    }
+
+    /// Numbers of a row of a network, which were counted.
+    pub(crate) fn size(self) -> usize {
+        self.channels * self.height * self.width
+    }
+}
+
+/// Why a text is no network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// A part that is no layer.
+    #[error(
+        "`{0}` is no layer; layers are conv:FILTERSxSIDE[/STRIDE][+BORDER], pool[:SIDE[/STRIDE]], \
+         dense:WIDTH, groupnorm:GROUPS, tanh and relu, or `linear` alone"
+    )]
+    Item(String),
+    /// A number of a layer out of range.
+    #[error("`{item}`: {what} must be in {least}..={most}")]
+    Number {
+        /// The layer.
+        item: String,
+        /// The number.
+        what: &'static str,
+        /// The least it may be.
+        least: usize,
+        /// The most it may be.
+        most: usize,
+    },
+    /// A layer where it has no meaning.
+    #[error("`{item}` must come {rule}")]
+    Place {
+        /// The layer.
+        item: String,
+        /// After what.
+        rule: &'static str,
+    },
+    /// A window larger than the image it slides over.
+    #[error("`{item}`: a window of side {side} does not fit into {height} x {width}")]
+    Window {
+        /// The layer.
+        item: String,
+        /// Side of the window.
+        side: usize,
+        /// Lines of the image with its border.
+        height: usize,
+        /// Places in a line of it.
+        width: usize,
+    },
+    /// Groups that do not divide the channels.
+    #[error("`groupnorm:{groups}`: the groups must divide the {channels} channels before it")]
+    Groups {
+        /// Groups asked for.
+        groups: usize,
+        /// Channels there are.
+        channels: usize,
+    },
+    /// A row without numbers, or outputs out of range.
+    #[error("a network needs rows of at least one number and 2 to 65536 outputs")]
+    Ends,
+    /// More than memory should hold.
+    #[error("the network has more than {MOST_NUMBERS} {0}")]
+    Large(&'static str),
+}
+
+/// A checked architecture: what is computed from a row and the weights.
+///
+/// As text it is a list of layers, from the row on, with commas between them:
+///
+/// | layer | what it is |
+/// |---|---|
+/// | `conv:FILTERSxSIDE/STRIDE+BORDER` | filters of SIDE x SIDE places over the image with BORDER lines of zeros around it; stride 1 and no border unless given |
+/// | `dense:WIDTH` | sums over all numbers |
+/// | `groupnorm:GROUPS` | right after one of these: each group of channels gets mean 0 and variance 1 within the row, then a scale and a shift for each channel |
+/// | `tanh`, `relu` | right after these: their activation, tanh unless given |
+/// | `pool:SIDE/STRIDE` | the largest of SIDE x SIDE places, for each channel; side 2 and stride 1 unless given |
+///
+/// A last dense layer to the outputs, without activation, is implied; `linear` alone is nothing but
+/// that. No layer looks at another row than its own.
+///
+/// Its weights are one vector: for each layer the weights, input after input and in each output after
+/// output, then the biases; a convolution's inputs are counted line by line of its window, place by
+/// place, and channel by channel at each. A normalisation has scales, then shifts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    input: Shape,
+    outputs: usize,
+    items: Vec<Item>,
+    layers: Vec<Layer>,
+    parameters: usize,
+}
+
+impl Network {
+    /// The network of that text for rows of that shape and so many classes.
+    ///
+    /// # Errors
+    /// See [`NetworkError`]. More than [`MOST_NUMBERS`] weights, or as many numbers on a row's way, are
+    /// refused before anything is allocated.
+    pub fn parse(text: &str, input: Shape, outputs: usize) -> Result<Self, NetworkError> {
+        let flat = input.numbers().is_some_and(|numbers| (1..=MOST_NUMBERS).contains(&numbers));
+        if !flat || !(2..=1 << 16).contains(&outputs) {
+            return Err(NetworkError::Ends);
+        }
+        let items = text::parse(text)?;
+        let mut builder = Builder::new(input);
+        for item in &items {
+            builder.item(item)?;
+        }
+        let (layers, parameters) = builder.finish(outputs)?;
+        Ok(Self { input, outputs, items, layers, parameters })
+    }
+
+    /// The architecture in canonical form: parsed again it gives the same network.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text::render(&self.items)
+    }
+
+    /// The shape of a row.
+    #[must_use]
+    pub fn input(&self) -> Shape {
+        self.input
+    }
+
+    /// Classes.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Weights and biases together.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// Numbers of a row.
+    pub(crate) fn inputs(&self) -> usize {
+        self.input.size()
+    }
+
+    /// The layers in order.
+    pub(crate) fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+}

@@ -1,0 +1,123 @@
+#![doc = include_str!("sgd.md")]
+
+mod order;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+use zeroize::Zeroize;
+
+use crate::data::Checked;
+use crate::dp_sgd::check_start;
+use crate::optimiser::Descent;
+use crate::pass::{Loaded, Pass};
+use crate::{Data, NetError, Network, Progress};
+
+pub use plan::{CheckedSgd, SgdPlan};
+
+use order::Order;
+
+/// Rows whose gradients are summed one after another; counted from a batch's first.
+const PART: usize = 8;
+
+/// Parts that are summed side by side.
+const SIDE_BY_SIDE: usize = 32;
+
+/// Trains by mini-batches without noise, to the same bits on every machine and for any number of
+/// threads: a function of the architecture, the plan, the start, and the set of rows with their keys.
+///
+/// `keys` has one number for each row, all different, which follows from the row's public name (a hash
+/// of its id); the order of rows in `data` does not count. Units do not either: each row is learnt from
+/// by itself.
+///
+/// # Errors
+/// Data, keys or a start that do not fit the network, [`NetError::Diverged`], and
+/// [`NetError::Cancelled`] when `watch` breaks; it is called before each batch and at the end.
+pub fn sgd(
+    network: &Network,
+    plan: &CheckedSgd,
+    data: &Data<'_>,
+    keys: &[u64],
+    start: Vec<f32>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Vec<f32>, NetError> {
+    let data = data.check(network)?;
+    check_start(network, &start)?;
+    let mut order = Order::new(keys, data.rows())?;
+    let plan = plan.plan();
+    let batches = data.rows().div_ceil(plan.batch) as u64;
+    // Both factors are at most 2^32.
+    let steps = plan.epochs.saturating_mul(batches);
+    let mut done = 0;
+    let mut descent = Descent::new(plan.optimiser, plan.learning_rate, plan.average, start);
+    let mut loaded = Loaded::new(network);
+    let mut parts = Parts::new(network, plan.batch);
+    for epoch in 0..plan.epochs {
+        for batch in order.of_epoch(plan.seed, epoch).chunks(plan.batch) {
+            if watch(Progress { done, steps }).is_break() {
+                return Err(NetError::Cancelled);
+            }
+            loaded.load(descent.weights());
+            let sums = parts.sum(network, &loaded, &data, batch);
+            let count = batch.len() as f64;
+            descent.step(sums.iter().map(|&sum| f64::from(sum) / count));
+            done += 1;
+        }
+    }
+    if watch(Progress { done, steps }).is_break() {
+        return Err(NetError::Cancelled);
+    }
+    descent.finish()
+}
+
+/// Room for the gradients of parts, and for their sum.
+struct Parts {
+    parts: Vec<Vec<f32>>,
+    sum: Vec<f32>,
+}
+
+impl Parts {
+    fn new(network: &Network, batch: usize) -> Self {
+        let count = batch.div_ceil(PART).min(SIDE_BY_SIDE);
+        let gradient = vec![0.0; network.parameters()];
+        Self { parts: vec![gradient.clone(); count], sum: gradient }
+    }
+
+    /// The sum over rows: in each part in order, then part after part.
+    fn sum(
+        &mut self,
+        network: &Network,
+        loaded: &Loaded<'_>,
+        data: &Checked<'_>,
+        rows: &[u32],
+    ) -> &[f32] {
+        self.sum.fill(0.0);
+        for rows in rows.chunks(PART * SIDE_BY_SIDE) {
+            let parts = self.parts.par_iter_mut().zip(rows.par_chunks(PART));
+            parts.for_each_init(
+                || Pass::new(network),
+                |pass, (part, rows)| {
+                    part.fill(0.0);
+                    for &row in rows {
+                        let (values, label) = data.row(row as usize);
+                        pass.add_gradient(loaded, values, label, part);
+                    }
+                },
+            );
+            for part in &self.parts[..rows.len().div_ceil(PART)] {
+                self.sum.iter_mut().zip(part).for_each(|(sum, more)| *sum += more);
+            }
+        }
+        &self.sum
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        self.parts.zeroize();
+        self.sum.zeroize();
+    }
+}
