@@ -6,6 +6,8 @@ A second verifier, written from the theory and sharing no code with the first: t
 library only, every bound recomputed in 80-digit decimal arithmetic from the event that the
 certificate states. Neither the data, nor the model, nor the vault is needed.
 
+Networks are the exception: sums in float64, by a method that has nothing in common with the first.
+
 Prints one line per check. KEY is the signer's public key: 64 hexadecimal digits, or a file that
 holds them. Exit status: 0 everything holds, 1 something does not, 2 it cannot be told (no key
 given, unreadable file, or a kind of certificate this program does not know).
@@ -18,9 +20,11 @@ in use is the one whose digest is stated, and whether the ledger was rolled back
 from __future__ import annotations
 
 import argparse
+import cmath
 import hashlib
 import json
 import math
+import operator
 import re
 import sys
 from collections import Counter
@@ -267,6 +271,10 @@ event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
 event/distributed-descent: kind=text setting=setting sample=count parts=count copies=count
     distance=number iterations?=count noise=number grid=number state=perfect|secret
     joint_releases=count releases=count records=count
+event/dp-sgd: kind=text parameters=count unit=record|subject rows_per_unit=count clip=number
+    noise=number grid=number rate=number group=count releases=count segments=[segment]
+    earlier_steps=count
+segment: steps=count deleted=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -906,6 +914,376 @@ def descent_published(event: Fields, claim: Fields) -> Fields:
     }
 
 
+# --- DP-SGD: what a random batch's noisy sums tell of a group of units
+#
+# A run with k units and one without them are no easier to tell apart, in either direction, than T
+# draws of P = sum over j of Bin(k, q)_j N(j, sigma^2) from T draws of Q = N(0, sigma^2). With L the
+# sum of the losses, ln dP/dQ under P or ln dQ/dP under Q, and M(z) = E exp(z L), for every tilt > 0
+#
+#   delta(epsilon) = 1/(2 pi) integral over real t of M(z) exp(-z epsilon) / (z (z + 1)),
+#                    z = tilt + i t,
+#
+# the inverse Laplace transform of E max(0, 1 - exp(epsilon - L)). M and the integral are sums over
+# equal steps, which converge exponentially here: no grid of losses and no convolution. In float64.
+
+CLOSE = Decimal("1e-6")  # what may be missing from a stated number, relatively: far more than errs
+MOST_TERMS = 8_000_000  # beyond these, this program does not decide
+FAR = 9.5  # standard deviations of the noise that are summed over
+MOST_UNITS, MOST_SEGMENTS, MOST_NUMBERS, MOST_STEPS = 1024, 4096, 64, 10**9
+Kinds = list[tuple[int, int]]  # numbers of steps, and the units that may be drawn in them
+
+
+class Step:
+    """Losses and masses of one step at places of equal distance, in one direction."""
+
+    def __init__(self, kind: tuple[int, int], noise: float, rate: float, added: bool) -> None:
+        """How many steps with how many units; sigma, q; whether the units are in the first run."""
+        self.steps, self.group = kind
+        self.noise, self.added = noise, added
+        self.gap = min(noise / 4, noise * noise / (4 * self.group))
+        lg, out = math.lgamma(self.group + 1), math.log1p(-rate)
+        self.weights = [
+            lg - math.lgamma(j + 1) - math.lgamma(rest + 1) + j * math.log(rate) + rest * out
+            for j, rest in zip(range(self.group + 1), range(self.group, -1, -1), strict=True)
+        ]
+        self.known: dict[int, tuple[float, float]] = {}
+
+    def ratio(self, x: float) -> float:
+        """ln dP/dQ at a place."""
+        scale = 2 * self.noise * self.noise
+        powers = [j * (2 * x - j) / scale for j in range(self.group + 1)]
+        top = max(map(operator.add, self.weights, powers))
+        pairs = zip(self.weights, powers, strict=True)
+        if top < 1 and max(powers) < 1:  # less 1, which may be all there is
+            return math.log1p(math.fsum(math.exp(w) * math.expm1(p) for w, p in pairs))
+        return float(top) + math.log(math.fsum(math.exp(w + p - top) for w, p in pairs))
+
+    def at(self, index: int) -> tuple[float, float]:
+        """The loss and the logarithm of the mass at a place."""
+        if index not in self.known:
+            x = index * self.gap
+            ratio, share = self.ratio(x), self.gap / self.noise / math.sqrt(math.tau)
+            mass = math.log(share) - x * x / (2 * self.noise * self.noise)
+            self.known[index] = (ratio, mass + ratio) if self.added else (-ratio, mass)
+        return self.known[index]
+
+    def tilt(self, tilt: float) -> tuple[float, float, float]:
+        """ln M of all steps at a real place and its first two derivatives; keeps the shares."""
+        far = FAR * self.noise
+        high = far + self.group * (1 + tilt) if self.added else far
+        first, last = math.floor(-far / self.gap), math.ceil(high / self.gap)
+        decidable((last - first) * (self.group + 1) <= MOST_TERMS)
+        places = [self.at(index) for index in range(first, last + 1)]
+        top = max(mass + tilt * loss for loss, mass in places)
+        raw = [math.exp(mass + tilt * loss - top) for loss, mass in places]
+        total = math.fsum(raw)
+        self.losses = [loss for loss, _ in places]
+        self.shares = [part / total for part in raw]
+        mean = math.fsum(map(operator.mul, self.shares, self.losses))
+        spread = math.fsum(
+            s * (loss - mean) ** 2 for s, loss in zip(self.shares, self.losses, strict=True)
+        )
+        if max(self.losses) * tilt < 30:  # less 1, which may be all there is
+            value = math.log1p(
+                math.fsum(math.exp(mass) * math.expm1(tilt * x) for x, mass in places)
+            )
+        else:
+            value = top + math.log(total)
+        return self.steps * value, self.steps * mean, self.steps * spread
+
+    def turned(self, t: float) -> complex:
+        """ln of M at the tilt + i t over M at the tilt."""
+        half = [t * loss / 2 for loss in self.losses]
+        sines, cosines = list(map(math.sin, half)), list(map(math.cos, half))
+        parts = list(map(operator.mul, self.shares, sines))
+        a = -2 * math.fsum(map(operator.mul, parts, sines))
+        b = 2 * math.fsum(map(operator.mul, parts, cosines))
+        size = max((1 + a) ** 2 + b * b, 1e-300)
+        real = math.log1p(2 * a + a * a + b * b) / 2 if size > 0.5 else math.log(size) / 2
+        return self.steps * complex(real, math.atan2(b, 1 + a))
+
+
+class Losses:
+    """The sum of the losses of all steps in one direction."""
+
+    def __init__(self, kinds: Kinds, noise: float, rate: float, added: bool) -> None:
+        """The kinds of steps, sigma, q; whether the units are in the first of the two runs."""
+        self.steps, self.terms = [Step(kind, noise, rate, added) for kind in kinds], 0
+
+    def most(self) -> float:
+        """The largest loss there is: without a draw, where the units are absent first."""
+        if self.steps[0].added:
+            return math.inf
+        return -math.fsum(step.steps * step.weights[0] for step in self.steps)
+
+    def tilt(self, tilt: float) -> tuple[float, float, float]:
+        """ln M at a real place and its first two derivatives."""
+        found = [step.tilt(tilt) for step in self.steps]
+        value, mean, spread = map(math.fsum, zip(*found, strict=True))
+        return value, mean, spread
+
+    def saddle(self, epsilon: float) -> float:
+        """About the tilt at which the integrand is least: nearby it does not oscillate."""
+
+        def beyond(tilt: float) -> bool:
+            return self.tilt(tilt)[1] - 1 / tilt - 1 / (1 + tilt) > epsilon
+
+        low = high = 1.0
+        while beyond(low):
+            low /= 2
+        while not beyond(high):
+            high *= 2
+            decidable(high < 1e15)
+        for _ in range(10):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if beyond(middle) else (middle, high)
+        return math.sqrt(low * high)
+
+    def integral(self, tilt: float, epsilon: float) -> tuple[float, float]:
+        """The integral above over exp(ln M - tilt epsilon) at the tilt, and that of z times it.
+
+        Where few steps draw anybody the integrand falls slowly, as a power of t. A window cuts it
+        off: a kernel of order 8 in epsilon, so narrow that one wider by a quarter does the same.
+        """
+        spread, places = self.tilt(tilt)[2], sum(len(step.losses) for step in self.steps)
+        gap, wide = math.pi / max(40 * math.sqrt(spread), 45 / abs(tilt)), math.sqrt(spread) / 12
+        least = 1e-13 / abs(tilt * (1 + tilt))
+        while True:
+            sums, index = [[0.0, 0.0] for _ in range(3)], 0
+            recent = last = math.inf
+            while index * gap * wide < 9 and recent > least:
+                self.terms += places
+                decidable(self.terms <= MOST_TERMS)
+                z = complex(tilt, index * gap)
+                turned = sum((step.turned(z.imag) for step in self.steps), 0j)
+                part = cmath.exp(turned - complex(0, z.imag * epsilon)) / (z + 1)
+                recent, last = max(abs(part / z), last), abs(part / z)
+                for entry, stretch, every in zip(sums, (1.0, 1.25, 1.0), (1, 1, 2), strict=True):
+                    if index % every == 0:
+                        weight = (
+                            every * window(z.imag * wide * stretch) * (0.5 if index == 0 else 1)
+                        )
+                        entry[0] += weight * (part / z).real
+                        entry[1] += weight * part.real
+                index += 1
+            (whole, slope), (wider, _), (half, _) = sums
+            if abs(whole - half) > 1e-8 * abs(whole):
+                gap /= 2
+            elif abs(whole - wider) > 1e-6 * abs(whole):
+                wide /= 2
+            else:
+                return whole * gap / math.pi, slope * gap / math.pi
+
+    def delta(self, epsilon: float) -> tuple[float, float]:
+        """ln delta at an epsilon that is not below the mean, and its derivative there."""
+        tilt = self.saddle(epsilon)
+        whole, slope = self.integral(tilt, epsilon)
+        return self.tilt(tilt)[0] - tilt * epsilon + math.log(whole), -slope / whole
+
+    def variation(self) -> float:
+        """delta at 0: the total variation of the two runs, the same in both directions."""
+        if self.tilt(0.0)[1] < 0.5:
+            return math.exp(self.delta(0.0)[0])
+        return 1 + math.exp(self.tilt(-0.5)[0]) * self.integral(-0.5, 0.0)[0]  # past the pole at 0
+
+    def reaches(self, epsilon: float, delta: float, hops: int) -> bool:
+        """Whether delta at the epsilon is at most this, by Chernoff's bound if that says so."""
+        if epsilon >= self.most():
+            return True
+        tilt, goal = self.saddle(epsilon), math.log(delta) - twice(epsilon, hops)[0]
+        height = tilt * math.log(tilt) - (1 + tilt) * math.log1p(tilt)  # of e^{-tilt y}(1 - e^{-y})
+        if self.tilt(tilt)[0] - tilt * epsilon + height <= goal:
+            return True
+        return self.delta(epsilon)[0] <= goal
+
+    def epsilon(self, delta: float, near: float, hops: int) -> float:
+        """The epsilon of a delta below the total variation: Newton's method, from a place near."""
+        _, mean, spread = self.tilt(0.0)
+        most, wide = self.most(), mean + 2 * math.sqrt(-2 * spread * math.log(delta))
+        epsilon = max(min(near, wide), mean) if near < most else mean
+        for _ in range(60):
+            value, slope = self.delta(epsilon)
+            more, steeper = twice(epsilon, hops)
+            step, before = (math.log(delta) - value - more) / (slope + steeper), epsilon
+            epsilon = min(max(epsilon + step, epsilon / 8), (epsilon + most) / 2)
+            if abs(epsilon - before) <= 1e-9 * before:
+                return epsilon
+        raise Undecided("no epsilon was found in 60 steps")
+
+
+class Single(Step):
+    """A single step, whose delta is a difference of tails of normal distributions."""
+
+    def delta(self, x: float) -> float:
+        """That at the epsilon which is the loss at a place."""
+        ratio = self.ratio(x)
+        sides = [(w, (j - x) / self.noise) for j, w in enumerate(self.weights)]
+        if self.added:
+            lost = math.exp(ratio + log_tail(x / self.noise))
+            return math.fsum(math.exp(w + log_tail(-u)) for w, u in sides) - lost
+        kept = math.fsum(math.exp(w - ratio + log_tail(u)) for w, u in sides)
+        return math.exp(log_tail(-x / self.noise)) - kept
+
+    def place(self, below: Callable[[float], bool]) -> float:
+        """Where a condition that holds first ends."""
+        low, high = -40 * self.noise, self.group + 40 * self.noise
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if below(middle) else (low, middle)
+        return (low + high) / 2
+
+    def variation(self) -> float:
+        """delta at 0: the total variation."""
+        return self.delta(self.place(lambda x: self.ratio(x) < 0))
+
+    def reaches(self, epsilon: float, delta: float, hops: int) -> bool:
+        """Whether delta at the epsilon is at most this."""
+        return self.epsilon(delta, epsilon, hops) <= epsilon
+
+    def epsilon(self, delta: float, _: float, hops: int) -> float:
+        """The epsilon of a delta below the total variation."""
+        sign = 1 if self.added else -1
+
+        def more(x: float) -> bool:
+            factor = math.exp(min(twice(sign * self.ratio(x), hops)[0], 700))
+            return sign * (self.delta(x) * factor - delta) > 0
+
+        return sign * self.ratio(self.place(more))
+
+
+def window(x: float) -> float:
+    """exp(-y) (1 + y + y^2/2 + y^3/6), y = x^2 / 2: flat at 0, and soon nothing."""
+    y = x * x / 2
+    return math.exp(-y) * (1 + y * (1 + y * (0.5 + y / 6)))
+
+
+def log_tail(u: float) -> float:
+    """ln P(Z > u) for a standard normal Z."""
+    if u < 5:
+        return math.log(math.erfc(u / math.sqrt(2)) / 2)
+    fraction = u
+    for k in range(60, 0, -1):
+        fraction = u + k / fraction
+    return -u * u / 2 - math.log(math.tau) / 2 - math.log(fraction)
+
+
+def decidable(holds: bool) -> None:
+    """Leave a question open that would take too long."""
+    if not holds:
+        raise Undecided("the distribution of losses needs more places than this program sums over")
+
+
+def twice(epsilon: float, hops: int) -> tuple[float, float]:
+    """ln of what delta is multiplied by where two such steps lead from one run to the other.
+
+    And its derivative: (e, d) twice is (2 e, (1 + exp(e)) d).
+    """
+    if hops == 1:
+        return 0.0, 0.0
+    rest = math.exp(-abs(epsilon))
+    return max(epsilon, 0.0) + math.log1p(rest), (1 if epsilon > 0 else rest) / (1 + rest)
+
+
+def of_losses(
+    kinds: Kinds, noise: float, rate: float, delta: float, near: float, hops: int = 1
+) -> tuple[float, float]:
+    """Least epsilon of one hop in both directions, looked for near a number; total variation.
+
+    The epsilon at which a hop's delta is as it must be for that of all hops to be the one given.
+    """
+    single = sum(steps for steps, _ in kinds) == 1
+    added, removed = (
+        Single(kinds[0], noise, rate, first) if single else Losses(kinds, noise, rate, first)
+        for first in (True, False)
+    )
+    apart = added.variation()
+    if hops * apart <= delta:
+        return 0.0, apart
+    found = added.epsilon(delta, near, hops)
+    if not removed.reaches(found, delta, hops):
+        found = max(found, removed.epsilon(delta, near, hops))
+    return found, apart
+
+
+def check_network(event: Fields) -> None:
+    """Refuse events of networks that no run can have, and those outside what is accounted."""
+    counts = (event["parameters"], event["rows_per_unit"], event["releases"])
+    require(min(counts) > 0 and max(counts) <= LARGEST, "a count of the event is not in 1..2^53")
+    single = event["unit"] == "subject" or event["rows_per_unit"] == 1
+    require(single, "`rows_per_unit` must be 1 where a unit is a record")
+    require(0 < event["group"] <= MOST_UNITS, f"`group` must be in 1..{MOST_UNITS}")
+    check_range(event, "clip", "noise")
+    rate, noise, segments = event["rate"], event["noise"], event["segments"]
+    require(Decimal(float("1e-12")) <= rate <= 1, "`rate` must be in [1e-12, 1]")
+    drawn = rate == 1 or Decimal("0.1") <= noise <= 10**6
+    require(drawn, "`noise` must be in [0.1, 1e6] where `rate` is below 1")
+    fine = 0 < event["grid"] * 2**20 <= noise * event["clip"] * (1 + TOLERANCE)
+    require(fine, "`grid` must be above 0 and at most 2^-20 of the noise")
+    require(0 < len(segments) <= MOST_SEGMENTS, f"`segments` must number 1 to {MOST_SEGMENTS}")
+    fits = all(s["steps"] > 0 and s["deleted"] <= MOST_UNITS for s in segments)
+    require(fits, f"a segment has no steps, or more than {MOST_UNITS} deleted units")
+    steps = sum(s["steps"] for s in segments) + event["earlier_steps"]
+    require(steps <= MOST_STEPS, f"more than {MOST_STEPS} steps in all")
+
+
+def network_bound(event: Fields, claim: Fields) -> Fields:
+    """Deleted units as one group in the segments that had them, or a group in every step."""
+    check_shape(claim)
+    notion, delta = claim["notion"], claim["delta"]
+    require(notion in (RETRAINING, PRIVACY), "divergences of groups are known one way only")
+    steps: Counter[int] = Counter()
+    if notion == RETRAINING:
+        units, requests = max(s["deleted"] for s in event["segments"]), "non-adaptive"
+        for segment in event["segments"]:
+            steps[segment["deleted"]] += segment["steps"]
+        require(len(steps - Counter({0: steps[0]})) <= MOST_NUMBERS, "too many different `deleted`")
+        reference, releases = RETRAINED["dp-sgd"], 1
+    else:
+        units, requests = event["group"], "any"
+        steps[units] = sum(s["steps"] for s in event["segments"]) + event["earlier_steps"]
+        reference, releases = UNITS_DIFFER, event["releases"]
+    hops = 2 if claim["adjacency"] == "replace" else 1
+    found = network_numbers(event, {k: n for k, n in steps.items() if k > 0}, delta, claim, hops)
+    word = "" if event["unit"] == "record" else " subject" if units == 1 else " subjects"
+    return {
+        "mu": None,
+        "epsilon": found[0],
+        "advantage": found[1],
+        "group": f"{units}{word}",
+        "reference": reference,
+        "requests": requests,
+        "releases": releases,
+        "theorem": THEOREMS["dp-sgd"],
+    }
+
+
+def network_numbers(
+    event: Fields, steps: dict[int, int], delta: Decimal, claim: Fields, hops: int
+) -> tuple[Decimal, Decimal]:
+    """The least epsilon and advantage that may be stated, for steps by the units drawn in them."""
+    if not steps:
+        return ZERO, ZERO
+    if event["rate"] == 1:  # every unit in every step: two normal distributions
+        mu = sum((n * Decimal(k) ** 2 for k, n in steps.items()), ZERO).sqrt() / event["noise"]
+        apart, one = pair_advantage(mu), gdp_epsilon(mu, delta)
+        if hops == 2:
+            low, high = ZERO, 2 * one + 100
+            while high - low > high * Decimal("1e-12"):
+                one = (low + high) / 2
+                enough = (1 + one.exp()) * gdp_delta(mu, one) <= delta
+                low, high = (low, one) if enough else (one, high)
+            one = high
+    else:
+        near = float(min(claim["epsilon"], Decimal(10**6))) / hops
+        kinds = sorted((n, k) for k, n in steps.items())
+        numbers = (float(event["noise"]), float(event["rate"]), float(delta))
+        found = of_losses(kinds, *numbers, near, hops)
+        one, apart = map(Decimal, found)
+    epsilon = hops * one * (1 - CLOSE)
+    apart = min(hops * apart * (1 - CLOSE), stated_advantage(epsilon, delta), ONE)
+    return epsilon, apart
+
+
 # --- The claims an event supports
 
 RETRAINED = {
@@ -932,6 +1310,11 @@ RETRAINED = {
         "the same schedule of steps and noises from the same start, on the data after the request"
     ),
 }
+RETRAINED["dp-sgd"] = (
+    "the same segments of steps from the same start, with the units deleted so far in none of them "
+    "and all others as they were"
+)
+UNITS_DIFFER = "the same releases from data that differ in the protected units"
 NEVER_SAW = {
     "output-noise": (
         "the exact optimum on the remaining data, published with the same noise and grid"
@@ -966,6 +1349,11 @@ THEOREMS = {
     ),
     "distributed-descent": (
         "Gaussian mechanism around averages of parts, given the same uniform sample"
+    ),
+    "dp-sgd": (
+        "distributions of privacy losses of the Gaussian mechanism with Poisson sampling, for "
+        "groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022), held against "
+        "Rényi divergences of whole orders"
     ),
     "descent/secret": (
         "distance of two runs of projected gradient descent, exact Gaussian conversion"
@@ -1069,6 +1457,10 @@ EXACT_STATISTICS = (
     ),
     "the difference between two releases, whose preprocessing shows what the changed records held",
 )
+NETWORK_LIMITS = (
+    "results on private rows told beside the model, such as losses and accuracies",
+    "which units were in which batch: batches must stay secret, and are not part of any release",
+)
 COVERS = (
     "the weights published with this request",
     "everything kept after the request: weights, remaining rows, public constants",
@@ -1098,6 +1490,12 @@ CONSTANTS = {
         "noise": "noise",
         "releases": "joint_releases",
     },
+    "dp-sgd": {
+        "unit": "unit",
+        "rows-per-unit": "rows_per_unit",
+        "gradient-grid": "grid",
+        **{name: name for name in ("clip", "noise", "rate")},
+    },
     "descent": {
         **{name: name for name in ("variant", "iterations", "diameter", "noise", "xi", "tail")},
         "eta": "step",
@@ -1107,8 +1505,13 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("given", "class-weight", "features"),
+    *("given", "class-weight", "features", "network", "unit", "rows-per-unit"),
 )
+# What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
+# own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
+# independently; architecture, start and schedule were chosen without the records.
+NETWORK = {"gradients", "batches", "network"}
+CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
 # the records, where one of them could have moved it: an assumption of its name then says so, and
 # nothing is claimed that protects a single record.
@@ -1116,7 +1519,7 @@ SIZES = (
     *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
     *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
-    "min-frequency",
+    *("min-frequency", "rate"),
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -1129,6 +1532,10 @@ def supported(event: Fields, claim: Fields) -> Fields:
     bound = BOUNDS.get((kind, accountant))
     if bound is None:
         raise Broken(f"`{accountant[:40]}` has no bound for `{kind}`")
+    if kind == "dp-sgd":
+        require(inner is event, "of `dp-sgd` no bound on top of something given is known")
+        check_network(event)
+        return {"normalizer": "fixed", "state": "perfect", **bound(event, claim)}
     if kind != "exact-removal":
         check_event(inner)
     if inner is not event:
@@ -1588,6 +1995,7 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("exact-removal", "exact"): exact_bound,
     ("distributed-descent", "gdp"): gaussian_bound,
     ("distributed-descent", "descent"): descent_bound,
+    ("dp-sgd", "pld"): network_bound,
     ("descent", "gdp"): gaussian_bound,
     ("descent", "descent"): descent_published,
 }
@@ -1639,7 +2047,12 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     else:
         change = "replaced" if claim["adjacency"] == "replace" else "removed"
         group = claim["group"]
-        records = f"one {change} record" if group == "1" else f"{group} {change} records"
+        if group.endswith(" subjects"):
+            records = f"all rows of {group.removesuffix(' subjects')} {change} subjects"
+        elif group == "1 subject":
+            records = f"all rows of one {change} subject"
+        else:
+            records = f"one {change} record" if group == "1" else f"{group} {change} records"
         releases = "this release is" if many == 1 else f"the {many} releases together are"
         seen = "all that is published"
         text = f"{releases} (#, #)-differentially private for {records}"
@@ -1694,6 +2107,10 @@ def check_event_hides(whole: Fields) -> None:
     event = core(whole)
     counted = event["kind"] in ("descent", "distributed-descent")
     require(not counted, "the steps or the sample follow the counts of records")
+    if event["kind"] == "dp-sgd":  # subjects are named by keyed hashes anyhow
+        deleted = max((s["deleted"] for s in event["segments"]), default=0)
+        hides = event["unit"] == "subject" or deleted == 0
+        require(hides, "the number of records is hidden, but the event counts deleted ones")
     phases = event.get("phases", [])
     hidden = (whole.get("removed"), event.get("replaced")) == (None, None)
     if phases:  # earlier phases differ from the latest by as much as any can
@@ -1793,12 +2210,18 @@ def check_noise(document: Fields) -> str:
 def check_constants(document: Fields) -> str:
     """Every constant of the event is listed once, with the event's value."""
     event = core(document["event"])
-    setting, given = event["setting"], document["event"].get("given") or {}
-    expected = {
-        **{name: setting[name] for name in ("parameters", "lipschitz", "smoothness")},
-        "lambda": setting["strong_convexity"],
-        "max-group": setting["group"],
-        **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
+    given = document["event"].get("given") or {}
+    if setting := event.get("setting"):
+        expected = {
+            **{name: setting[name] for name in ("parameters", "lipschitz", "smoothness")},
+            "lambda": setting["strong_convexity"],
+            "max-group": setting["group"],
+            **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
+        }
+    else:
+        expected = {"parameters": event["parameters"], "max-group": event["group"]}
+        expected["steps"] = event["segments"][0]["steps"] if event["segments"] else 0
+    expected |= {
         **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
         **{f"given-{name}": value for name, value in given.items()},
     }
@@ -1863,7 +2286,13 @@ def check_features(document: Fields) -> None:
 
 def check_objective(document: Fields) -> str:
     """G and beta are not less than the loss gives on rows within the norm listed."""
-    event, setting = core(document["event"]), core(document["event"])["setting"]
+    event = core(document["event"])
+    if event["kind"] == "dp-sgd":
+        named = {constant["name"] for constant in document["constants"]}
+        for name in CONVEX:
+            require(name not in named, f"`{name}` is no constant of a network")
+        return "a network's gradients are bounded by clipping, whatever loss and rows are"
+    setting = event["setting"]
     exact = event["kind"] == "exact-removal"
     norm = setting["normalizer"]
     load = Decimal(norm["capacity"]) / norm["n"] if norm["kind"] == "fixed" else ONE
@@ -1952,9 +2381,8 @@ def weighted(document: Fields) -> bool:
 
 def read_off(document: Fields) -> str | None:
     """A constant that one record could have moved; where records have weights, N is their sum."""
-    summed = weighted(document) and (
-        core(document["event"])["setting"]["normalizer"]["kind"] == "fixed"
-    )
+    setting = core(document["event"]).get("setting")
+    summed = weighted(document) and setting and setting["normalizer"]["kind"] == "fixed"
     for constant in document["constants"]:
         name: str = constant["name"]
         if constant["origin"] == "data" and (name not in SIZES or (summed and name == "n")):
@@ -1982,7 +2410,10 @@ def follows_size(document: Fields, name: str) -> bool:
 def check_assumptions(document: Fields) -> str:
     """Assumptions of the claims beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
-    needed = {"rows"} if core(document["event"]).get("grid") is None else {"rows", "randomness"}
+    network = core(document["event"])["kind"] == "dp-sgd"
+    needed = set(NETWORK) if network else {"rows"}
+    if core(document["event"]).get("grid") is not None:
+        needed.add("randomness")
     for constant in document["constants"]:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
@@ -2036,6 +2467,8 @@ def check_request(document: Fields) -> None:
     """The event shows what the request says it did; one that hides its size did something."""
     kind, text = document["request"]["kind"], document["request"]["records"]
     event = core(document["event"])
+    if event["kind"] == "dp-sgd":
+        check_trained(event, kind, text)
     if text == "not stated":
         check_event_hides(document["event"])
         require(kind != "refresh", "a refresh affects no record, but this one does not state 0")
@@ -2045,7 +2478,9 @@ def check_request(document: Fields) -> None:
     if kind == "refresh":  # begins a new count of releases, so nothing else may pass for one
         require(least == 0, f"a refresh touches no record, this one states {least}")
         phases = event.get("phases")
-        if state_of(event) == "perfect":  # the model before was withdrawn, this one starts anew
+        if (
+            state_of(event) == "perfect" and event["kind"] != "dp-sgd"
+        ):  # the model before was withdrawn, this one starts anew
             anew = document["model"]["digest_before"] is None
             require(anew, "in `perfect` state there is nothing to refresh")
             require(phases is None, "a sequence of steps does not restart in `perfect` state")
@@ -2068,12 +2503,27 @@ def check_request(document: Fields) -> None:
         require(fits, f"`replaced` ends below {least}, which the request touched")
 
 
+def check_trained(event: Fields, kind: str, text: str) -> None:
+    """A new training has nobody deleted; what a request deletes may have been in a segment."""
+    deleted = max((s["deleted"] for s in event["segments"]), default=0)
+    if kind in ("train", "refresh"):
+        anew = deleted == 0 and len(event["segments"]) <= 1
+        require(anew, "a new training has one segment and nobody deleted since")
+        first = (kind == "train") == (event["earlier_steps"] == 0)
+        require(first, "only the first training has no steps before it")
+    if kind in ("delete", "update"):
+        least = 1 if text == "not stated" else int(text)
+        if event["unit"] == "subject":
+            least = -(-least // max(event["rows_per_unit"], 1))
+        require(deleted >= least, f"`deleted` is {deleted}, the request deleted {least} or more")
+
+
 def check_sizes(event: Fields) -> None:
     """Under `mean` a phase's records, less those gone, plus those come, are the records now.
 
     A merged phase bounds several data sets, and need not add up.
     """
-    if event["setting"]["normalizer"]["kind"] != "mean" or not event.get("phases"):
+    if not event.get("phases") or event["setting"]["normalizer"]["kind"] != "mean":
         return
     *earlier, latest = event["phases"]
     for phase in earlier:
@@ -2098,6 +2548,8 @@ def check_scope(document: Fields) -> str:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
     if exact and core(event).get("preprocessing"):  # no sums are kept
         covers = tuple(text for text in covers if text not in COVERS[3:])
+    if core(event)["kind"] == "dp-sgd":
+        limits = (*limits, *NETWORK_LIMITS)
     if why := UNSOUND.get(core(event)["kind"]):
         covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:

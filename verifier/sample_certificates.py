@@ -181,13 +181,15 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     form = {"requests": "any", "order": None, "delta": None, "adjacency": None, **question}
     form.setdefault("accountant", "gdp")
     asked = {name: form[name] for name in ("notion", "requests", "adjacency", "accountant")}
+    asked["epsilon"] = verify.INFINITY
     for name in ("order", "delta"):
         asked[name] = None if form[name] is None else verify.number(form[name])
     found = verify.supported(verify.fit(event, "event", "event"), asked)
     claim = {**form, **found}
     asked["requests"] = found["requests"]
     for name in ("mu", "epsilon", "advantage"):
-        claim[name] = verify.spelled(float(found[name] * (1 + Decimal("2e-9"))))
+        if found[name] is not None:
+            claim[name] = verify.spelled(float(found[name] * (1 + Decimal("2e-9"))))
     parsed = {**claim, **asked, **{n: verify.number(claim[n]) for n in ("epsilon", "advantage")}}
     text, _ = verify.sentence(parsed)
     chance = Decimal(100) * (50 + 50 * parsed["advantage"])
@@ -325,6 +327,45 @@ def judge(document: dict[str, Any], key: bytes | None = KEY) -> dict[str, str]:
     """Outcome of each check."""
     verdict = verify.verify(json.dumps(document).encode(), key)
     return {name: outcome for outcome, name, _ in verdict}
+
+
+TRAINED: dict[str, Any] = {  # a network, and three of its subjects deleted since
+    "kind": "dp-sgd",
+    "parameters": 26010,
+    "unit": "subject",
+    "rows_per_unit": 20,
+    "clip": "0.1",
+    "noise": "26.74",
+    "grid": "9.5367431640625e-7",
+    "rate": "0.06826666666666667",
+    "group": 2,
+    "releases": 4,
+    "segments": [{"steps": 175, "deleted": 3}],
+    "earlier_steps": 0,
+}
+
+
+def network(adjacency: str = "replace") -> dict[str, Any]:
+    """A signed certificate of a network, with every claim there is."""
+    document = certificate(SOLVED, adjacency)
+    event = copy.deepcopy(TRAINED)
+    constants = {name: event[name] for name in ("parameters", "unit", "clip", "noise", "rate")}
+    constants |= {"rows-per-unit": 20, "max-group": 2, "steps": 175, "delta": DELTA}
+    constants["gradient-grid"] = event["grid"]
+    notions = [{"notion": verify.RETRAINING}, {"notion": verify.PRIVACY, "adjacency": adjacency}]
+    document["event"], document["noise"]["grid"] = event, event["grid"]
+    document["claims"] = [
+        claim_for(event, {"delta": DELTA, "accountant": "pld", **notion}) for notion in notions
+    ]
+    document["constants"] = [
+        {"name": name, "value": str(value), "origin": "user"} for name, value in constants.items()
+    ]
+    document["assumptions"] = [
+        {"name": name, "value": "b", "evidence": "enforced"}
+        for name in (*sorted(verify.NETWORK), "randomness", "row-count", "group")
+    ]
+    document["scope"]["does_not_cover"] += verify.NETWORK_LIMITS
+    return seal(document)
 
 
 @cache

@@ -56,10 +56,10 @@ impl Constant {
 
 /// The constants that one record could have moved. Where records have weights and the normalizer
 /// is `fixed`, N is the sum of the weights and no size; a network has none.
-pub fn read_off<'a>(
-    constants: &'a [Constant],
+pub fn read_off(
+    constants: &[Constant],
     normalizer: Option<Normalizer>,
-) -> impl Iterator<Item = &'a Constant> {
+) -> impl Iterator<Item = &Constant> {
     let weighted = constants.iter().any(|constant| constant.name == "max-weight");
     let summed = weighted && matches!(normalizer, Some(Normalizer::Fixed { .. }));
     let sum = move |c: &Constant| summed && c.name == "n" && c.origin == Origin::Data;

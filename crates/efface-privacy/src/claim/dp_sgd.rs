@@ -8,7 +8,7 @@ use crate::quantity::Delta;
 
 const RETRAINED: &str = "the same segments of steps from the same start, with the units deleted so \
     far in none of them and all others as they were";
-const NEIGHBOURS: &str = "the same releases from data without the protected units";
+const NEIGHBOURS: &str = "the same releases from data that differ in the protected units";
 const THEOREM: &str = "distributions of privacy losses of the Gaussian mechanism with Poisson \
     sampling, for groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022), \
     held against Rényi divergences of whole orders";
@@ -24,8 +24,8 @@ impl Account for DpSgd {
         }
         match *question {
             Question::Indistinguishable { delta } => self.retrained(Delta::new(delta)?),
-            Question::Differential { delta, adjacency: Adjacency::Remove } => {
-                self.private(Delta::new(delta)?)
+            Question::Differential { delta, adjacency } => {
+                self.private(Delta::new(delta)?, adjacency)
             }
             _ => Err(ClaimError::Unavailable {
                 notion: Notion::of(question).name(),
@@ -56,7 +56,7 @@ impl DpSgd {
         Ok(Bound {
             epsilon,
             mu: None,
-            advantage: pld::event::advantage(&segments, epsilon, delta),
+            advantage: pld::event::advantage(&segments, 1.0, epsilon, delta),
             requests: Requests::NonAdaptive,
             releases: 1,
             group: self.units(self.deleted()),
@@ -65,14 +65,18 @@ impl DpSgd {
         })
     }
 
-    /// A group that is there throughout, in every training.
-    fn private(&self, delta: Delta) -> Result<Bound, ClaimError> {
+    /// A group that is there throughout, in every training; others in its place are as far again
+    /// from the data without it.
+    fn private(&self, delta: Delta, adjacency: Adjacency) -> Result<Bound, ClaimError> {
         let segments = pld::event::with_group(self)?;
-        let epsilon = pld::event::agreed_epsilon(&segments, delta)?;
+        let (epsilon, hops) = match adjacency {
+            Adjacency::Remove => (pld::event::agreed_epsilon(&segments, delta)?, 1.0),
+            Adjacency::Replace => (pld::event::replaced_epsilon(&segments, delta)?, 2.0),
+        };
         Ok(Bound {
             epsilon,
             mu: None,
-            advantage: pld::event::advantage(&segments, epsilon, delta),
+            advantage: pld::event::advantage(&segments, hops, epsilon, delta),
             requests: Requests::Any,
             releases: self.releases,
             group: self.units(self.group),
@@ -101,13 +105,7 @@ fn refusal(question: &Question) -> &'static str {
             "divergences of groups are known in one direction only, with the group against without: \
              see `indistinguishable-from-retraining`"
         }
-        Question::Differential { .. } => {
-            "units are absent or present in the two worlds (`remove`); of replaced units no bound is \
-             known here"
-        }
-        Question::Exact | Question::Indistinguishable { .. } => {
-            "a network keeps what it learnt from deleted units, hidden by noise"
-        }
+        _ => "a network keeps what it learnt from deleted units, hidden by noise",
     }
 }
 
@@ -211,6 +209,21 @@ mod tests {
         assert_eq!(private(subjects(1)).group, "1 subject");
         assert!(private(subjects(2)).words.contains("for all rows of 2 removed subjects: "));
         assert!(private(subjects(1)).words.contains("for all rows of one removed subject: "));
+    }
+
+    /// Two steps, by way of the data without the units: never less than twice one at a smaller delta.
+    #[test]
+    fn replaced_units_are_two_steps_apart() {
+        let event = DpSgd { group: 2, ..event(&[(175, 0)]) };
+        let of = |delta, adjacency| {
+            ask(event.clone(), Question::Differential { delta, adjacency }).unwrap()
+        };
+        let claim = of(N, Adjacency::Replace);
+        let one = claim.epsilon.0 / 2.0;
+        let near = of(N / (1.0 + one.exp()), Adjacency::Remove);
+        assert!((near.epsilon.0..near.epsilon.0 * 1.001).contains(&one), "{one} {}", near.epsilon);
+        assert!((claim.advantage.0 / near.advantage.0 / 2.0 - 1.0).abs() < 1e-6);
+        assert!(claim.words.contains("for 2 replaced records: "));
     }
 
     /// The advantage is the total variation, which is far below what epsilon alone would allow.

@@ -33,7 +33,7 @@ pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<()
         Unit::Record => records,
         Unit::Subject => records.div_ceil(now.rows_per_unit.max(1)),
     };
-    let added = pairs().last().map_or(0, |(now, then)| now.deleted - then.deleted);
+    let added = pairs().next_back().map_or(0, |(now, then)| now.deleted - then.deleted);
     if added < least {
         return Err(format!("it deleted at least {least} units, but counts {added} more"));
     }

@@ -6,6 +6,7 @@ mod breaks;
 mod draw;
 mod features;
 mod forms;
+mod networks;
 mod read_off;
 mod refitted;
 mod targets;
@@ -80,9 +81,20 @@ struct Files {
 }
 
 impl Files {
+    /// None yet.
+    fn new() -> Self {
+        let (folder, key) = (tempfile::tempdir().unwrap(), SigningKey::from_bytes(&[7; 32]));
+        Self { folder, key, names: Vec::new(), ours: BTreeMap::new() }
+    }
+
+    /// The key that signs them.
+    fn public(&self) -> [u8; 32] {
+        self.key.verifying_key().to_bytes()
+    }
+
     /// Seals, writes and verifies a certificate.
     fn add(&mut self, name: String, certificate: &Certificate) -> &Checks {
-        let public = self.key.verifying_key().to_bytes();
+        let public = self.public();
         let document = serde_json::to_value(certificate).unwrap();
         let sign = |bytes: &[u8]| self.key.sign(bytes).to_bytes();
         let (mut text, hash) = seal(document, &public, sign).unwrap();
@@ -107,10 +119,8 @@ fn failing(checks: &Checks) -> Vec<&str> {
 
 #[test]
 fn both_verifiers_agree_on_random_certificates() {
-    let key = SigningKey::from_bytes(&[7; 32]);
-    let public = key.verifying_key().to_bytes();
-    let folder = tempfile::tempdir().unwrap();
-    let mut files = Files { folder, key, names: Vec::new(), ours: BTreeMap::new() };
+    let mut files = Files::new();
+    let public = files.public();
     let mut draw = Draw(ChaCha20Rng::from_seed([3; 32]));
 
     let honest: Vec<Certificate> = (0..CERTIFICATES).map(|index| draw.honest(index)).collect();

@@ -20,6 +20,10 @@ const MOST_NUMBERS: usize = 64;
 const ORDERS: u64 = 64;
 /// Orders times units, at most.
 const TERMS: u64 = 4096;
+/// Steps of the search for the two parts of a replacement.
+const ROUNDS: u32 = 40;
+/// The largest epsilon of a part: e to this is a number.
+const FARTHEST: f64 = 400.0;
 /// What the grid of losses may add to epsilon, relatively.
 const GRID: f64 = 1e-2;
 
@@ -116,16 +120,49 @@ pub fn agreed_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, Pld
     Err(PldError::Contradiction { losses: losses.get(), divergences: divergences.get() })
 }
 
-/// The largest advantage of any attacker who must tell the two runs apart: the total variation, or
-/// what `epsilon` at `delta` gives where that is less or the former is not computed; rounded up.
+/// The least epsilon found at `delta` between two runs that each differ from a third by the
+/// segments' groups: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up by 2e-4;
+/// infinite where e would be beyond 400.
+///
+/// # Errors
+/// As [`agreed_epsilon`].
+pub fn replaced_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, PldError> {
+    let nothing = crate::outward::epsilon(f64::INFINITY);
+    let share = |one: f64| delta.get() / (1.0 + libm::exp(one)) * (1.0 - 1e-12);
+    let mut one = 0.0;
+    for round in 0..ROUNDS {
+        // From below, as delta falls with epsilon; a little more is enough in the end.
+        let Ok(part) = Delta::new(share(one)) else { return Ok(nothing) };
+        let next = agreed_epsilon(segments, part)?.get();
+        if round == 0 && next == 0.0 {
+            return Ok(crate::outward::epsilon(0.0));
+        }
+        let enough = next * (1.0 + 2e-4);
+        if enough > FARTHEST {
+            return Ok(nothing);
+        }
+        let near = next <= one * (1.0 + 1e-4);
+        if near
+            && super::delta(segments, no_head(), crate::outward::epsilon(enough))? <= share(enough)
+        {
+            return Ok(crate::outward::epsilon(crate::outward::up(2.0 * enough)));
+        }
+        one = next.max(one);
+    }
+    Ok(nothing)
+}
+
+/// The largest advantage of any attacker who must tell apart two runs that are so many hops of the
+/// segments' groups from each other: the total variation, or what `epsilon` at `delta` gives where
+/// that is less or the former is not computed; rounded up.
 #[must_use]
-pub fn advantage(segments: &[Segment], epsilon: Epsilon, delta: Delta) -> f64 {
+pub fn advantage(segments: &[Segment], hops: f64, epsilon: Epsilon, delta: Delta) -> f64 {
     if segments.is_empty() {
         return 0.0;
     }
     let apart = crate::advantage::from_epsilon_delta(epsilon, delta.get());
     let whole = super::delta(segments, no_head(), crate::outward::epsilon(0.0));
-    whole.map_or(apart, |whole| apart.min(crate::outward::up(whole)).min(1.0))
+    whole.map_or(apart, |whole| apart.min(crate::outward::up(hops * whole)).min(1.0))
 }
 
 fn no_head() -> Mu {

@@ -1,0 +1,195 @@
+"""Tests of DP-SGD: vectors, closed forms, rules of its certificates."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import unittest
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import efface_verify as verify
+from sample_certificates import DELTA, TRAINED, CertificateCase, judge, network, put, seal
+
+VECTORS = Path(__file__).parent.parent / "vectors"
+
+
+class Losses(unittest.TestCase):
+    def cases(self, file: str, kind: str) -> list[tuple[dict[str, Any], float, float]]:
+        found = json.loads((VECTORS / file).read_text(encoding="utf-8"))["cases"]
+        cases = [
+            (c["inputs"], float(c["expect"]["epsilon"]), c["tolerance"])
+            for c in found
+            if c["kind"] == kind
+        ]
+        self.assertTrue(cases, f"no vectors of kind {kind}")
+        return cases
+
+    def epsilon(self, inputs: dict[str, Any], near: float) -> float:
+        kinds = [(int(inputs["steps"]), int(inputs["group"]))]
+        noise, rate, delta = (float(inputs[name]) for name in ("noise", "rate", "delta"))
+        return verify.of_losses(kinds, noise, rate, delta, near)[0]
+
+    def test_vectors_without_a_grid_of_losses(self) -> None:
+        for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd"):
+            found = self.epsilon(inputs, want * 1.0001)
+            self.assertLess(abs(found / want - 1), 2e-8, inputs)
+
+    def test_vectors_of_another_library(self) -> None:
+        for inputs, want, tolerance in self.cases("networks.json", "dp-sgd"):
+            found = self.epsilon(inputs, want)
+            self.assertLess(abs(found / want - 1), tolerance, inputs)
+
+    def test_vectors_of_several_segments(self) -> None:
+        for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd-schedule"):
+            one = len(set(zip(inputs["noise"], inputs["rate"], strict=True))) == 1
+            if float(inputs["mu"]) > 0 or not one:
+                continue
+            kinds = list(zip(inputs["steps"], inputs["group"], strict=True))
+            numbers = (float(inputs["noise"][0]), float(inputs["rate"][0]), float(inputs["delta"]))
+            found = verify.of_losses(kinds, *numbers, want)[0]
+            self.assertLess(abs(found / want - 1), 1e-8, inputs)
+
+    def test_where_it_looks_first_does_not_matter(self) -> None:
+        inputs = {"noise": 1.0, "rate": 0.01, "steps": 1000, "group": 1, "delta": 1e-5}
+        found = [self.epsilon(inputs, near) for near in (0.0, 0.3, 1.83, 5.0, 1e6)]
+        for other in found:
+            self.assertLess(abs(other / 1.82823666652 - 1), 1e-7)
+
+    def test_nearly_every_unit_in_every_step_is_gaussian(self) -> None:
+        kinds, delta = [(20, 3), (5, 1)], 1e-6
+        found = verify.of_losses(kinds, 40.0, 1 - 1e-9, delta, 1.0)
+        mu = Decimal(20 * 9 + 5).sqrt() / 40
+        for number, want in zip(
+            found, (verify.gdp_epsilon(mu, Decimal(delta)), verify.pair_advantage(mu)), strict=True
+        ):
+            self.assertLess(abs(number / float(want) - 1), 1e-6)
+
+    def test_segments_add_up_as_steps_of_one(self) -> None:
+        whole = verify.of_losses([(1000, 2)], 1.0, 0.01, 1e-6, 5.0)
+        split = verify.of_losses([(400, 2), (600, 2)], 1.0, 0.01, 1e-6, 5.0)
+        for one, other in zip(whole, split, strict=True):
+            self.assertLess(abs(one / other - 1), 1e-9)
+
+    def test_a_group_is_not_a_multiple_of_one(self) -> None:
+        delta = 1 / 60000
+        one = verify.of_losses([(878, 1)], 2.0, 1024 / 60000, delta, 1.0)[0]
+        five = verify.of_losses([(878, 5)], 2.0, 1024 / 60000, delta, 6.0)[0]
+        low, high = Decimal(0), Decimal(10)  # the mu that gives epsilon for one unit
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = verify.gdp_epsilon(middle, Decimal(delta)) > Decimal(one)
+            low, high = (low, middle) if above else (middle, high)
+        self.assertGreater(five, float(verify.gdp_epsilon(5 * high, Decimal(delta))) * 1.001)
+
+    def test_the_larger_direction_counts(self) -> None:
+        both = [
+            verify.Losses([(1000, 1)], 1.0, 0.01, added).epsilon(1e-5, 1.5, 1)
+            for added in (True, False)
+        ]
+        self.assertLess(abs(both[0] / 1.8282367 - 1), 1e-6)
+        self.assertLess(abs(both[1] / 1.4177 - 1), 1e-3)
+
+    def test_replacing_is_two_hops(self) -> None:
+        one = verify.of_losses([(175, 2)], 26.74, 0.068, 1e-5, 0.3, 2)[0]
+        share = 1e-5 / (1 + math.exp(one))
+        self.assertLess(
+            abs(verify.of_losses([(175, 2)], 26.74, 0.068, share, 0.3)[0] / one - 1), 1e-8
+        )
+
+    def test_what_takes_too_long_is_left_open(self) -> None:
+        with self.assertRaises(verify.Undecided):
+            verify.of_losses([(10, 1024)], 0.1, 0.001, 1e-12, 1.0)
+
+
+class Networks(CertificateCase):
+    def test_honest_certificates_hold(self) -> None:
+        for adjacency in ("replace", "remove"):
+            self.assertEqual(set(judge(network(adjacency)).values()), {"holds"}, adjacency)
+
+    def test_deleted_units_are_one_group_of_their_segments(self) -> None:
+        claim = network()["claims"][0]
+        self.assertEqual(claim["group"], "3 subjects")
+        want = verify.of_losses([(175, 3)], 26.74, 0.06826666666666667, float(DELTA), 0.4)
+        self.assertLess(abs(float(claim["epsilon"]) / want[0] - 1), 2e-6)
+        self.assertLess(abs(float(claim["advantage"]) / want[1] - 1), 2e-6)
+
+    def test_what_one_rule_forbids_fails_by_it(self) -> None:
+        notions = {verify.RETRAINING, verify.PRIVACY}
+        more = [{"steps": 175, "deleted": 3}, {"steps": 40, "deleted": 4}]
+        base = network()
+        segments = ("event", "segments")
+        for checks, change in (
+            ({verify.RETRAINING}, put({"deleted": 4}, *segments, 0)),
+            ({verify.PRIVACY}, put({"earlier_steps": 5}, "event")),
+            (notions, put({"segments": more}, "event")),
+            (notions, put({"earlier_steps": 10**9}, "event")),
+            (notions, put({"rows_per_unit": 0}, "event")),
+            ({"consistency"}, put({"deleted": 0}, *segments, 0)),
+            ({"consistency"}, put({"kind": "refresh", "records": "0"}, "request")),
+            ({"scope"}, lambda d: d["scope"]["does_not_cover"].pop()),
+            ({"assumptions"}, lambda d: d["assumptions"].pop(0)),
+            ({"constants"}, put({"value": "0.2"}, "constants", 2)),
+            ({"objective"}, lambda d: d["constants"].append(
+                {"name": "smoothness", "value": "1", "origin": "user"}
+            )),
+        ):  # fmt: skip
+            self.has(base, checks, change)
+
+    def has(
+        self, base: dict[str, Any], checks: set[str], change: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        """Those checks are among the ones that fail."""
+        document = copy.deepcopy(base)
+        change(document)
+        failing = {
+            name.rpartition(": ")[2]
+            for name, outcome in judge(seal(document)).items()
+            if outcome != "holds"
+        }
+        self.assertLessEqual(checks, failing, failing)
+
+    def test_a_little_too_good_fails(self) -> None:
+        base = network()
+        for number in (0, 1):
+            for name in ("epsilon", "advantage"):
+                stated = float(base["claims"][number][name])
+                change = put({name: verify.spelled(stated * (1 - 1e-4))}, "claims", number)
+                self.has(base, {base["claims"][number]["notion"]}, change)
+
+    def test_unknown_fields_and_other_accountants_are_refused(self) -> None:
+        document = copy.deepcopy(network())
+        document["event"]["sampling"] = "shuffled"
+        self.assertEqual(set(judge(seal(document)).values()), {"undecided"})
+        other = copy.deepcopy(network())
+        other["claims"][0]["accountant"] = "gdp"
+        self.assertIn("fails", judge(seal(other)).values())
+
+    def test_records_that_were_counted_are_not_hidden(self) -> None:
+        document = copy.deepcopy(network("remove"))
+        document["event"] |= {"unit": "record", "rows_per_unit": 1}
+        verdict = judge(seal(document))
+        self.assertEqual(verdict["consistency"], "fails")
+
+    def test_every_unit_in_every_step_has_a_closed_form(self) -> None:
+        event = {**TRAINED, "rate": "1", "noise": "300"}
+        form: dict[str, Any] = {"notion": verify.PRIVACY, "requests": "any", "order": None}
+        form |= {"delta": Decimal(DELTA), "accountant": "pld", "epsilon": verify.INFINITY}
+        checked = verify.fit(event, "event", "event")
+        found = [
+            verify.supported(checked, {**form, "adjacency": adjacency})["epsilon"]
+            for adjacency in ("remove", "replace")
+        ]
+        mu = 2 * Decimal(175).sqrt() / 300
+        want = verify.gdp_epsilon(mu, Decimal(DELTA))
+        self.assertLess(abs(found[0] / want - 1), Decimal("2e-6"))
+        half = found[1] / 2
+        left = (1 + half.exp()) * verify.gdp_delta(mu, half) / Decimal(DELTA)
+        self.assertLess(abs(left - 1), Decimal("1e-3"))
+
+
+if __name__ == "__main__":
+    unittest.main()
