@@ -1519,7 +1519,7 @@ SIZES = (
     *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
     *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
-    *("min-frequency", "rate"),
+    *("min-frequency", "rate", "batch", "average", "gradient-grid"),
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -2506,11 +2506,13 @@ def check_request(document: Fields) -> None:
 def check_trained(event: Fields, kind: str, text: str) -> None:
     """A new training has nobody deleted; what a request deletes may have been in a segment."""
     deleted = max((s["deleted"] for s in event["segments"]), default=0)
+    anew = deleted == 0 and len(event["segments"]) <= 1
     if kind in ("train", "refresh"):
-        anew = deleted == 0 and len(event["segments"]) <= 1
         require(anew, "a new training has one segment and nobody deleted since")
         first = (kind == "train") == (event["earlier_steps"] == 0)
         require(first, "only the first training has no steps before it")
+    if kind == "update" and anew and event["segments"] and event["earlier_steps"] > 0:
+        return  # what was updated is learnt from in a training of its own
     if kind in ("delete", "update"):
         least = 1 if text == "not stated" else int(text)
         if event["unit"] == "subject":

@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{Assumption, Certificate, Constant, Erasure};
 
 use crate::model::{Item, Page, Section, Table, Tone};
-use crate::words::{evidence, origin, records, request, whole_claim};
+use crate::words::{evidence, origin, records, request, trained, whole_claim};
 
 /// What a page says of a model whose noise came from a seed.
 pub const SEEDED: (&str, &str) = (
@@ -36,6 +36,11 @@ pub fn page(c: &Certificate, invalid: Option<&str>) -> Page {
                     c.request.id, c.request.received_at
                 ))
                 .line(format!("Model version {}: {digest}", c.model.version)),
+        )
+        .with(
+            trained(&c.event, &c.constants)
+                .into_iter()
+                .fold(Section::new(""), |section, line| section.text(line)),
         )
         .with(Section::new("What is promised").list(c.claims.iter().map(whole_claim)))
         .with(Section::new("What is covered").folded().list(&c.scope.covers))

@@ -1,8 +1,9 @@
 //! What certificates say by a word, a number or a field, in words.
 
-use efface_privacy::certificate::{Evidence, Origin, RequestKind};
+use efface_privacy::certificate::{Constant, Evidence, Origin, RequestKind};
 use efface_privacy::claim::{Claim, Requests};
-use efface_privacy::event::{Adjacency, State};
+
+use efface_privacy::event::{Adjacency, DpSgd, Event, State, Unit};
 use efface_privacy::quantity::Decimal;
 
 use crate::model::Item;
@@ -91,6 +92,47 @@ pub fn origin(origin: Origin) -> &'static str {
     }
 }
 
+/// How a network was trained, and how many of whom it may have learnt from are deleted; nothing for
+/// other models. `constants` are the certificate's, whose `deletions` is the capacity.
+#[must_use]
+pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
+    let Event::DpSgd(event) = event else { return Vec::new() };
+    let unit = match event.unit {
+        Unit::Record => "each record by itself".to_owned(),
+        Unit::Subject => format!(
+            "all records of a subject together, at most {}",
+            counted(event.rows_per_unit, "record")
+        ),
+    };
+    let earlier = match event.earlier_steps {
+        0 => String::new(),
+        steps => format!(", after {} of earlier trainings", counted(steps, "step")),
+    };
+    let capacity = constants.iter().find(|constant| constant.name == "deletions");
+    let capacity = capacity.map_or_else(String::new, |most| format!(" of at most {}", most.value));
+    vec![
+        format!(
+            "Network of {}, {} of DP-SGD{earlier}; gradients clipped to {} ({unit}), sampling rate \
+             {}, noise {} times the clip",
+            counted(event.parameters, "weight"),
+            counted(event.steps(), "step"),
+            event.clip,
+            event.rate,
+            event.noise
+        ),
+        format!("Deleted since from what it learnt from: {}{capacity}", units(event)),
+    ]
+}
+
+/// The deleted units of the segment that had the most of them.
+fn units(event: &DpSgd) -> String {
+    let unit = match event.unit {
+        Unit::Record => "record",
+        Unit::Subject => "subject",
+    };
+    counted(event.deleted(), unit)
+}
+
 /// A number of records; certificates do not state it where it is private.
 #[must_use]
 pub fn records(count: Option<u64>) -> String {
@@ -107,5 +149,47 @@ pub fn request(kind: RequestKind, count: Option<u64>) -> String {
         RequestKind::Add => format!("addition of {records}"),
         RequestKind::Update => format!("update of {records}"),
         RequestKind::Refresh => "a fresh release without kept state".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use efface_privacy::event::Segment;
+
+    #[test]
+    fn a_network_says_who_was_deleted_and_of_how_many() {
+        let segment = |steps, deleted| Segment { steps, deleted };
+        let event = DpSgd {
+            parameters: 26_010,
+            unit: Unit::Subject,
+            rows_per_unit: 20,
+            clip: Decimal(0.1),
+            noise: Decimal(26.74),
+            grid: Decimal(1e-9),
+            rate: Decimal(0.07),
+            group: 1,
+            releases: 4,
+            segments: vec![segment(175, 3), segment(1, 2)],
+            earlier_steps: 40,
+        };
+        let constant = |name: &str| Constant {
+            name: name.to_owned(),
+            value: "8".to_owned(),
+            origin: Origin::User,
+        };
+        let lines = trained(&Event::DpSgd(event.clone()), &[constant("deletions")]);
+        let [training, deleted] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!(
+            training,
+            "Network of 26010 weights, 176 steps of DP-SGD, after 40 steps of earlier trainings; \
+             gradients clipped to 0.1 (all records of a subject together, at most 20 records), \
+             sampling rate 0.07, noise 26.74 times the clip"
+        );
+        assert_eq!(deleted, "Deleted since from what it learnt from: 3 subjects of at most 8");
+        let records = DpSgd { unit: Unit::Record, earlier_steps: 0, ..event };
+        let lines = trained(&Event::DpSgd(records), &[constant("n")]);
+        assert!(lines[0].contains("DP-SGD; gradients clipped to 0.1 (each record by itself)"));
+        assert_eq!(lines[1], "Deleted since from what it learnt from: 3 records");
     }
 }

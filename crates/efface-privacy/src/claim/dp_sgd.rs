@@ -170,6 +170,9 @@ mod tests {
         let mu = crate::gaussian::mu(crate::outward::epsilon(one), delta).unwrap().get();
         let scaled = crate::gaussian::unrounded::epsilon(8.0 * mu, N);
         assert!(claim.epsilon.0 > scaled * 1.0005, "{} against {scaled}", claim.epsilon);
+        let little =
+            DpSgd { noise: Decimal(2.0), rate: Decimal(1024.0 / 60_000.0), ..event(&[(878, 5)]) };
+        near(&ask(little, Question::Indistinguishable { delta: N }).unwrap(), 6.287_808_835_58);
     }
 
     #[test]

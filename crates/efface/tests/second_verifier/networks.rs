@@ -153,7 +153,8 @@ const NETWORK_BREAKS: &[(&str, Break)] = &[
     }),
     // Requests that the event does not show.
     ("consistency", |c| {
-        change(c, |e| e.segments.iter_mut().for_each(|s| s.deleted = 0)) && of_kind(c, &REMOVES)
+        change(c, |e| e.segments.iter_mut().for_each(|s| s.deleted = 0))
+            && of_kind(c, &[RequestKind::Delete])
     }),
     ("consistency", |c| {
         let all = event(c).map_or(0, |e| e.deleted() * e.rows_per_unit);
