@@ -86,6 +86,16 @@ impl Rows {
         Ok(data)
     }
 
+    /// The numbers of all rows, one after another, and the class of each row.
+    ///
+    /// # Errors
+    /// Sparse rows.
+    pub fn flat(&self) -> Result<(Vec<f32>, Vec<u32>), Failure> {
+        let Some(Matrix::Dense(x)) = &self.x else { return Err("rows must be dense".into()) };
+        let rows = (0..x.rows()).flat_map(|row| x.row(row).iter().copied()).collect();
+        Ok((rows, self.y.iter().map(|&class| class as u32).collect()))
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -99,6 +99,16 @@ fn integers_above_the_limit_are_scaled_down_exactly() {
     assert_eq!(one, [1 << 19, 0]);
 }
 
+/// Floats that take a vector just beyond the bound for one that is on it.
+#[test]
+fn norms_are_compared_in_whole_numbers() {
+    let limit = MOST_LIMIT as f32;
+    for per_unit in [1.0, 2.0] {
+        let integers = clipped(&[limit, 1.0], per_unit, MOST_LIMIT);
+        assert!(square(&integers) <= u128::from(MOST_LIMIT) * u128::from(MOST_LIMIT));
+    }
+}
+
 #[test]
 fn sums_are_exact() {
     let mut sums = vec![1_i64 << 61, -7, 0];

@@ -12,7 +12,7 @@ use layer::Builder;
 use text::Item;
 
 /// Most parameters of a network, and most numbers that one row passes through.
-pub const MOST_NUMBERS: usize = 1 << 26;
+pub const MOST_NUMBERS: usize = 1 << 24;
 
 /// The shape of one row: `channels` x `height` x `width` numbers, channel after channel and each line
 /// by line. A flat row of d features is `{d, 1, 1}`.

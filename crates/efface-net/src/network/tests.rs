@@ -109,7 +109,7 @@ fn sizes_are_limited_before_anything_is_allocated() {
     assert_eq!(Network::parse("linear", most, 2), Err(NetworkError::Ends));
     let none = Shape { channels: 3, height: 0, width: 2 };
     assert_eq!(Network::parse("linear", none, 2), Err(NetworkError::Ends));
-    let wide = Shape { channels: 1 << 26, height: 1, width: 1 };
+    let wide = Shape { channels: 1 << 24, height: 1, width: 1 };
     assert_eq!(Network::parse("linear", wide, 2), Err(NetworkError::Large("weights")));
     for outputs in [0, 1, 65_537] {
         assert_eq!(Network::parse("linear", IMAGE, outputs), Err(NetworkError::Ends));

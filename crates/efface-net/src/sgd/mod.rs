@@ -23,8 +23,9 @@ use order::Order;
 /// Rows whose gradients are summed one after another; counted from a batch's first.
 const PART: usize = 8;
 
-/// Parts that are summed side by side.
+/// Most parts that are computed side by side, and most numbers of theirs.
 const SIDE_BY_SIDE: usize = 32;
+const MOST_NUMBERS: usize = 1 << 26;
 
 /// Trains by mini-batches without noise, to the same bits on every machine and for any number of
 /// threads: a function of the architecture, the plan, the start, and the set of rows with their keys.
@@ -81,7 +82,8 @@ struct Parts {
 
 impl Parts {
     fn new(network: &Network, batch: usize) -> Self {
-        let count = batch.div_ceil(PART).min(SIDE_BY_SIDE);
+        let room = (MOST_NUMBERS / network.parameters()).clamp(1, SIDE_BY_SIDE);
+        let count = batch.div_ceil(PART).min(room);
         let gradient = vec![0.0; network.parameters()];
         Self { parts: vec![gradient.clone(); count], sum: gradient }
     }
@@ -95,7 +97,7 @@ impl Parts {
         rows: &[u32],
     ) -> &[f32] {
         self.sum.fill(0.0);
-        for rows in rows.chunks(PART * SIDE_BY_SIDE) {
+        for rows in rows.chunks(PART * self.parts.len()) {
             let parts = self.parts.par_iter_mut().zip(rows.par_chunks(PART));
             parts.for_each_init(
                 || Pass::new(network),
