@@ -2504,7 +2504,7 @@ def check_request(document: Fields) -> None:
 
 
 def check_trained(event: Fields, kind: str, text: str) -> None:
-    """A new training has nobody deleted; what a request deletes may have been in a segment."""
+    """A new training has nobody deleted; what a request deletes else may have been in a segment."""
     deleted = max((s["deleted"] for s in event["segments"]), default=0)
     anew = deleted == 0 and len(event["segments"]) <= 1
     if kind in ("train", "refresh"):

@@ -60,7 +60,8 @@ impl Bar {
         match *progress {
             // Nothing to wait for.
             Progress::Learning { total: Some(0), .. } => return,
-            Progress::Learning { passes, total: Some(total), .. } => {
+            Progress::Learning { passes, total: Some(total), .. }
+            | Progress::Training { step: passes, total } => {
                 self.enter(Some(total), COUNTED);
                 self.bar.set_length(total);
                 self.bar.set_position(passes);
@@ -110,6 +111,7 @@ fn in_words(progress: &Progress) -> String {
             let goal = goal.map_or_else(String::new, |goal| format!(" of {}", near(goal, 2)));
             format!("learning: pass {passes}{of}, gradient {}{goal}", near(gradient_norm, 2))
         }
+        Progress::Training { step, total } => format!("training: step {step} of {total}"),
         Progress::Waiting => "waiting for the vault, which another program is using".to_owned(),
         Progress::Changing { records } => format!("deleting: {records} records"),
         Progress::Copying => "copying".to_owned(),

@@ -89,5 +89,5 @@ mod twice;
 pub use constants::{Constants, ConstantsError, Declared, Summation, effective_row_bound};
 pub use dataset::{Dataset, DatasetError};
 pub use loss::{Loss, LossError, Task};
-pub use model::{Model, ModelError, Scores};
+pub use model::{Decisions, Model, ModelError, Scores};
 pub use objective::{Objective, ObjectiveError, Parts, SumError, check_records, lower_triangle};

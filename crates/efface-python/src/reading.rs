@@ -28,7 +28,10 @@ type WeightArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, 
 pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'_>> {
     let weights = py.detach(|| efface::weights(&vault)).map_err(|error| raised(&error))?;
     let rest = json(&weights)?;
-    let shape = [weights.outputs as usize, weights.features as usize];
+    let shape = match weights.network {
+        Some(_) => [1, weights.coef.len()],
+        None => [weights.outputs as usize, weights.features as usize],
+    };
     let coef = PyArray1::from_vec(py, weights.coef).reshape(shape)?;
     Ok((coef, PyArray1::from_vec(py, weights.intercept), rest))
 }
@@ -38,7 +41,7 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
 /// the row, plus `intercept`; and what to know of the rows, a JSON list of notices.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
-#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, feature_map=None, progress=None))]
+#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, feature_map=None, network=None, progress=None))]
 pub(crate) fn margins<'py>(
     py: Python<'py>,
     table: &Table,
@@ -48,10 +51,11 @@ pub(crate) fn margins<'py>(
     row_norm: f64,
     preprocessing: Option<&str>,
     feature_map: Option<&str>,
+    network: Option<&str>,
     progress: Callback,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
     let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
-    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing, feature_map };
+    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing, feature_map, network };
     let (all, notices) = table.lend(py, |source| {
         watched(py, &progress, |watch| efface::margins(source, &linear, watch))
     })?;

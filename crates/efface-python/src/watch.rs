@@ -135,6 +135,7 @@ fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResu
         Progress::Learning { passes, total, gradient_norm, goal } => {
             ("learning", passes, total, Some(gradient_norm), goal)
         }
+        Progress::Training { step, total } => ("training", step, Some(total), None, None),
         Progress::Waiting => ("waiting", 0, None, None, None),
         Progress::Changing { records } => ("changing", records, None, None, None),
         Progress::Copying => ("copying", 0, None, None, None),

@@ -46,6 +46,13 @@ pub enum Progress {
         /// Norm at which the work ends, where it ends so.
         goal: Option<f64>,
     },
+    /// Steps of a network's training so far.
+    Training {
+        /// Steps done.
+        step: u64,
+        /// Steps in all.
+        total: u64,
+    },
     /// Another program has the vault.
     Waiting,
     /// Records named by a request found, taken out or marked so far.

@@ -50,7 +50,7 @@ impl ExportFormat {
 }
 
 /// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x
-/// features), `intercept` (outputs), the classes or the range of y, the names of the features, the
+/// features; of a network all of its weights, whose layers `network` says), `intercept` (outputs), the classes or the range of y, the names of the features, the
 /// row map and its norm, the schema that turns a row into features, the map from
 /// there to random features where there is one, and the loss. The ledger notes the export first: whatever leaves is
 /// not covered by later deletions.
@@ -95,7 +95,7 @@ fn rendered(model: &Weights, format: ExportFormat) -> Result<Vec<u8>> {
     let failed = |error: &dyn std::fmt::Display| Error::storage(Code::Export, error.to_string());
     match format {
         ExportFormat::Json => {
-            let width = model.coef.len() / (model.outputs.max(1) as usize);
+            let width = model.shape().last().map_or(1, |width| *width as usize);
             let document = Document {
                 format: "efface.model/1",
                 model,
@@ -118,6 +118,7 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
         ("vault", vec![model.vault.clone()]),
         ("preprocessing", vec![model.preprocessing.clone().unwrap_or_default()]),
         ("feature_map", vec![model.feature_map.clone().unwrap_or_default()]),
+        ("network", vec![model.network.clone().unwrap_or_default()]),
         ("digest", vec![model.digest.clone()]),
         ("salt", vec![model.salt.clone()]),
     ];
@@ -159,7 +160,7 @@ fn npz(model: &Weights) -> io::Result<Vec<u8>> {
         array.extend(values.iter().copied())?;
         array.finish()
     };
-    put("coef", &[model.outputs, model.features], &model.coef)?;
+    put("coef", &model.shape(), &model.coef)?;
     put("intercept", &[model.outputs], &model.intercept)?;
     for (name, values) in numbers(model) {
         let shape = match name {
@@ -223,7 +224,7 @@ fn safetensors(model: &Weights) -> Result<Vec<u8>> {
         "__metadata__": metadata,
         "coef": {
             "dtype": "F64",
-            "shape": [model.outputs, model.features],
+            "shape": model.shape(),
             "data_offsets": [0, first],
         },
         "intercept": { "dtype": "F64", "shape": [model.outputs], "data_offsets": [first, end] },

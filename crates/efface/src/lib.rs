@@ -40,6 +40,7 @@ mod partitioned;
 mod plan;
 pub mod planner;
 mod predict;
+mod predictor;
 mod random;
 mod raw;
 mod refresh;
@@ -89,7 +90,7 @@ pub use outcome::{
 };
 pub use plan::{
     ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
-    Schedule, Target, TargetRange, Task,
+    SampledPlan, Schedule, Target, TargetRange, Task,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

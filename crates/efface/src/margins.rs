@@ -13,12 +13,14 @@ use rayon::prelude::*;
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
+use crate::predictor::{Layers, append};
 use crate::source::{Source, row_map, unreadable};
 
-/// A linear map of mapped rows, such as [`weights`](crate::weights()) gives.
+/// What turns mapped rows into outputs, such as [`weights`](crate::weights()) gives: a linear map, or a
+/// network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Linear<'a> {
-    /// outputs x features, row by row.
+    /// outputs x features, row by row; of a network all of its weights.
     pub coef: &'a [f64],
     /// What is added to each output.
     pub intercept: &'a [f64],
@@ -31,6 +33,8 @@ pub struct Linear<'a> {
     pub preprocessing: Option<&'a str>,
     /// The map of encoded rows to random features, as text; none where `coef` is of the rows themselves.
     pub feature_map: Option<&'a str>,
+    /// The layers of a network and the shape of its rows, as text.
+    pub network: Option<&'a str>,
 }
 
 /// The outputs of every row of a table, row by row: `coef` times the row as a vault would store
@@ -50,8 +54,13 @@ pub fn margins(
     watch: &mut Watch<'_>,
 ) -> Result<(Vec<f64>, Vec<Notice>)> {
     let outputs = linear.intercept.len();
-    let width = linear.coef.len().checked_div(outputs).unwrap_or(0);
-    if width == 0 || width * outputs != linear.coef.len() {
+    let layers = linear.network.map(|text| Layers::described(text, outputs, linear.coef));
+    let layers = layers.transpose()?;
+    let width = match &layers {
+        Some(layers) => layers.input_size(),
+        None => linear.coef.len().checked_div(outputs).unwrap_or(0),
+    };
+    if layers.is_none() && (width == 0 || width * outputs != linear.coef.len()) {
         let message = format!(
             "`coef` must have a row of at least one number for each of the {outputs} numbers of `intercept`, got {} numbers",
             linear.coef.len()
@@ -75,7 +84,7 @@ pub fn margins(
     let in_parts = source.memory.as_ref().filter(|_| feature_map.is_none());
     let options =
         ReadOptions { label_required: false, row_map, feature_map, frame, ..source.options()? };
-    let map = Map { linear, row_map, fitted: fitted.as_ref(), width };
+    let map = Map { linear, row_map, fitted: fitted.as_ref(), width, layers: layers.as_ref() };
     let found = match in_parts.and_then(|table| Some((table, table.rows()?))) {
         Some((table, rows)) => {
             source.is_memory_alone()?;
@@ -84,7 +93,7 @@ pub fn margins(
         None => {
             let mut sink = Margins::new(&map, Some(watch));
             source.read(&options, &mut sink)?;
-            sink.found
+            sink.finish()?
         }
     };
     let notices = fitted.as_ref().map(|fitted| strays_in_rows(fitted, &found.strays));
@@ -98,6 +107,8 @@ struct Map<'a> {
     row_map: RowMap,
     fitted: Option<&'a Fitted>,
     width: usize,
+    /// Of a network.
+    layers: Option<&'a Layers>,
 }
 
 /// Outputs of rows, row by row.
@@ -161,6 +172,7 @@ impl Map<'_> {
         let plain = self.fitted.is_none()
             && options.schema.is_none()
             && options.feature_map.is_none()
+            && self.layers.is_none()
             && table.names.is_none();
         if let MemoryRows::Dense { numbers, width } = table.rows
             && plain
@@ -174,7 +186,7 @@ impl Map<'_> {
         }
         let mut sink = Margins::new(self, None);
         read_memory_part(table, options, rows, &mut sink).map_err(unreadable)?;
-        Ok(sink.found)
+        sink.finish()
     }
 }
 
@@ -186,14 +198,34 @@ struct Margins<'a> {
     /// For rows of fitted preprocessing.
     buffer: Option<Row>,
     rows: u64,
+    /// Rows that wait for a network, one behind another.
+    waiting: Vec<f32>,
     found: Found,
     watch: Option<&'a mut Watch<'a>>,
 }
 
+/// Rows that a network takes at a time.
+const TOGETHER: usize = 1024;
+
 impl<'a> Margins<'a> {
     fn new(map: &Map<'a>, watch: Option<&'a mut Watch<'a>>) -> Self {
         let buffer = map.fitted.map(Fitted::buffer);
-        Self { map: *map, buffer, rows: 0, found: Found::default(), watch }
+        let waiting = Vec::new();
+        Self { map: *map, buffer, rows: 0, waiting, found: Found::default(), watch }
+    }
+
+    /// What was found, of rows that still wait too.
+    fn finish(mut self) -> Result<Found> {
+        self.map_waiting()?;
+        Ok(self.found)
+    }
+
+    fn map_waiting(&mut self) -> Result<()> {
+        if let Some(layers) = self.map.layers {
+            self.found.outputs.extend(layers.margins(&self.waiting)?);
+            self.waiting.clear();
+        }
+        Ok(())
     }
 }
 
@@ -225,11 +257,25 @@ impl Sink for Margins<'_> {
             }
             _ => record.features,
         };
+        if map.layers.is_some() {
+            append(stored(features), map.width, &mut self.waiting);
+            if self.waiting.len() >= TOGETHER * map.width {
+                self.map_waiting().map_err(SinkError::new)?;
+            }
+            return Ok(());
+        }
         for (output, intercept) in map.linear.intercept.iter().enumerate() {
             let coef = &map.linear.coef[output * map.width..][..map.width];
             self.found.outputs.push(product(coef, features) + intercept);
         }
         Ok(())
+    }
+}
+
+fn stored(features: Features<'_>) -> efface_matrix::Row<'_> {
+    match features {
+        Features::Dense(values) => efface_matrix::Row::Dense(values),
+        Features::Sparse { indices, values } => efface_matrix::Row::Sparse { indices, values },
     }
 }
 

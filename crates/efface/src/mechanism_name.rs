@@ -37,6 +37,7 @@ mechanisms! {
     DescentToDelete = "descent-to-delete": "Take exact gradient steps and publish with noise (Neel, Roth, Sharifi-Malvajerdi 2020).",
     Ridge = "ridge": "Solve the squared loss, of numbers or of classes, from whole-number sums: exact, without noise.",
     DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
+    DpSgd = "dp-sgd": "Train a network by noisy sums of clipped gradients, so that deletions cost nothing until a capacity is spent.",
     ObjectivePerturbation = "objective-perturbation": "Perturb the objective and remove by Newton steps, as published: certificates never verify.",
 }
 

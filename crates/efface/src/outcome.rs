@@ -101,6 +101,7 @@ impl Work {
             Evidence::Parts { distance, passes, .. } => {
                 Self { passes, distance: Some(distance), ..rest }
             }
+            Evidence::Sampled { steps, passes } => Self { passes, steps, ..rest },
             Evidence::Steps { passes, .. } => Self { passes, steps: passes, ..rest },
             Evidence::Sums { .. } => rest,
         }
@@ -182,6 +183,8 @@ pub struct Status {
     pub exports: Exports,
     /// Releases left before a refresh, in `secret` state or under DP.
     pub releases_left: Option<u64>,
+    /// Records that may be deleted before a network is trained anew; none for other models.
+    pub deletions_left: Option<u64>,
     /// The residual budget of `objective-perturbation`.
     pub residual: Option<Residual>,
     /// What is left of the bound that serves requests without reading all rows. Depends on

@@ -10,6 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
 use crate::outcome::{Evaluation, Prediction, TargetErrors};
 use crate::plan::{Plan, TargetRange, Task};
+use crate::predictor::Predictor;
 use crate::rows::Labels;
 use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
@@ -28,11 +29,12 @@ pub fn predict(
     let (plan, model) = open(path)?;
     let table = read(source, &plan, false)?;
     let notices = strays(&plan, &table)?;
-    let x = table.data.x();
-    let chosen = model.predict(x).map_err(failed)?;
+    let decisions = model.decide(table.data.x())?;
+    let chosen = decisions.classes_or_values();
     let probable = model.loss().kind().has_probabilities();
-    let probabilities = if probable { model.predict_proba(x).map_err(failed)? } else { Vec::new() };
-    let outputs = model.outputs();
+    let probabilities =
+        if probable { decisions.probabilities().map_err(failed)? } else { Vec::new() };
+    let outputs = decisions.outputs();
     let classes: Vec<Arc<str>> = match &plan.task {
         Task::Classes(names) => names.iter().map(|name| name.as_str().into()).collect(),
         Task::Range(..) | Task::Targets(_) => Vec::new(),
@@ -117,11 +119,13 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         return Ok(evaluation);
     }
     if let Task::Targets(list) = &plan.task {
-        evaluation.targets = errors_of(list, &plan, &model, &table)?;
+        if let Predictor::Linear(model) = &model {
+            evaluation.targets = errors_of(list, &plan, model, &table)?;
+        }
         return Ok(evaluation);
     }
     let y = table.data.y();
-    match model.evaluate(table.data.x(), y).map_err(failed)? {
+    match model.decide(table.data.x())?.evaluate(y).map_err(failed)? {
         Scores::Classification { accuracy, log_loss, auc, .. } => {
             let share = known as f64 / all as f64;
             evaluation.accuracy = Some(accuracy * share);
@@ -185,13 +189,10 @@ fn deviation(y: &[f64]) -> f64 {
 }
 
 /// The plan and the model of a vault.
-pub(crate) fn open(path: &Path) -> Result<(Plan, Model)> {
+pub(crate) fn open(path: &Path) -> Result<(Plan, Predictor)> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
-    let weights = current.published()?.weights.clone();
-    let plan = &current.plan;
-    let model = Model::several(plan.loss()?, plan.task.targets(), plan.columns(), weights)
-        .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
+    let model = Predictor::of(&current.plan, &current.published()?.weights)?;
     Ok((current.plan, model))
 }
 

@@ -7,12 +7,13 @@ use efface_privacy::event::State;
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
+use crate::mechanism::of;
 use crate::outcome::Served;
 use crate::serve::{Effect, name_request, serve, served_before};
 use crate::store::open_to_serve;
 
 /// Restarts from the published model without anything kept, and publishes afresh; where the model was
-/// withdrawn by an erasure, from zeros.
+/// withdrawn by an erasure, from zeros. A network is trained anew.
 ///
 /// # Errors
 /// In `perfect` state, where publishing the same state again returns the same release, unless the
@@ -36,7 +37,7 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
     }
     if current.is_withdrawn() {
         current.plan.check_can_start_anew()?;
-    } else if current.plan.state == State::Perfect {
+    } else if current.plan.state == State::Perfect && !of(current.plan.mechanism).refreshes() {
         return Err(Error::refused(
             Code::NothingToRefresh,
             "a model in `perfect` state has no kept state for a refresh to drop",

@@ -7,7 +7,7 @@ use efface_learn::solver::Stopping;
 use efface_page::{number::bound, words};
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::State;
+use efface_privacy::event::{Event, State};
 use efface_vault::Vault;
 use serde_json::Value;
 
@@ -65,6 +65,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         requests: tally.requests.clone().into_iter().collect(),
         exports: tally.exports.clone(),
         releases_left,
+        deletions_left: deletions_left(plan, latest),
         residual,
         memory,
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
@@ -104,6 +105,12 @@ fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
         changes: memory.changes(),
         expected_changes: memory.expected_changes(&constants, stopping),
     })
+}
+
+/// What is left of a network's capacity.
+fn deletions_left(plan: &Plan, latest: &Certificate) -> Option<u64> {
+    let Event::DpSgd(event) = &latest.event else { return None };
+    Some(plan.sampled()?.deletions.saturating_sub(event.deleted()))
 }
 
 fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u64> {

@@ -14,6 +14,7 @@ use crate::digest::certifies;
 use crate::encode::released;
 use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
+use crate::mechanism::of;
 use crate::plan::Plan;
 use crate::rows::block_rows;
 
@@ -136,7 +137,7 @@ impl Current {
         let tally = Tally::of(vault, &genesis.public_key)?;
         let latest = tally.newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
-            && Some(&plan.setting) == latest.event.setting()
+            && of(plan.mechanism).is_of(&plan, &latest.event)
             && genesis.vault_id == latest.vault;
         if !planned {
             return Err(uncertified("plan is"));

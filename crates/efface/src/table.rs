@@ -41,6 +41,8 @@ pub(crate) struct Table {
     pub(crate) schema: Schema,
     /// The map that made its rows to random features, if one did.
     pub(crate) feature_map: Option<FeatureMap>,
+    /// Height and width of the images that rows are, where the file says so.
+    pub(crate) image: Option<(u32, u32)>,
     pub(crate) private: PrivateEvidence,
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,
@@ -179,6 +181,7 @@ pub(crate) fn read_table(
         targets: summary.targets,
         schema: summary.schema,
         feature_map: summary.feature_map,
+        image: summary.image,
         private: summary.private,
         read: summary.rows_read,
         left_out: summary.rows_left_out,
@@ -367,6 +370,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         features: table.features,
         sparse: table.sparse,
         feature_map: table.feature_map.clone(),
+        image: table.image,
         classes: table.classes.as_ref().map(|c| c.names.clone()).unwrap_or_default(),
         classes_given,
         targets: table.targets.clone(),

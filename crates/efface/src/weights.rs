@@ -7,7 +7,7 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, Task};
+use crate::plan::{Plan, SampledPlan, Task};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
 
@@ -47,6 +47,9 @@ pub struct Weights {
     /// The map that encoded rows go through to random features, as text; none where `coef` is of the
     /// encoded rows.
     pub feature_map: Option<String>,
+    /// The layers of a network and the shape of its rows, as text; none where outputs are products with
+    /// `coef`.
+    pub network: Option<String>,
     /// Numbers in an encoded row before the feature map, where there is one.
     pub inputs: Option<u64>,
     /// Their names, where the table had some.
@@ -64,16 +67,27 @@ pub struct Weights {
     pub sparse: bool,
     /// Whether records belong to subjects.
     pub subjects: bool,
-    /// Rows of `coef`: 1, or one for each class of `softmax` and `squared-classes`, or for each target.
+    /// Numbers that the model gives for a row, rows of `coef`: 1, or one for each class of `softmax` and `squared-classes`, or for each target.
     pub outputs: u64,
-    /// Columns of `coef`.
+    /// Numbers of a row, columns of `coef`.
     pub features: u64,
-    /// outputs x features, row by row.
+    /// outputs x features, row by row; of a network all of its weights, in order.
     #[serde(skip)]
     pub coef: Vec<f64>,
     /// What is added to each output; zeros without an intercept.
     #[serde(skip)]
     pub intercept: Vec<f64>,
+}
+
+impl Weights {
+    /// The shape of `coef`: outputs x features; the number of weights for a network.
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        match self.network {
+            Some(_) => vec![self.coef.len() as u64],
+            None => vec![self.outputs, self.features],
+        }
+    }
 }
 
 /// The weights, to predict with in this process.
@@ -144,6 +158,7 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         row_map: plan.rows.map.clone(),
         plain,
         feature_map: map.map(ToString::to_string),
+        network: plan.sampled().map(SampledPlan::description),
         inputs,
         input_names,
         preprocessing,
@@ -175,6 +190,11 @@ pub(crate) struct Parts {
 /// The stored weight of the intercept's column times the constant is what is added to a margin.
 pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
+    if let Some(sampled) = plan.sampled() {
+        let outputs = sampled.outputs as usize;
+        let (coef, intercept) = (weights.to_vec(), vec![0.0; outputs]);
+        return Parts { outputs, features, coef, intercept };
+    }
     let outputs = weights.len() / columns.max(1);
     let (mut coef, mut intercept) = (Vec::new(), Vec::new());
     for block in weights.chunks_exact(columns) {

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ._forget import Forgotten, forget
     from ._notices import Notice
     from ._parameters import (
+        DPSGD,
         DescentToDelete,
         DistributedDescent,
         Mechanism,
@@ -89,6 +90,7 @@ _HOMES = {
     "_forget": ("Forgotten", "forget"),
     "_notices": ("Notice",),
     "_parameters": (
+        "DPSGD",
         "DescentToDelete",
         "DistributedDescent",
         "Mechanism",
@@ -139,6 +141,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Forgotten",
     "forget",
     "Notice",
+    "DPSGD",
     "DescentToDelete",
     "DistributedDescent",
     "Mechanism",

@@ -70,7 +70,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         names = self._published.facts["names"]
         if names is None:
-            names = [f"x{at}" for at in range(self._published.coef.shape[1])]
+            names = [f"x{at}" for at in range(self._published.facts["features"])]
         return np.array(names, dtype=object)
 
     def set_params(self, **parameters: Any) -> Self:
@@ -446,8 +446,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.path)
-        estimator.n_features_in_ = published.coef.shape[1]
         facts = published.facts
+        estimator.n_features_in_ = facts["features"]
         names = facts["columns" if facts["preprocessing"] is not None else "names"]
         if facts["feature_map"] is not None:
             estimator.n_features_in_, names = facts["inputs"], facts["input_names"]

@@ -77,7 +77,7 @@ class Following(ABC):
                 "`sync()` loads it"
             )
             return Check(name, "undecided", reason)
-        same = all(
+        same = own.order == certified.order and all(
             one.shape == other.shape and one.tobytes() == other.tobytes()
             for one, other in ((own.coef, certified.coef), (own.intercept, certified.intercept))
         )

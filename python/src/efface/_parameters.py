@@ -199,7 +199,7 @@ def _class_name(name: str) -> str:
     return "".join(_WORDS.get(word, word.capitalize()) for word in name.split("-"))
 
 
-_WORDS = {"gd": "GD"}
+_WORDS = {"dp": "DP", "gd": "GD", "sgd": "SGD"}
 
 # A class for each mechanism of the engine.
 for _told in json.loads(_engine.mechanisms()):

@@ -91,6 +91,26 @@ class DistributedDescent(Mechanism, name="distributed-descent"):
         copies: int = 1,
     ) -> None: ...
 
+class DPSGD(Mechanism, name="dp-sgd"):
+    network: str | None
+    eta: float | None
+    steps: int | None
+    rate: float | None
+    gradient_clip: float
+    momentum: float
+    deletions: int
+    def __init__(
+        self,
+        *,
+        network: str | None = None,
+        eta: float | None = None,
+        steps: int | None = None,
+        rate: float | None = None,
+        gradient_clip: float = 0.1,
+        momentum: float = 0.9,
+        deletions: int = 1,
+    ) -> None: ...
+
 class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
     solver: str | None
     def __init__(self, *, solver: str | None = None) -> None: ...

@@ -26,18 +26,21 @@ class Published:
     version : int
         Version of the model.
     coef : array (outputs, features)
-        In float64, not to be written to.
+        In float64, not to be written to; of a network all of its weights, in one row.
     intercept : array (outputs,)
         What is added to each output.
     facts : dict
         What else the engine says of them: among it ``row_norm`` and ``row_map``, the bound on rows
         and what is done to obey it, at training and here alike.
+    order : tuple of int, optional
+        Which outputs of a network there are, where that is not as it gives them.
     """
 
     version: int
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
     facts: dict[str, Any]
+    order: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, path: Path) -> Published:
@@ -53,6 +56,9 @@ class Published:
 
     def taken(self, order: list[int]) -> Published:
         """Return them for the outputs in another order."""
+        if self.facts["network"] is not None:
+            before = self.order or range(len(self.intercept))
+            return replace(self, order=tuple(before[at] for at in order))
         return replace(
             self, coef=_frozen(self.coef[order]), intercept=_frozen(self.intercept[order])
         )
@@ -73,7 +79,7 @@ class Published:
             # A schema of the command line encodes the numbers of the table, or a map makes random
             # features of them.
             rows = table(x, schema=facts["schema"])
-        elif hasattr(x, "tocsr"):
+        elif hasattr(x, "tocsr") and facts["network"] is None:
             return self._sparse(x)
         else:
             rows = table(x)
@@ -85,9 +91,10 @@ class Published:
             row_norm=facts["row_norm"],
             preprocessing=fitted,
             feature_map=facts["feature_map"],
+            network=facts["network"],
         )
         warn_of(Notice._of(notice) for notice in json.loads(told))
-        return margins
+        return margins if self.order is None else margins[:, list(self.order)]
 
     def _sparse(self, x: Any) -> NDArray[np.float64]:
         stored = x.tocsr().astype(np.float64)

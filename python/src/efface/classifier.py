@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax"}
+
+
 def _loss(estimator: Any) -> Any:
-    """The loss that is learnt: ``"ridge"`` has its own where the parameter is the default."""
-    exact = mechanism_name(estimator.mechanism) == "ridge"
+    """The loss that is learnt: some mechanisms have their own where the parameter is the default."""
+    own = _OWN_LOSSES.get(mechanism_name(estimator.mechanism))
     default = estimator.loss == settings()["loss"].default
-    return "squared-classes" if exact and default else estimator.loss
+    return own if own is not None and default else estimator.loss
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -258,7 +261,8 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features: (1, features) of two classes, else (classes, features).
 
-        Rows are made to obey `row_norm` before they are multiplied with them.
+        Rows are made to obey `row_norm` before they are multiplied with them. Of a network all of its
+        weights, in one row.
         """
         return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
 
@@ -345,7 +349,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 kind = self._class_type if own is None else own.dtype
                 self.classes_ = _typed(published.facts["classes"], kind)
         order = [_place(label, named) for label in self.classes_.tolist()]
-        if len(published.coef) == 1:
+        if len(published.intercept) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
         return published.taken(order)
 

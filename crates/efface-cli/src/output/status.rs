@@ -104,6 +104,7 @@ fn page(path: &Path, status: &Status) -> Page {
         ("exported", text)
     }));
     served.extend(status.releases_left.map(|left| ("left", counted(left, "release"))));
+    served.extend(status.deletions_left.map(|left| ("deletions left", counted(left, "record"))));
     served.extend(status.residual.as_ref().map(|residual| {
         let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
         ("residual", format!("{bound} of {budget} spent; then the model is retrained"))

@@ -27,6 +27,8 @@ pub(crate) struct Delivery<'a> {
     labels: Option<Labels>,
     /// Rows that wait to become random features, where they do.
     mapping: Option<Mapping>,
+    /// Height and width of the images that rows are, where the file says so.
+    image: Option<(u32, u32)>,
     /// Rows before the first that is read.
     skipped: u64,
     position: u64,
@@ -81,6 +83,7 @@ impl<'a> Delivery<'a> {
             budget,
             labels,
             mapping,
+            image: None,
             skipped,
             position,
             kept,
@@ -106,6 +109,7 @@ impl<'a> Delivery<'a> {
         sparse: bool,
         image: Option<(u32, u32)>,
     ) -> Result<(), ReadError> {
+        self.image = image;
         let limit = u64::from(self.options.limits.columns);
         LimitFault::check("features", columns.len() as u64, limit)
             .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
@@ -312,6 +316,7 @@ impl<'a> Delivery<'a> {
             classes: self.labels.and_then(Labels::table),
             width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
             feature_map,
+            image: self.image,
             targets: Vec::new(),
             frame: None,
             schema,

@@ -73,6 +73,13 @@ pub enum Evidence {
         /// Largest |w| met.
         largest_norm: f64,
     },
+    /// A network was trained on sampled batches, or released again as it was.
+    Sampled {
+        /// Steps made.
+        steps: u64,
+        /// Passes over the records that they are worth on average, rounded up.
+        passes: u64,
+    },
     /// Sums were changed and solved.
     Sums {
         /// Records added to the sums or taken out of them.
@@ -100,6 +107,7 @@ impl Evidence {
             | Self::Perturbed { passes, .. }
             | Self::Remembered { passes, .. }
             | Self::Steps { passes, .. }
+            | Self::Sampled { passes, .. }
             | Self::Parts { passes, .. } => *passes,
             Self::Sums { .. } => 0,
         }

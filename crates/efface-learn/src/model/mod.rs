@@ -1,15 +1,17 @@
 //! A linear model: what it predicts, and how well.
 
+mod decisions;
 mod scores;
 
 #[cfg(test)]
 mod tests;
 
+pub use decisions::Decisions;
 pub use scores::Scores;
 
 use efface_matrix::{Matrix, PassError, margins};
 
-use crate::loss::{Loss, LossError, Task, with};
+use crate::loss::{Loss, LossError};
 
 /// Weights with the loss they were learned for.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,14 @@ pub enum ModelError {
         /// Columns, intercept included.
         cols: usize,
         /// Weights given.
+        got: usize,
+    },
+    /// Margins that are no whole number of blocks.
+    #[error("`margins` must have a multiple of {outputs} values, got {got}")]
+    Margins {
+        /// Margins of a row.
+        outputs: usize,
+        /// Margins given.
         got: usize,
     },
     /// A weight that is not finite.
@@ -136,51 +146,39 @@ impl Model {
         Ok(margins(x, &self.weights, self.outputs)?)
     }
 
-    /// The class index per row (the first of several with equal margins; binary: 1 where the
-    /// margin is above 0), or for regression the predicted value, a block of them for each row where
-    /// there are several targets.
+    /// The margins of these rows, and what follows from them.
+    ///
+    /// # Errors
+    /// Rows of another width.
+    pub fn decide(&self, x: &Matrix) -> Result<Decisions, ModelError> {
+        Ok(Decisions { loss: self.loss, outputs: self.outputs, margins: self.decision(x)? })
+    }
+
+    /// As [`Decisions::classes_or_values`].
     ///
     /// # Errors
     /// Rows of another width.
     pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
-        let decision = self.decision(x)?;
-        if self.loss.task() == Task::Regression {
-            return Ok(decision);
-        }
-        Ok(decision.chunks_exact(self.outputs).map(|m| self.choice(m)).collect())
+        Ok(self.decide(x)?.classes_or_values())
     }
 
-    /// Class probabilities: for `logistic` that of class 1 per row, for `softmax` one block of
-    /// `classes` per row.
+    /// As [`Decisions::probabilities`].
     ///
     /// # Errors
     /// Rows of another width; a loss that models no probabilities.
     pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
-        if !self.loss.kind().has_probabilities() {
-            return Err(ModelError::NoProbabilities(self.loss.name()));
-        }
-        let mut decision = self.decision(x)?;
-        with(self.loss, |link| {
-            for margins in decision.chunks_exact_mut(self.loss.outputs()) {
-                link.probabilities(margins);
-            }
-        });
-        Ok(decision)
+        self.decide(x)?.probabilities()
     }
 
-    fn choice(&self, margins: &[f64]) -> f64 {
-        match self.loss.task() {
-            Task::Regression => margins[0],
-            Task::Binary => f64::from(margins[0] > 0.0),
-            Task::Multiclass => {
-                let mut best = 0;
-                for (c, m) in margins.iter().enumerate() {
-                    if *m > margins[best] {
-                        best = c;
-                    }
-                }
-                best as f64
-            }
+    /// As [`Decisions::evaluate`].
+    ///
+    /// # Errors
+    /// No records, another number of targets than rows, rows of another width, or a target the
+    /// model cannot predict.
+    pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, ModelError> {
+        if x.rows() != y.len() {
+            return Err(ModelError::Targets { targets: y.len(), rows: x.rows() });
         }
+        self.decide(x)?.evaluate(y)
     }
 }

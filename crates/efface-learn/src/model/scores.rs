@@ -1,8 +1,6 @@
 //! How well a model predicts given targets.
 
-use efface_matrix::Matrix;
-
-use super::{Model, ModelError};
+use super::{Decisions, ModelError};
 use crate::loss::{Loss, Task, with};
 
 /// What an evaluation says. It depends on the test data, and on nothing else but the model.
@@ -32,45 +30,40 @@ pub enum Scores {
     },
 }
 
-impl Model {
-    /// Scores of the model on rows `x` with targets `y`.
+impl Decisions {
+    /// How well they predict targets `y`.
     ///
     /// # Errors
-    /// No records, another number of targets than rows, rows of another width, or a target the
-    /// model cannot predict.
-    pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, ModelError> {
-        let (rows, targets) = (x.rows(), y.len());
-        if rows != targets {
-            return Err(ModelError::Targets { targets, rows });
+    /// No records, another number of targets than rows, or a target that the loss cannot predict.
+    pub fn evaluate(&self, y: &[f64]) -> Result<Scores, ModelError> {
+        let (records, targets) = (self.margins.len() / self.outputs, y.len());
+        if records != targets {
+            return Err(ModelError::Targets { targets, rows: records });
         }
-        if rows == 0 {
+        if records == 0 {
             return Err(ModelError::Empty);
         }
         if let Some(row) = y.iter().position(|&y| !self.loss.accepts(y, f64::MAX)) {
             let rule = self.loss.target_rule(f64::MAX);
             return Err(ModelError::Target { row, rule, got: y[row] });
         }
-        let decision = self.decision(x)?;
-        let records = rows;
+        let margins = &self.margins;
         if self.loss.task() == Task::Regression {
-            let errors = || decision.iter().zip(y).map(|(m, y)| m - y);
+            let errors = || margins.iter().zip(y).map(|(m, y)| m - y);
             let n = records as f64;
             let rmse = (errors().map(|e| e * e).sum::<f64>() / n).sqrt();
             let mae = errors().map(f64::abs).sum::<f64>() / n;
             return Ok(Scores::Regression { records, rmse, mae });
         }
-        let chosen = decision.chunks_exact(self.loss.outputs()).map(|m| self.choice(m));
+        let chosen = margins.chunks_exact(self.outputs).map(|m| self.choice(m));
         let right = chosen.zip(y).filter(|(c, y)| c == *y).count();
+        let probable = self.loss.kind().has_probabilities();
         Ok(Scores::Classification {
             records,
             accuracy: right as f64 / records as f64,
-            log_loss: self
-                .loss
-                .kind()
-                .has_probabilities()
-                .then(|| mean_loss(self.loss, y, &decision)),
+            log_loss: probable.then(|| mean_loss(self.loss, y, margins)),
             auc: match self.loss.task() {
-                Task::Binary => auc(&decision, y),
+                Task::Binary => auc(margins, y),
                 _ => None,
             },
         })

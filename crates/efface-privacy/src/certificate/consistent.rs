@@ -154,10 +154,13 @@ fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
 }
 
 /// A training starts with nobody deleted and nothing before it, and a refresh with nobody deleted
-/// after trainings that count; what a request deletes may have been in some segment.
+/// after trainings that count, as an update may; what a request deletes else may have been in some
+/// segment.
 fn trained_fits(certificate: &Certificate, event: &DpSgd) -> Result<(), String> {
     let (kind, deleted) = (certificate.request.kind, event.deleted());
+    let anew = deleted == 0 && event.segments.len() == 1 && event.earlier_steps > 0;
     match kind {
+        RequestKind::Update if anew => {}
         RequestKind::Train | RequestKind::Refresh => {
             if deleted > 0 || event.segments.len() > 1 {
                 return Err("a new training has one segment and nobody deleted since".into());

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 25] = [
+const SIZES: [&str; 28] = [
     "n",
     "capacity",
     "minimum",
@@ -37,6 +37,9 @@ const SIZES: [&str; 25] = [
     "target-grid",
     "min-frequency",
     "rate",
+    "batch",
+    "average",
+    "gradient-grid",
 ];
 
 impl Constant {

@@ -99,6 +99,7 @@ codes! {
     Mechanism = "mechanism": "The mechanism is unknown, or none has the settings asked for.",
     Minimum = "minimum": "A public lower bound on the number of records is needed.",
     Newer = "newer": "The vault was made by a newer version of efface.",
+    Network = "network": "The layers of a network are unknown, or do not fit its rows.",
     NoFolder = "no-folder": "A folder is needed and is not there.",
     Noise = "noise": "The noise is too small or too large for the other settings.",
     Normalizer = "normalizer": "The normalizer is unknown, or not the one that the mechanism needs.",

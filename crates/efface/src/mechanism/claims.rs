@@ -1,6 +1,5 @@
 //! The claims a release earns under its plan.
 
-use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
 use efface_privacy::event::{Event, State};
@@ -16,25 +15,25 @@ pub(crate) fn claims(
     kind: RequestKind,
     records: u64,
 ) -> Result<Vec<Claim>> {
-    let target = &plan.target;
+    let (target, engine) = (&plan.target, of(plan.mechanism));
+    let further = engine.further();
     let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
     let mut questions = Vec::new();
     // Deletion-privacy is about a deletion; other requests are certified by what else holds.
     let wanted = target.notion != Notion::DeletionPrivacy || removal;
     if wanted {
         questions.push((target.question(), target.accountant));
-        if target.accountant != Accountant::Gdp {
-            questions.push((target.question(), Accountant::Gdp));
+        if target.accountant != further {
+            questions.push((target.question(), further));
         }
     }
     let delta = target.delta.0;
-    let engine = of(plan.mechanism);
     // What was given is accounted by the number of deleted records.
     let counted = engine.states_counts() || matches!(event, Event::Composed(_));
     // Where counts are private, no phase states one, so nothing follows from them.
     if target.notion != Notion::IndistinguishableFromRetraining && !(counted && plan.hides_counts())
     {
-        questions.push((Question::Indistinguishable { delta }, Accountant::Gdp));
+        questions.push((Question::Indistinguishable { delta }, further));
     }
     let group = engine.hides_group(plan, event, records);
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
@@ -44,11 +43,11 @@ pub(crate) fn claims(
             adjacency: target.adjacency,
             requests: Requests::NonAdaptive,
         };
-        questions.push((question, Accountant::Gdp));
+        questions.push((question, further));
     }
     if target.notion != Notion::DifferentialPrivacy {
         let question = Question::Differential { delta, adjacency: target.adjacency };
-        questions.push((question, Accountant::Gdp));
+        questions.push((question, further));
     }
     if plan.read_off().next().is_some() {
         questions.retain(|(question, _)| !private_notion(Notion::of(question)));
@@ -85,7 +84,9 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
             first.notion.name()
         ),
     )
-    .hint(
-        "delete fewer records per request, or train a new model (possibly with more removal steps)",
-    ))
+    .hint(if of(plan.mechanism).refreshes() {
+        "`§efface refresh` trains the model anew, after which as many deletions are possible as at first"
+    } else {
+        "delete fewer records per request, or train a new model (possibly with more removal steps)"
+    }))
 }

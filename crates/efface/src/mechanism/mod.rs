@@ -9,6 +9,7 @@ mod claims;
 pub(crate) mod cost;
 mod descent_to_delete;
 mod distributed_descent;
+mod dp_sgd;
 mod event;
 mod noisy_gd;
 mod objective_perturbation;
@@ -40,7 +41,7 @@ use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::rows::{Keyed, Rows};
-use crate::settings::{MOST_STEPS, Settings};
+use crate::settings::{MOST_STEPS, Settings, default};
 use cost::{Cost, Inputs};
 
 /// Which there are: the mechanism of that name.
@@ -52,6 +53,7 @@ pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
         MechanismName::Ridge => &ridge::Ridge,
         MechanismName::ObjectivePerturbation => &objective_perturbation::ObjectivePerturbation,
         MechanismName::DistributedDescent => &distributed_descent::DistributedDescent,
+        MechanismName::DpSgd => &dp_sgd::DpSgd,
         MechanismName::DescentToDelete => &descent_to_delete::DescentToDelete,
     }
 }
@@ -105,6 +107,31 @@ pub(crate) trait Mechanism: Sync {
         None
     }
 
+    /// Whether it minimises the objective, of which plans then list the constants.
+    fn minimises(&self) -> bool {
+        true
+    }
+
+    /// The bound on the norm of rows, where none is given.
+    fn row_norm(&self) -> f64 {
+        default::ROW_NORM
+    }
+
+    /// The constant appended to rows, where none is given.
+    fn intercept(&self) -> f64 {
+        default::INTERCEPT
+    }
+
+    /// By which claims are computed that nobody asked for.
+    fn further(&self) -> Accountant {
+        Accountant::Gdp
+    }
+
+    /// Whether a refresh makes another model, though nothing is kept.
+    fn refreshes(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that it excludes or has no use for.
     fn check(&self, choices: &Choices) -> Result<()>;
 
@@ -147,8 +174,13 @@ pub(crate) trait Mechanism: Sync {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()>;
 
     /// What claims rest on because of it, beyond mathematics.
-    fn assumption(&self) -> Option<Assumption> {
-        None
+    fn assumptions(&self) -> Vec<Assumption> {
+        Vec::new()
+    }
+
+    /// Whether the public constants of an event are the plan's.
+    fn is_of(&self, plan: &Plan, event: &Event) -> bool {
+        event.setting() == Some(&plan.setting)
     }
 
     /// Whether it works from the rows a request changes.

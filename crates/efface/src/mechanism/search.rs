@@ -29,6 +29,8 @@ pub(crate) struct Public<'a> {
     /// The same with delta.
     pub(crate) size_origin: Origin,
     pub(crate) given: Option<&'a Given>,
+    /// Height and width of the images that rows are, where the table says so.
+    pub(crate) image: Option<(u32, u32)>,
 }
 
 impl Public<'_> {
@@ -43,6 +45,11 @@ impl Public<'_> {
     /// The grid of optima that are found to within [`FARTHEST`] times the noise.
     pub(super) fn grid(&self, sigma: f64) -> Result<Grid> {
         grid(sigma, self.constants.optimum_bound() + FARTHEST * sigma)
+    }
+
+    /// The number of records that defaults follow: N, where it is a public constant.
+    pub(super) fn size(&self) -> u64 {
+        self.setting.normalizer.divisor(self.records).max(1)
     }
 
     pub(super) fn smooth(&self) -> f64 {

@@ -18,6 +18,8 @@ pub struct Facts {
     pub sparse: bool,
     /// The map from declared rows to random features, where `features` are these.
     pub feature_map: Option<FeatureMap>,
+    /// Height and width of the images that rows are, where the table says so.
+    pub image: Option<(u32, u32)>,
     /// Class labels in order, empty for regression.
     pub classes: Vec<String>,
     /// True when the user listed them.
@@ -52,6 +54,7 @@ impl Facts {
             features: fitting.frame.most_features(&fitting.rules),
             sparse: false,
             feature_map: None,
+            image: None,
             classes: fitting.classes.clone().unwrap_or(classes),
             classes_given: fitting.classes.is_some(),
             targets: fitting.targets.clone(),

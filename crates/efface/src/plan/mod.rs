@@ -7,6 +7,7 @@ mod defaults;
 mod facts;
 mod fitting;
 mod groups;
+mod sampled;
 mod schedule;
 mod task;
 
@@ -19,6 +20,8 @@ pub use defaults::Defaults;
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
+pub use sampled::SampledPlan;
+pub(crate) use sampled::{Layers, described, layers};
 pub use schedule::{Published, Schedule};
 pub use task::{TargetRange, Task};
 
@@ -184,9 +187,12 @@ impl Target {
 pub(crate) const PLACE: &str = "place";
 
 impl Plan {
-    /// Parameters P. With fitted preprocessing `setting.parameters` is a public upper bound on them.
+    /// Parameters P. Of a network its weights; with fitted preprocessing `setting.parameters` is a public upper bound on them.
     #[must_use]
     pub fn parameters(&self) -> usize {
+        if let Some(plan) = self.sampled() {
+            return plan.weights as usize;
+        }
         let most = self.setting.parameters as usize;
         match &self.fitting {
             None => most,
@@ -195,6 +201,14 @@ impl Plan {
                 let columns = features as usize + usize::from(self.rows.intercept.0 != 0.0);
                 self.columns() * (most / columns.max(1))
             }
+        }
+    }
+
+    /// The network of a model that has one.
+    pub(crate) fn sampled(&self) -> Option<&SampledPlan> {
+        match &self.schedule {
+            Schedule::Sampled(plan) => Some(plan),
+            _ => None,
         }
     }
 

@@ -6,6 +6,8 @@ use efface_learn::mechanism::{
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
+use super::SampledPlan;
+
 /// The public constants of the mechanism, in the learner's own form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -32,6 +34,8 @@ pub enum Schedule {
     },
     /// `descent-to-delete`.
     Descent(DescentPlan),
+    /// `dp-sgd`.
+    Sampled(SampledPlan),
 }
 
 /// What the published theorem's numbers of steps follow from, beside its I.
@@ -47,8 +51,8 @@ pub struct Published {
 }
 
 impl Schedule {
-    /// sigma: the standard deviation of the noise on each weight, of the diffusion for `noisy-gd`;
-    /// none where nothing random is released.
+    /// sigma: the standard deviation of the noise on each weight, of the diffusion for `noisy-gd`, on
+    /// each entry of a sum of gradients for `dp-sgd`; none where nothing random is released.
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         match self {
@@ -58,6 +62,7 @@ impl Schedule {
             Self::Sums => None,
             Self::Parts { plan, .. } => Some(plan.noise),
             Self::Descent(plan) => Some(plan.noise),
+            Self::Sampled(plan) => Some(plan.noise.0 * plan.clip.0),
         }
     }
 }

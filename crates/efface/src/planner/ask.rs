@@ -273,6 +273,7 @@ impl Sizes {
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
             sparse: self.entries.is_some(),
             feature_map,
+            image: None,
             classes: (1..=self.classes).map(|class| class.to_string()).collect(),
             classes_given: true,
             targets: Vec::new(),

@@ -68,7 +68,7 @@ pub(super) fn assumptions(
                      counted at hand, again for this release";
         list.push(assumption("class-weight", value, Evidence::Enforced));
     }
-    list.extend(of(choices.mechanism).assumption());
+    list.extend(of(choices.mechanism).assumptions());
     if let Some(parts) = facts.parts {
         // Where the number of records is private, so is what they are cut into.
         let number =

@@ -92,6 +92,7 @@ impl Plan {
             normalizer_origin: size_origin,
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
+            image: facts.image,
         };
         list_given(&mut list, choices);
         let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
@@ -451,8 +452,15 @@ fn list_objective(
     let s = &choices.settings;
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };
     list.add("loss", choices.loss.name(), from);
-    list.add("lambda", setting.strong_convexity, lambda_origin);
+    let convex = of(choices.mechanism).minimises();
+    if convex {
+        list.add("lambda", setting.strong_convexity, lambda_origin);
+    }
     list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
+    if !convex {
+        list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
+        return;
+    }
     list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
     if let (Some((width, from)), Some(parameter)) = (width, choices.loss.parameter()) {
         list.add(parameter.name(), width, from);

@@ -1,4 +1,4 @@
-//! The table of settings: each is written here, and nowhere else.
+//! The table of settings: each is written here, and nowhere else; long because each is.
 //!
 //! A row is a field of [`Settings`] with what a face needs to offer it: the command line makes its
 //! arguments from the rows, Python its parameters, and the plan refuses what a row does not allow.
@@ -165,6 +165,21 @@ settings! {
         form: Form::Text,
         code: Code::Features,
         placeholder: "KIND:SIZE",
+    }
+
+    /// The layers of a network, from a row to its classes: `dense:64`, `conv:16x8/2` for 16 filters of 8 x
+    /// 8 at steps of 2, `pool`, `groupnorm:4`, `tanh`, `relu`, or `linear` for none
+    ///
+    /// The layer of the classes is added. Filters need the shape of the images, `image=HEIGHTxWIDTH` or
+    /// `image=CHANNELSxHEIGHTxWIDTH`, which IDX files say themselves; `seed=NUMBER` is the public seed of
+    /// the weights that training starts from. All of it is public, chosen without the records.
+    network: Option<String> {
+        group: Group::Model,
+        form: Form::Text,
+        code: Code::Network,
+        default: Fallback::Follows("dense:64"),
+        only: of(&["dp-sgd"]),
+        placeholder: "LAYER,...",
     }
 
     /// Categories that fewer records have are merged into one; 1 merges none
@@ -367,8 +382,8 @@ settings! {
     eta: Option<f64> {
         group: Group::Mechanism,
         form: POSITIVE,
-        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0"),
-        only: of(&["noisy-gd", "descent-to-delete"]),
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.3 over its clip"),
+        only: of(&["noisy-gd", "descent-to-delete", "dp-sgd"]),
     }
 
     /// Radius of the ball that contains the weights, as public knowledge
@@ -380,12 +395,36 @@ settings! {
         only: of(&["noisy-gd"]),
     }
 
-    /// Steps of the first training
+    /// Steps of the first training; of `dp-sgd` of each, on batches
     steps: Option<u64> {
         group: Group::Mechanism,
         form: STEPS,
         unit: PASSES,
-        only: of(&["noisy-gd", "descent-to-delete"]),
+        only: of(&["noisy-gd", "descent-to-delete", "dp-sgd"]),
+    }
+
+    /// Probability with which a record takes part in a step, drawn afresh for each
+    rate: Option<f64> {
+        group: Group::Mechanism,
+        form: Form::Number(Interval::up_to(1.0)),
+        default: Fallback::Follows("8 over the root of N"),
+        only: of(&["dp-sgd"]),
+    }
+
+    /// Bound on the norm of one record's gradient; longer ones are shortened to it
+    gradient_clip: Option<f64> {
+        group: Group::Mechanism,
+        form: POSITIVE,
+        default: Fallback::Number(0.1),
+        only: of(&["dp-sgd"]),
+    }
+
+    /// Share of the last step that each step repeats
+    momentum: Option<f64> {
+        group: Group::Mechanism,
+        form: Form::Number(Interval { low: 0.0, with_low: true, high: 1.0, with_high: false }),
+        default: Fallback::Number(0.9),
+        only: of(&["dp-sgd"]),
     }
 
     /// Steps for each request
@@ -525,7 +564,17 @@ settings! {
         default: Fallback::Count(default::MAX_GROUP),
     }
 
-    /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion)
+    /// How many deleted records the noise is enough for, before the model is trained anew
+    deletions: Option<u64> {
+        group: Group::Promise,
+        form: COUNT,
+        unit: "records",
+        default: Fallback::Count(1),
+        only: of(&["dp-sgd"]),
+    }
+
+    /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion; `dp-sgd`: on a sum
+    /// of gradients, in multiples of `§gradient-clip`)
     ///
     /// Choose it like lambda: from public knowledge or on public data.
     noise: Option<f64> {

@@ -3,11 +3,13 @@
 use efface_privacy::certificate::{Request, RequestKind};
 use efface_privacy::event::{DpSgd, Unit};
 
-/// A refresh counts all steps before; any other request keeps the steps there were, takes back no
-/// deletion, and what it deletes was or may have been in the last of them.
+/// A training anew counts all steps before, as every refresh is one and an addition may be; any other
+/// request keeps the steps there were, takes back no deletion, and what it deletes was or may have been
+/// in the last of them.
 pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<(), String> {
-    if request.kind == RequestKind::Refresh {
-        let before = then.earlier_steps.saturating_add(then.steps());
+    let before = then.earlier_steps.saturating_add(then.steps());
+    let adds = matches!(request.kind, RequestKind::Add | RequestKind::Update);
+    if request.kind == RequestKind::Refresh || adds && now.earlier_steps == before {
         return if now.earlier_steps == before {
             Ok(())
         } else {
@@ -92,6 +94,8 @@ mod tests {
         }
         let add = request(RequestKind::Add, 5);
         goes_on(&add, &event(&[(100, 2), (50, 1), (9, 0)], 30), &then).unwrap();
+        goes_on(&add, &event(&[(100, 0)], 180), &then).unwrap();
+        goes_on(&delete, &event(&[(100, 5)], 180), &then).unwrap_err();
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn by(mechanism: &str) -> Settings {
         variant: hidden.then(|| "secret".into()),
         loss: least_squares.then(|| "squared".into()),
         target_range: least_squares.then_some((0.0, 10.0)),
-        lambda: Some(0.05),
+        lambda: (mechanism != "dp-sgd").then_some(0.05),
         releases: secret.then_some(9),
         ..Settings::default()
     }

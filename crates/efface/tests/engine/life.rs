@@ -189,6 +189,17 @@ fn noisy_gd_lives() {
 }
 
 #[test]
+fn networks_live() {
+    live(Settings {
+        mechanism: Some("dp-sgd".into()),
+        network: Some("dense:8".into()),
+        steps: Some(30),
+        deletions: Some(5),
+        ..Settings::default()
+    });
+}
+
+#[test]
 fn secret_state_lives() {
     live(Settings { state: Some("secret".into()), releases: Some(9), ..Settings::default() });
 }

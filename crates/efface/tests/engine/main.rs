@@ -17,6 +17,7 @@ mod kept;
 mod life;
 mod margins;
 mod memory;
+mod networks;
 mod notices;
 mod partitioned;
 mod perturbed;

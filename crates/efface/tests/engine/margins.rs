@@ -60,6 +60,7 @@ fn rows_in_memory_have_the_outputs_of_those_in_a_file() {
             row_norm,
             preprocessing: None,
             feature_map: None,
+            network: None,
         };
         let expected = outputs(&table, &linear).unwrap();
         let doubles = outputs(&memory(Numbers::Double(&rows)), &linear).unwrap();
@@ -82,6 +83,7 @@ fn a_row_that_cannot_be_stored_is_named() {
         row_norm: 100.0,
         preprocessing: None,
         feature_map: None,
+        network: None,
     };
     let refused = |rows: &[f64], row_map| {
         outputs(&memory(Numbers::Double(rows)), &linear(row_map)).unwrap_err().to_string()
@@ -111,6 +113,7 @@ fn a_map_of_no_columns_is_refused() {
         row_norm: 1.0,
         preprocessing: None,
         feature_map: None,
+        network: None,
     };
     let refused = outputs(&memory(Numbers::Double(&[])), &linear).unwrap_err();
     assert!(refused.to_string().contains("at least one number"), "{refused}");
@@ -138,6 +141,7 @@ fn fitted_preprocessing_is_the_same_in_memory_and_in_a_file() {
         row_norm: model.row_norm,
         preprocessing: model.preprocessing.as_deref(),
         feature_map: None,
+        network: None,
     };
     let names: Vec<String> = (0..WIDTH).map(|at| format!("x{at}")).collect();
     let mut table = memory(Numbers::Double(&rows));

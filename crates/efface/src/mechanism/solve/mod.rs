@@ -114,13 +114,13 @@ impl Mechanism for Optimum {
         Ok(())
     }
 
-    fn assumption(&self) -> Option<Assumption> {
-        Some(Assumption {
+    fn assumptions(&self) -> Vec<Assumption> {
+        vec![Assumption {
             name: "optimiser".to_owned(),
             value: "the stopping rule bounds the distance to the optimum, rounding included"
                 .to_owned(),
             evidence: Evidence::Enforced,
-        })
+        }]
     }
 
     fn uses_changed_rows(&self, plan: &Plan) -> bool {

@@ -1,0 +1,316 @@
+//! `dp-sgd`: a network trained by noisy sums of clipped gradients. A deletion computes nothing: the
+//! records go, the model stays, and the accountant counts them until the plan's capacity is spent.
+
+mod rows;
+mod schedule;
+
+use efface_learn::Constants;
+use efface_learn::loss::LossName;
+use efface_learn::mechanism::{Change, Evidence, Released};
+use efface_net::{NetError, Progress as Step};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::{Assumption, Evidence as Grounds};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{DpSgd as Sampled, Event, Segment, State, Unit, Variant};
+use efface_privacy::quantity::Decimal;
+use zeroize::Zeroize;
+
+use super::cost::{Cost, Inputs};
+use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign};
+use crate::context::{Progress, Watch};
+use crate::error::{Code, Error, Result};
+use crate::plan::{Choices, List, MechanismName, Plan, SampledPlan, Schedule};
+use crate::settings::Settings;
+
+/// `dp-sgd`.
+pub(super) struct DpSgd;
+
+const NAME: MechanismName = MechanismName::DpSgd;
+
+/// Rows longer than this are shortened: a network needs no bound, and a number that a table holds by
+/// mistake should not rule it.
+const ROW_NORM: f64 = 100.0;
+
+fn sampled(plan: &Plan) -> Result<&SampledPlan> {
+    plan.sampled().ok_or_else(|| foreign(plan))
+}
+
+/// The event of a training: nothing deleted since, and what was trained before.
+fn event(plan: &SampledPlan) -> Result<Sampled> {
+    let checked = plan.checked(&plan.network()?)?;
+    Ok(Sampled {
+        parameters: plan.weights,
+        unit: Unit::Record,
+        rows_per_unit: 1,
+        clip: plan.clip,
+        noise: plan.noise,
+        grid: Decimal(checked.grid()),
+        rate: plan.rate,
+        group: plan.group,
+        releases: 1,
+        segments: vec![Segment { steps: plan.steps, deleted: 0 }],
+        earlier_steps: 0,
+    })
+}
+
+/// Whether a request is served without training: it deletes, and adds nothing.
+fn only_deletes(change: &Change<'_>) -> bool {
+    !change.deleted_since.is_empty() && change.added == 0
+}
+
+/// Turns the event of the model into that of its next request.
+fn advanced(plan: &Plan, last: &Sampled, change: &Change<'_>) -> Result<Sampled> {
+    let sampled = sampled(plan)?;
+    let mut next = Sampled { releases: last.releases + 1, ..last.clone() };
+    if only_deletes(change) {
+        let deleted = change.deleted_since.len() as u64;
+        for segment in &mut next.segments {
+            segment.deleted = segment.deleted.saturating_add(deleted);
+        }
+        return Ok(next);
+    }
+    let before = last.segments.iter().map(|segment| segment.steps);
+    next.earlier_steps = before.fold(last.earlier_steps, u64::saturating_add);
+    next.segments = vec![Segment { steps: sampled.steps, deleted: 0 }];
+    Ok(next)
+}
+
+fn stated(event: &Event) -> Result<&Sampled> {
+    match event {
+        Event::DpSgd(event) => Ok(event),
+        _ => Err(Error::storage(Code::Damaged, "the vault's event is not one of `dp-sgd`")),
+    }
+}
+
+impl Mechanism for DpSgd {
+    fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
+        Defaults { accountant: Accountant::Pld, loss: LossName::Softmax, ..Defaults::default() }
+    }
+
+    fn minimises(&self) -> bool {
+        false
+    }
+
+    fn row_norm(&self) -> f64 {
+        ROW_NORM
+    }
+
+    fn intercept(&self) -> f64 {
+        0.0
+    }
+
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
+    fn further(&self) -> Accountant {
+        Accountant::Pld
+    }
+
+    fn refreshes(&self) -> bool {
+        true
+    }
+
+    fn check(&self, choices: &Choices) -> Result<()> {
+        check(choices)
+    }
+
+    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+        Some("clips the gradient of each record by itself")
+    }
+
+    fn schedule(
+        &self,
+        choices: &Choices,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule> {
+        schedule::schedule(choices, public, list).map(Schedule::Sampled)
+    }
+
+    fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        let sampled = sampled(plan)?;
+        let shaped =
+            sampled.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
+        let fits = shaped == Some(plan.rows.features)
+            && plan.rows.intercept.0 == 0.0
+            && sampled.group == plan.setting.group
+            && u64::from(sampled.outputs) == constants.loss().outputs() as u64
+            && plan.state == State::Perfect;
+        if !fits {
+            let message = "its network does not fit its rows, its classes or its group";
+            return Err(Error::storage(Code::Damaged, message));
+        }
+        sampled.checked(&sampled.network()?).map(drop)
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        let all = [
+            (
+                "gradients",
+                "each record's gradient is computed from the weights and that record alone, clipped, \
+                 and rounded towards zero to whole multiples of the grid; their sums are exact, and \
+                 what these are divided by does not depend on who was drawn",
+                Grounds::Enforced,
+            ),
+            (
+                "batches",
+                "whether a record is in the batch of a step is drawn for each record and step by \
+                 itself, from the generator of the noise, and told nobody",
+                Grounds::Enforced,
+            ),
+            (
+                "network",
+                "layers, start, steps, rate, clip and size of steps were chosen without the records",
+                Grounds::Declared,
+            ),
+        ];
+        let assumption = |(name, value, evidence): (&str, &str, _)| Assumption {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            evidence,
+        };
+        all.map(assumption).into()
+    }
+
+    fn is_of(&self, plan: &Plan, event: &Event) -> bool {
+        let expected = sampled(plan).and_then(self::event);
+        let (Event::DpSgd(event), Ok(expected)) = (event, expected) else { return false };
+        let rest = |of: &Sampled| Sampled {
+            releases: 0,
+            segments: Vec::new(),
+            earlier_steps: 0,
+            ..of.clone()
+        };
+        rest(event) == rest(&expected)
+    }
+
+    fn limits_releases(&self) -> bool {
+        false
+    }
+
+    fn continues_history(&self) -> bool {
+        true
+    }
+
+    fn repeats_steps(&self, _: &Plan) -> bool {
+        true
+    }
+
+    fn states_counts(&self) -> bool {
+        true
+    }
+
+    /// Trains; or, for a request that only deletes, publishes the same weights again.
+    fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+        let plan = sampled(run.plan)?;
+        let event = match run.start {
+            Start::Nothing => event(plan)?,
+            Start::Given(_) => {
+                return Err(Error::refused(Code::By(NAME), "`dp-sgd` takes no start"));
+            }
+            Start::Request(Request { weights, event: last, change, .. }) => {
+                let event = advanced(run.plan, stated(last)?, change)?;
+                if only_deletes(change) {
+                    return Ok(Released {
+                        weights: weights.to_vec(),
+                        event: Event::DpSgd(event),
+                        evidence: Evidence::Sampled { steps: 0, passes: 0 },
+                        kept: None,
+                    });
+                }
+                event
+            }
+        };
+        let network = plan.network()?;
+        let checked = plan.checked(&network)?;
+        let (mut rows, labels) = rows::of(run.rows.data()?, plan.width())?;
+        let data = efface_net::Data { rows: &rows, labels: &labels, units: None };
+        let watch =
+            &mut |step: Step| tell(&Progress::Training { step: step.done, total: step.steps });
+        let start = network.initial(plan.start);
+        let trained = efface_net::dp_sgd(&network, &checked, &data, start, run.rng, watch);
+        rows.zeroize();
+        let weights = trained.map_err(|error| match error {
+            NetError::Cancelled => Error::interrupted(),
+            other => Error::refused(Code::By(NAME), other.to_string()),
+        })?;
+        let passes = (plan.steps as f64 * plan.rate.0).ceil() as u64;
+        Ok(Released {
+            weights: weights.into_iter().map(f64::from).collect(),
+            event: Event::DpSgd(event),
+            evidence: Evidence::Sampled { steps: plan.steps, passes },
+            kept: None,
+        })
+    }
+
+    fn first_event(&self, plan: &Plan, _: &Constants, _: usize) -> Result<Event> {
+        event(sampled(plan)?).map(Event::DpSgd)
+    }
+
+    fn advance(
+        &self,
+        plan: &Plan,
+        last: &mut Event,
+        change: &Change<'_>,
+        _: u64,
+        _: usize,
+    ) -> Result<()> {
+        *last = Event::DpSgd(advanced(plan, stated(last)?, change)?);
+        Ok(())
+    }
+
+    fn cost(&self, _: &Plan, _: &Constants, _: &Inputs<'_>) -> Result<Cost> {
+        let message = "`dp-sgd` is not compared with other mechanisms: nobody can predict how well a \
+                       network does";
+        Err(Error::refused(Code::By(NAME), message))
+    }
+}
+
+/// Refuses settings that `dp-sgd` has no use for.
+fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    if choices.loss != LossName::Softmax {
+        return clash(
+            &format!("`dp-sgd` with the loss `{}`", choices.loss.name()),
+            "is not offered: its networks are trained to tell classes apart, two or more",
+            "leave out `§loss`",
+        );
+    }
+    if choices.notion != Notion::IndistinguishableFromRetraining {
+        return clash(
+            &format!("`dp-sgd` with `§notion {}`", choices.notion.name()),
+            "is not offered: certificates count the deleted records, which those who remain could \
+             not hide behind",
+            "leave out `§notion`; `§efface account dp-sgd` computes the differential privacy of the \
+             steps",
+        );
+    }
+    if choices.accountant != Accountant::Pld {
+        return clash(
+            &format!("`dp-sgd` with `§accountant {}`", choices.accountant.name()),
+            "is not offered: steps on sampled batches are accounted by `pld`",
+            "leave out `§accountant`",
+        );
+    }
+    if choices.state == State::Secret {
+        return clash(
+            "`dp-sgd` with `§state secret`",
+            "is not offered: it publishes the weights that it keeps",
+            "leave out `§state`",
+        );
+    }
+    let without_use = [
+        ("lambda", s.lambda.is_some(), "no penalty is added; noise and steps bound the weights"),
+        ("intercept", s.intercept.is_some(), "layers have biases of their own"),
+        ("excess-risk", s.excess_risk.is_some(), "nobody can predict that of a network"),
+        ("releases", s.releases.is_some(), "a deletion releases the same weights again"),
+        ("normalizer", choices.mean && !choices.fitted, "sums are divided by a public number"),
+        ("extractor-privacy", s.extractor_privacy.is_some(), "the two are not composed yet"),
+    ];
+    let given = without_use.into_iter().find(|(_, given, _)| *given);
+    given.map_or(Ok(()), |(name, _, reason)| {
+        let rule = format!("has no meaning with `dp-sgd`: {reason}");
+        clash(&format!("`§{name}`"), &rule, "leave it out")
+    })
+}

@@ -1,0 +1,19 @@
+//! Records as a network takes them.
+
+use efface_learn::Dataset;
+
+use crate::error::{Code, Error, Result};
+use crate::predictor::append;
+
+/// Rows of `width` numbers one behind another, and the class of each.
+pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
+    let x = data.x();
+    if x.cols() != width {
+        let message = format!("rows have {} numbers, the network takes {width}", x.cols());
+        return Err(Error::storage(Code::Damaged, message));
+    }
+    let mut rows = Vec::with_capacity(x.rows() * width);
+    (0..x.rows()).for_each(|row| append(x.row(row), width, &mut rows));
+    // Classes are whole numbers, which targets of a classifier are checked to be.
+    Ok((rows, data.y().iter().map(|class| *class as u32).collect()))
+}

@@ -1,0 +1,121 @@
+//! The network, and the noise that is enough for the deletions asked for.
+
+use efface_privacy::accountant::pld::{self, Segment};
+use efface_privacy::certificate::Origin;
+use efface_privacy::event::{DpSgd, Event};
+use efface_privacy::quantity::{Decimal, Delta, Epsilon};
+
+use crate::error::{Code, Error, Result};
+use crate::mechanism::search::Public;
+use crate::plan::{Choices, Layers, List, SampledPlan, layers, origin};
+
+/// Passes over the records that a training is worth, where no number of steps is given.
+const EPOCHS: f64 = 20.0;
+
+/// Records of a batch, as a multiple of the root of their number.
+const PER_ROOT: f64 = 8.0;
+
+/// Network, steps and noise.
+pub(super) fn schedule(
+    choices: &Choices,
+    public: &Public<'_>,
+    list: &mut List,
+) -> Result<SampledPlan> {
+    let s = &choices.settings;
+    let asked = Layers::read(s.network.as_deref().unwrap_or(NETWORK))?;
+    let features = public.constants.cols() as u64;
+    let input = asked.input(features, public.image)?;
+    let outputs = public.constants.loss().outputs() as u32;
+    let network = layers(&asked.layers, input, outputs)?;
+    let n = public.size();
+    let size = public.normalizer_origin;
+    let rate = s.rate.unwrap_or_else(|| (PER_ROOT / (n as f64).sqrt()).min(1.0));
+    let rate_origin = origin(s.rate.is_some(), &[size]);
+    let steps = s.steps.unwrap_or_else(|| (EPOCHS / rate).ceil() as u64);
+    let steps_origin = origin(s.steps.is_some(), &[rate_origin]);
+    let deletions = s.deletions.unwrap_or(DELETIONS);
+    let clip = s.gradient_clip.unwrap_or(CLIP);
+    let (noise, noise_origin) = match s.noise {
+        Some(noise) => (noise, Origin::User),
+        None => {
+            let segment = Segment { steps, noise: 1.0, rate, group: deletions };
+            (least_noise(public, segment)?, origin(false, &[steps_origin, public.size_origin]))
+        }
+    };
+    let plan = SampledPlan {
+        network: network.text(),
+        input,
+        outputs,
+        start: asked.start,
+        weights: network.parameters() as u64,
+        steps,
+        rate: Decimal(rate),
+        noise: Decimal(noise),
+        clip: Decimal(clip),
+        batch: Decimal((rate * n as f64).max(1.0)),
+        eta: Decimal(s.eta.unwrap_or(ETA / clip)),
+        momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)),
+        // The average is of about the last tenth of the steps.
+        average: Decimal((1.0 - AVERAGED / steps as f64).max(0.0)),
+        deletions,
+        group: public.setting.group,
+    };
+    let event = meets(public, &plan)?;
+    let [channels, height, width] = input;
+    let given = |given: bool| origin(given, &[]);
+    list.add("unit", event.unit.name(), Origin::Default);
+    list.add("rows-per-unit", event.rows_per_unit, Origin::Default);
+    list.add("gradient-grid", event.grid, origin(false, &[noise_origin]));
+    list.add("network", &plan.network, given(s.network.is_some()));
+    list.add("network-input", format!("{channels}x{height}x{width}"), Origin::Default);
+    list.add("network-start", plan.start, given(s.network.is_some()));
+    list.add("parameters", plan.weights, Origin::Default);
+    list.add("steps", steps, steps_origin);
+    list.add("rate", plan.rate, rate_origin);
+    list.add("clip", plan.clip, given(s.gradient_clip.is_some()));
+    list.add("noise", plan.noise, noise_origin);
+    list.add("batch", plan.batch, origin(false, &[rate_origin, size]));
+    list.add("eta", plan.eta, given(s.eta.is_some()));
+    list.add("momentum", plan.momentum, given(s.momentum.is_some()));
+    list.add("average", plan.average, origin(false, &[steps_origin]));
+    list.add("deletions", deletions, given(s.deletions.is_some()));
+    Ok(plan)
+}
+
+const NETWORK: &str = "dense:64";
+const DELETIONS: u64 = 1;
+const CLIP: f64 = 0.1;
+
+/// Size of a step for clipped gradients of length 1.
+const ETA: f64 = 0.3;
+const MOMENTUM: f64 = 0.9;
+const AVERAGED: f64 = 10.0;
+
+/// The least noise with which the deletions together meet the target.
+fn least_noise(public: &Public<'_>, segment: Segment) -> Result<f64> {
+    let (epsilon, delta) = (public.target.epsilon.0, public.target.delta.0);
+    let out_of_range = |error: &dyn std::fmt::Display| Error::input(Code::Range, error.to_string());
+    let epsilon = Epsilon::new(epsilon).map_err(|error| out_of_range(&error))?;
+    let delta = Delta::new(delta).map_err(|error| out_of_range(&error))?;
+    let noise = pld::noise(segment, epsilon, delta).map_err(|error| {
+        Error::refused(Code::Infeasible, format!("no noise is found for these deletions: {error}"))
+            .hint("lower `§deletions` or `§steps`, or raise `§epsilon`")
+    })?;
+    // What is drawn is a whole multiple of the grid, a little less or more.
+    Ok(noise * (1.0 + 1e-6))
+}
+
+/// The event once all deletions were made; noise that is not enough for them is refused.
+fn meets(public: &Public<'_>, plan: &SampledPlan) -> Result<DpSgd> {
+    let mut event = super::event(plan)?;
+    for segment in &mut event.segments {
+        segment.deleted = plan.deletions;
+    }
+    if public.target.is_met(&Event::DpSgd(event.clone()))? {
+        return Ok(event);
+    }
+    let what = format!("for {} deletions with noise {}", plan.deletions, plan.noise);
+    Err(public
+        .infeasible(&what)
+        .hint("raise `§noise` or `§epsilon`, lower `§deletions`, `§rate` or `§steps`, or leave `§noise` to the engine"))
+}

@@ -1,0 +1,178 @@
+//! The public constants of a network that is trained on sampled batches.
+
+use efface_net::{CheckedDpSgd, DpSgdPlan, Network, Optimiser, Shape};
+use efface_privacy::quantity::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, Error, Result};
+
+/// Network and schedule of `dp-sgd`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampledPlan {
+    /// The layers, as canonical text.
+    pub network: String,
+    /// Channels, height and width of a row; the number of features, 1 and 1 where it is no image.
+    pub input: [u32; 3],
+    /// Numbers that it gives for a row: one for each class.
+    pub outputs: u32,
+    /// Public seed of the weights that training starts from.
+    pub start: u64,
+    /// Number of weights.
+    pub weights: u64,
+    /// T: steps of a training.
+    pub steps: u64,
+    /// q: probability with which a record takes part in a step.
+    pub rate: Decimal,
+    /// sigma: standard deviation of the noise on a sum of gradients, in multiples of the clip.
+    pub noise: Decimal,
+    /// C: bound on the norm of one record's gradient.
+    pub clip: Decimal,
+    /// What sums are divided by, whatever was drawn.
+    pub batch: Decimal,
+    /// Size of a step.
+    pub eta: Decimal,
+    /// Share of the last step that a step repeats, in [0, 1).
+    pub momentum: Decimal,
+    /// Share of the average weights that a step keeps, in [0, 1): their average is released.
+    pub average: Decimal,
+    /// Records that may be deleted before the model is trained anew.
+    pub deletions: u64,
+    /// S: records that differential privacy protects together.
+    pub group: u64,
+}
+
+impl SampledPlan {
+    /// The network.
+    ///
+    /// # Errors
+    /// Layers that are none, or that do not fit its rows, or another number of weights.
+    pub fn network(&self) -> Result<Network> {
+        let network = layers(&self.network, self.input, self.outputs)?;
+        if network.parameters() as u64 != self.weights {
+            let message = format!(
+                "the network has {} weights, but its plan says {}",
+                network.parameters(),
+                self.weights
+            );
+            return Err(Error::storage(Code::Damaged, message));
+        }
+        Ok(network)
+    }
+
+    /// Numbers of a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.input.iter().map(|side| *side as usize).product()
+    }
+
+    /// Layers and the shape of a row in one text, which [`described`] reads.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let [channels, height, width] = self.input;
+        format!("{},image={channels}x{height}x{width}", self.network)
+    }
+
+    /// The learner's plan.
+    ///
+    /// # Errors
+    /// Numbers out of range.
+    pub fn checked(&self, network: &Network) -> Result<CheckedDpSgd> {
+        let plan = DpSgdPlan {
+            steps: self.steps,
+            rate: self.rate.0,
+            noise: self.noise.0,
+            clip: self.clip.0,
+            learning_rate: self.eta.0,
+            expected: self.batch.0,
+            optimiser: Optimiser::Sgd { momentum: self.momentum.0 },
+            average: (self.average.0 > 0.0).then_some(self.average.0),
+        };
+        plan.check(network).map_err(|error| Error::refused(Code::Network, error.to_string()))
+    }
+}
+
+/// The network of a text with its layers and the shape of its rows.
+pub(crate) fn described(text: &str, outputs: usize) -> Result<Network> {
+    let asked = Layers::read(text)?;
+    let input = asked.image.ok_or_else(|| {
+        Error::input(
+            Code::Network,
+            format!("a network must say the shape of its rows, got `{text}`"),
+        )
+    })?;
+    layers(&asked.layers, input, u32::try_from(outputs).unwrap_or(u32::MAX))
+}
+
+/// The network of these layers on rows of that shape.
+pub(crate) fn layers(text: &str, input: [u32; 3], outputs: u32) -> Result<Network> {
+    let [channels, height, width] = input.map(|side| side as usize);
+    let shape = Shape { channels, height, width };
+    Network::parse(text, shape, outputs as usize)
+        .map_err(|error| Error::input(Code::Network, error.to_string()))
+}
+
+/// Layers as a user writes them, and what stands among them that is no layer.
+pub(crate) struct Layers {
+    pub(crate) layers: String,
+    image: Option<[u32; 3]>,
+    /// Public seed of the weights that training starts from.
+    pub(crate) start: u64,
+}
+
+impl Layers {
+    pub(crate) fn read(text: &str) -> Result<Self> {
+        let wrong = |rule: &str, got: &str| {
+            let message = format!("{rule} in `§network`, got `{got}`");
+            Error::input(Code::Network, message)
+        };
+        let (mut layers, mut image, mut start) = (Vec::new(), None, None);
+        for part in text.split(',').map(str::trim) {
+            if let Some(sides) = part.strip_prefix("image=") {
+                let rule = "`image` must be HEIGHTxWIDTH or CHANNELSxHEIGHTxWIDTH, once,";
+                let sides: Option<Vec<u32>> =
+                    sides.split('x').map(|side| side.parse().ok().filter(|s| *s > 0)).collect();
+                let found = match sides.as_deref() {
+                    Some(&[height, width]) => [1, height, width],
+                    Some(&[channels, height, width]) => [channels, height, width],
+                    _ => return Err(wrong(rule, part)),
+                };
+                if image.replace(found).is_some() {
+                    return Err(wrong(rule, part));
+                }
+            } else if let Some(seed) = part.strip_prefix("seed=") {
+                let rule = "`seed` must be a whole number below 2^64, once,";
+                let seed: u64 = seed.parse().map_err(|_| wrong(rule, part))?;
+                if start.replace(seed).is_some() {
+                    return Err(wrong(rule, part));
+                }
+            } else {
+                layers.push(part);
+            }
+        }
+        Ok(Self { layers: layers.join(","), image, start: start.unwrap_or(0) })
+    }
+
+    /// Channels, height and width of rows with so many features; `found` is what the table says.
+    pub(crate) fn input(&self, features: u64, found: Option<(u32, u32)>) -> Result<[u32; 3]> {
+        let flat = u32::try_from(features).map_err(|_| {
+            Error::refused(Code::Network, format!("rows have {features} features, too many"))
+        })?;
+        let of_table = found.map(|(height, width)| [1, height, width]);
+        let input = self.image.or(of_table).unwrap_or([flat, 1, 1]);
+        let numbers = input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
+        if numbers == Some(features) {
+            return Ok(input);
+        }
+        let [channels, height, width] = input;
+        Err(Error::input(
+            Code::Network,
+            format!(
+                "images of {channels}x{height}x{width} are not the {features} features of a row"
+            ),
+        )
+        .hint(
+            "give the shape of the images, as in `§network conv:16x8/2,pool,dense:32,image=28x28`",
+        ))
+    }
+}
