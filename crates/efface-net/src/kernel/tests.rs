@@ -1,5 +1,7 @@
 //! The kernels against the plainest sums, to the bit.
 
+use pulp::{Scalar, Scalar512b, WithSimd};
+
 use super::*;
 
 /// Numbers of many sizes and both signs.
@@ -51,6 +53,12 @@ fn products_are_sums_in_the_order_of_inputs() {
         weights.pack(&matrix, outputs);
         let mut sums = vec![f32::NAN; places * outputs];
         Product { weights: &weights, biases: &biases, windows, sums: &mut sums }.run();
+        let mut others = [(); 2].map(|()| vec![f32::NAN; places * outputs]);
+        let product = |sums| Product { weights: &weights, biases: &biases, windows, sums };
+        let [narrow, wide] = &mut others;
+        product(narrow).with_simd(Scalar::new());
+        product(wide).with_simd(Scalar512b);
+        assert!(others.iter().all(|other| *other == sums), "{case:?}: registers of 1 and of 16");
         for place in 0..places {
             for output in 0..outputs {
                 let mut sum = biases[output];
@@ -82,6 +90,15 @@ fn outer_sums_run_over_places_in_order() {
         let before = numbers(inputs * outputs, 6);
         let mut gradient = before.clone();
         Outer { windows, errors: &errors, outputs, gradient: &mut gradient }.run();
+        let mut others = [before.clone(), before.clone()];
+        let outer = |gradient| Outer { windows, errors: &errors, outputs, gradient };
+        let [narrow, wide] = &mut others;
+        outer(narrow).with_simd(Scalar::new());
+        outer(wide).with_simd(Scalar512b);
+        assert!(
+            others.iter().all(|other| *other == gradient),
+            "{case:?}: registers of 1 and of 16"
+        );
         for input in 0..inputs {
             let (line, at) = (input / windows.run, input % windows.run);
             for output in 0..outputs {

@@ -1,5 +1,7 @@
 //! Texts, sizes and first weights.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const IMAGE: Shape = Shape { channels: 1, height: 28, width: 28 };
@@ -152,4 +154,41 @@ fn first_weights_are_pinned() {
         (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01b3)
     });
     assert_eq!(hash, 0xb4f6_93e0_e1a1_900a, "{hash:#x}");
+}
+
+/// A layer or something like one, with numbers of every size.
+fn part() -> impl Strategy<Value = String> {
+    let number = prop_oneof![4 => 0_u64..20, 1 => any::<u64>()];
+    let words = vec!["conv", "pool", "dense", "groupnorm", "tanh", "relu", "linear", ""];
+    let marks = prop::sample::select(vec![":", "x", "/", "+", "", ",", "-", " "]);
+    let rest = prop::collection::vec((marks, number), 0..4);
+    (prop::sample::select(words), rest).prop_map(|(word, rest)| {
+        let rest = rest.into_iter().map(|(mark, number)| format!("{mark}{number}"));
+        format!("{word}{}", rest.collect::<String>())
+    })
+}
+
+fn conv() -> impl Strategy<Value = String> {
+    (1..40_usize, 1..2_000_usize, 0..1_100_usize, 0..1_100_usize).prop_map(
+        |(filters, side, stride, border)| format!("conv:{filters}x{side}/{stride}+{border}"),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever the text and the shape, there is an answer, and what is read is read again the same.
+    #[test]
+    fn texts_never_panic(
+        parts in prop::collection::vec(prop_oneof![part(), conv()], 0..6),
+        channels in prop_oneof![4 => 0..8_usize, 1 => any::<usize>()],
+        height in prop_oneof![4 => 0..40_usize, 1 => any::<usize>()],
+        outputs in prop_oneof![4 => 2..12_usize, 1 => any::<usize>()],
+    ) {
+        let shape = Shape { channels, height, width: 30 };
+        if let Ok(network) = Network::parse(&parts.join(","), shape, outputs) {
+            prop_assert!(network.parameters() <= MOST_NUMBERS);
+            prop_assert_eq!(&Network::parse(&network.text(), shape, outputs).unwrap(), &network);
+        }
+    }
 }
