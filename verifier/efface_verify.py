@@ -953,9 +953,11 @@ class Step:
         scale = 2 * self.noise * self.noise
         powers = [j * (2 * x - j) / scale for j in range(self.group + 1)]
         top = max(map(operator.add, self.weights, powers))
-        pairs = zip(self.weights, powers, strict=True)
+        pairs = list(zip(self.weights, powers, strict=True))
         if top < 1 and max(powers) < 1:  # less 1, which may be all there is
-            return math.log1p(math.fsum(math.exp(w) * math.expm1(p) for w, p in pairs))
+            rest = math.fsum(math.exp(w) * math.expm1(p) for w, p in pairs)
+            if rest > -0.5:
+                return math.log1p(rest)
         return float(top) + math.log(math.fsum(math.exp(w + p - top) for w, p in pairs))
 
     def at(self, index: int) -> tuple[float, float]:
@@ -983,12 +985,10 @@ class Step:
         spread = math.fsum(
             s * (loss - mean) ** 2 for s, loss in zip(self.shares, self.losses, strict=True)
         )
-        if max(self.losses) * tilt < 30:  # less 1, which may be all there is
-            value = math.log1p(
-                math.fsum(math.exp(mass) * math.expm1(tilt * x) for x, mass in places)
-            )
-        else:
-            value = top + math.log(total)
+        value = top + math.log(total)
+        if max(tilt * loss for loss in self.losses) < 30:  # less 1, which may be all there is
+            rest = math.fsum(math.exp(mass) * math.expm1(tilt * loss) for loss, mass in places)
+            value = math.log1p(rest) if rest > -0.5 else value
         return self.steps * value, self.steps * mean, self.steps * spread
 
     def turned(self, t: float) -> complex:
@@ -1067,6 +1067,7 @@ class Losses:
                         entry[1] += weight * part.real
                 index += 1
             (whole, slope), (wider, _), (half, _) = sums
+            decidable(math.isfinite(whole) and (whole > 0 or tilt < 0))
             if abs(whole - half) > 1e-8 * abs(whole):
                 gap /= 2
             elif abs(whole - wider) > 1e-6 * abs(whole):
@@ -1084,7 +1085,9 @@ class Losses:
         """delta at 0: the total variation of the two runs, the same in both directions."""
         if self.tilt(0.0)[1] < 0.5:
             return math.exp(self.delta(0.0)[0])
-        return 1 + math.exp(self.tilt(-0.5)[0]) * self.integral(-0.5, 0.0)[0]  # past the pole at 0
+        if (value := self.tilt(-0.5)[0]) < -40:
+            return 1.0
+        return 1 + math.exp(value) * self.integral(-0.5, 0.0)[0]  # past the pole at 0
 
     def reaches(self, epsilon: float, delta: float, hops: int) -> bool:
         """Whether delta at the epsilon is at most this, by Chernoff's bound if that says so."""

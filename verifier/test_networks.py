@@ -100,6 +100,14 @@ class Losses(unittest.TestCase):
             abs(verify.of_losses([(175, 2)], 26.74, 0.068, share, 0.3)[0] / one - 1), 1e-8
         )
 
+    def test_units_that_are_nearly_always_drawn_are_no_trouble(self) -> None:
+        for kind, noise, rate in (((80, 16), 4.0, 0.95), ((20, 200), 900.0, 1 - 1e-12)):
+            found = verify.of_losses([kind], noise, rate, 1e-6, 10.0)
+            mu = Decimal(kind[1] * rate) * Decimal(kind[0]).sqrt() / Decimal(noise)
+            least = float(verify.gdp_epsilon(mu, Decimal(1e-6)))  # noqa: RUF032
+            self.assertGreater(found[0], least * (1 - 1e-9))
+            self.assertLess(found[0], 1.2 * least)
+
     def test_what_takes_too_long_is_left_open(self) -> None:
         with self.assertRaises(verify.Undecided):
             verify.of_losses([(10, 1024)], 0.1, 0.001, 1e-12, 1.0)
