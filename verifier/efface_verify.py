@@ -42,7 +42,7 @@ from decimal import (
 )
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ ERASURE = "efface.erasure/0.3"
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
+MOST_VISITS = 100_000
 LEAST, MOST = Decimal("1e-100"), Decimal("1e100")  # sizes at which no formula loses its digits
 TOLERANCE = Decimal("1e-12")  # stated numbers are rounded up, so none is below the exact one
 DIGITS = Context(
@@ -258,6 +259,8 @@ event/output-noise: kind=text setting=setting procedure=retrain|solve distance=n
 refitted: min_frequency=count
 event/noisy-gd: kind=text setting=setting step=number noise=number grid=number rounding=number
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
+    batches?=batches
+batches: count=count size=count most=count changed?=[count]
 event/objective-perturbation: kind=text setting=setting noise=number grid=number residual=number
     releases=count
 event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak xi?=number
@@ -455,6 +458,38 @@ def interpolate(
     return minorant(points)
 
 
+def visits(batches: int, steps: int, differing: list[tuple[int, Decimal]]) -> dict[int, Decimal]:
+    """The shifts of steps over batches in turn, by step, where records show most.
+
+    Some records set the runs apart until a step at most. Their batch is visited every so many steps,
+    and a shift that comes later counts for more: the last visit is taken to be in that step.
+    """
+    shifts: dict[int, Decimal] = {}
+    number = 0
+    for until, shift in differing:
+        last = min(until, steps)
+        number += -(-last // batches)
+        require(number <= MOST_VISITS, f"batches are visited more than {MOST_VISITS} times")
+        for step in range(last, 0, -batches):
+            shifts[step] = shifts.get(step, ZERO) + shift
+    return shifts
+
+
+def interpolate_visits(
+    c: Decimal, noise: Decimal, steps: int, shifts: dict[int, Decimal], each: Decimal
+) -> Decimal:
+    """Shifted interpolation where single steps have more shift than all have.
+
+    The points after each visit and before it: between two of them the steps are alike.
+    """
+    phases, done = [], 0
+    for step in sorted(shifts):
+        phases += [(step - done - 1, each), (1, shifts[step] + each)]
+        done = step
+    phases.append((steps - done, each))
+    return interpolate(c, noise, [phase for phase in phases if phase[0] > 0])
+
+
 def minorant(points: list[tuple[Decimal, Decimal]]) -> Decimal:
     """Root of the sum of dY^2 / dV over the greatest convex minorant of points of rising V."""
     hull = points[:1]
@@ -574,8 +609,24 @@ def check_event(event: Fields) -> None:
         for index, phase in enumerate(phases):  # what differs now was deleted or added since
             since = max(phase["only_then"], phase["only_now"])
             require(sum(replaced[index:]) >= since, "`replaced` contradicts the phases")
+    if event.get("batches") is not None:
+        check_batches(event)
     curvature = event["step"] * (setting["smoothness"] + convexity)
     require(0 < curvature < 2, "`step` must be above 0 and below 2/L")
+
+
+def check_batches(event: Fields) -> None:
+    """What holds of fixed batches that steps visit in turn."""
+    batches, phases = event["batches"], event["phases"]
+    require(batches["count"] > 1, "`batches` must number at least 2")
+    require(min(batches["size"], batches["most"]) > 0, "`size` and `most` must be above 0")
+    require(event["setting"]["normalizer"]["kind"] == "fixed", "batches need `fixed`")
+    require(event["radius"] is None, "batches go without a radius")
+    if (changed := batches["changed"]) is not None:
+        require(len(changed) + 1 == len(phases), "`changed` must count every request")
+        for index, phase in enumerate(phases):
+            differing = phase["only_then"] + phase["only_now"]
+            require(sum(changed[index:]) >= differing, "`changed` contradicts the phases")
 
 
 def check_phases(event: Fields) -> None:
@@ -655,6 +706,8 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     run's result by at most `rounding`.
     """
     setting, phases, eta = event["setting"], event["phases"], event["step"]
+    if event.get("batches") is not None:
+        return batches_mu(event, world, adjacency)
     c, arithmetic = noisy_step(event)
 
     def mu(stretches: list[tuple[int, Decimal]]) -> Decimal:
@@ -676,6 +729,40 @@ def noisy_gd_mu(event: Fields, world: str, adjacency: str) -> Decimal:
     for p in phases:
         releases[p["steps"] if p["releases"] == 1 else event["longest"]] += p["releases"]
     return sum((n * mu([(k, gap)]) ** 2 for k, n in releases.items()), ZERO).sqrt()
+
+
+def batches_mu(event: Fields, world: str, adjacency: str) -> Decimal:
+    """The same over batches: a step is along one batch's sum over b, and shifted by its records."""
+    setting, phases, batches = event["setting"], event["phases"], event["batches"]
+    c, arithmetic = noisy_step(event)
+    one = event["step"] * setting["lipschitz"] / batches["size"]
+    total = sum(p["steps"] for p in phases)
+
+    def mu(steps: int, differing: list[tuple[int, Decimal]]) -> Decimal:
+        shifts = visits(batches["count"], steps, differing)
+        return interpolate_visits(c, event["noise"], steps, shifts, arithmetic)
+
+    if world == RETRAINING:
+        require(batches["changed"] is not None, "what requests changed is private")
+        ends = accumulate(p["steps"] for p in phases)
+        return mu(total, [(end, n * one) for n, end in zip(batches["changed"], ends, strict=False)])
+    group = setting["group"] * one * (1 if adjacency == "remove" else 2)
+    if world == ONE_RELEASE:
+        return mu(event["longest"], [(event["longest"], group)])
+    if world == DELETION:
+        require(len(phases) > 1, "nothing was deleted: there is only learning")
+        return mu(total, [(total - phases[-1]["steps"], group)])
+    releases: Counter[int] = Counter()
+    for p in phases:
+        releases[p["steps"] if p["releases"] == 1 else event["longest"]] += p["releases"]
+    each = {k: mu(k, [(k, group)]) ** 2 for k in releases}
+    whole = sum((n * each[k] for k, n in releases.items()), ZERO)
+    if phases[0]["releases"] == 1:  # later visits one by one, wherever releases are made
+        later = total - phases[0]["steps"]
+        seen = -(-later // batches["count"])
+        composed = seen * (group + arithmetic) ** 2 + later * arithmetic**2
+        whole = min(whole, each[phases[0]["steps"]] + composed / event["noise"] ** 2)
+    return whole.sqrt()
 
 
 def arithmetic_mu(event: Fields, steps: int) -> Decimal:
@@ -1301,6 +1388,10 @@ RETRAINED = {
         "all steps of learning and of every request from the same start, on the data after the "
         "request"
     ),
+    "noisy-gd/batches": (
+        "all steps of learning and of every request from the same start, over the same batches in "
+        "turn, on the data after the request"
+    ),
     "distributed-descent": (
         "the same mechanism trained on the data after the request, with a sample of "
         "its own, then served the same later requests"
@@ -1398,6 +1489,7 @@ COMPOSED = (
     "the accountant"
 )
 LATE = "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
+IN_TURN = "shifted interpolation over batches in turn (Bok, Su, Altschuler, ICML 2024)"
 BALL = (
     "contraction of hockey-stick divergences (Asoodeh, Diaz, Calmon, 2020) after shifted "
     "interpolation, or the latter alone where it is less"
@@ -1508,7 +1600,7 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("given", "class-weight", "features", "network", "unit", "rows-per-unit"),
+    *("given", "class-weight", "features", "network", "unit", "rows-per-unit", "batches"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
@@ -1523,6 +1615,7 @@ SIZES = (
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
     *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
     *("min-frequency", "rate", "batch", "average", "gradient-grid"),
+    *("batch-size", "batch-capacity"),
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -1539,6 +1632,8 @@ def supported(event: Fields, claim: Fields) -> Fields:
         require(inner is event, "of `dp-sgd` no bound on top of something given is known")
         check_network(event)
         return {"normalizer": "fixed", "state": "perfect", **bound(event, claim)}
+    known = accountant == "gdp" or inner.get("batches") is None
+    require(known, f"`{accountant[:40]}` knows no batches")
     if kind != "exact-removal":
         check_event(inner)
     if inner is not event:
@@ -1667,7 +1762,8 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     direct = name in ("output-noise", "descent/secret")  # whatever led to the data at hand
     requests = "any" if notion == PRIVACY or direct else "non-adaptive"
     refitted = "/refitted" if event.get("preprocessing") else ""
-    releases, reference = event.get("joint_releases", 1), RETRAINED[name + refitted]
+    variant = "/batches" if event.get("batches") else refitted
+    releases, reference = event.get("joint_releases", 1), RETRAINED[name + variant]
     if notion == PRIVACY:
         releases, reference = event["releases"], NEIGHBOURS
     elif notion == DELETION:
@@ -1691,6 +1787,9 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
             one = accountant(event, ONE_RELEASE, adjacency)
             epsilon += seen * order * one * one / 2
         advantage = deletion_advantage(order, epsilon)
+    theorem = LATE if event.get("radius") is not None else THEOREMS[name]
+    if event.get("batches"):
+        theorem = IN_TURN
     return {
         "mu": mu,
         "epsilon": epsilon,
@@ -1699,7 +1798,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
         "reference": reference,
         "requests": requests,
         "releases": releases,
-        "theorem": LATE if event.get("radius") is not None else THEOREMS[name],
+        "theorem": theorem,
     }
 
 
@@ -2116,6 +2215,7 @@ def check_event_hides(whole: Fields) -> None:
         require(hides, "the number of records is hidden, but the event counts deleted ones")
     phases = event.get("phases", [])
     hidden = (whole.get("removed"), event.get("replaced")) == (None, None)
+    hidden &= (event.get("batches") or {}).get("changed") is None
     if phases:  # earlier phases differ from the latest by as much as any can
         norm = event["setting"]["normalizer"]
         require(norm["kind"] == "fixed", "the row count is public under `mean`")
@@ -2228,6 +2328,9 @@ def check_constants(document: Fields) -> str:
         **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
         **{f"given-{name}": value for name, value in given.items()},
     }
+    if batches := event.get("batches"):
+        names = {"batches": "count", "batch-size": "size", "batch-capacity": "most"}
+        expected |= {name: batches[field] for name, field in names.items()}
     if event["kind"] == "descent":
         expected["steps"] = event["phases"][0]["steps"] if event["phases"] else 0
     if refitted := event.get("preprocessing"):
@@ -2299,6 +2402,8 @@ def check_objective(document: Fields) -> str:
     exact = event["kind"] == "exact-removal"
     norm = setting["normalizer"]
     load = Decimal(norm["capacity"]) / norm["n"] if norm["kind"] == "fixed" else ONE
+    if batches := event.get("batches"):
+        load = Decimal(batches["most"]) / batches["size"]
     row = (size(document, "row-norm") ** 2 + size(document, "intercept") ** 2).sqrt()
     loss = listed(document, "loss")
     sums = ("squared", "squared-classes")
@@ -2431,8 +2536,9 @@ def check_assumptions(document: Fields) -> str:
     for name in ("class-weight", "features"):
         if any(constant["name"] == name for constant in document["constants"]):
             needed.add(name)
-    if core(document["event"]).get("preprocessing"):
-        needed.add("preprocessing")
+    for name in ("preprocessing", "batches"):
+        if core(document["event"]).get(name):
+            needed.add(name)
     if document["event"]["kind"] == "composed":
         needed.add("given")
     given = document["event"].get("given") or {}
@@ -2504,6 +2610,9 @@ def check_request(document: Fields) -> None:
     if (replaced := event.get("replaced")) is not None:
         fits = replaced != [] and replaced[-1] >= least
         require(fits, f"`replaced` ends below {least}, which the request touched")
+    if (changed := (event.get("batches") or {}).get("changed")) is not None:
+        fits = changed != [] and changed[-1] >= least
+        require(fits, f"`changed` ends below {least}, which the request touched")
 
 
 def check_trained(event: Fields, kind: str, text: str) -> None:

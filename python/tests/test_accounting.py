@@ -18,7 +18,7 @@ import efface
 from efface import accounting
 
 ROOT = Path(__file__).parent.parent.parent
-DOCUMENTS = ("accounting", "published", "langevin", "cases", "dp_sgd")
+DOCUMENTS = ("accounting", "published", "langevin", "cases", "dp_sgd", "noisy_cgd")
 KINDS = {kind.name: kind for kind in accounting.kinds()}
 
 

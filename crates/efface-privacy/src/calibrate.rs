@@ -148,6 +148,7 @@ mod tests {
             longest: 10_000.max(steps),
             learning: 10_000,
             releases: 2,
+            batches: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod form;
 mod inputs;
 mod kind;
 mod langevin;
+mod noisy_cgd;
 mod noisy_gd;
 mod objective;
 mod requests;
@@ -99,10 +100,11 @@ impl From<PublishedError> for Problem {
 }
 
 /// The kinds of every family, in the order they are listed.
-const FAMILIES: [&[Kind]; 9] = [
+const FAMILIES: [&[Kind]; 10] = [
     conversion::KINDS,
     compose::KINDS,
     noisy_gd::KINDS,
+    noisy_cgd::KINDS,
     bounded_domain::KINDS,
     dp_sgd::KINDS,
     langevin::KINDS,

@@ -6,6 +6,7 @@ const VECTORS: &str = include_str!("../../../../vectors/accounting.json");
 const PUBLISHED: &str = include_str!("../../../../vectors/published.json");
 const LANGEVIN: &str = include_str!("../../../../vectors/langevin.json");
 const DP_SGD: &str = include_str!("../../../../vectors/dp_sgd.json");
+const NOISY_CGD: &str = include_str!("../../../../vectors/noisy_cgd.json");
 
 fn number(value: &Value) -> f64 {
     match value {
@@ -25,6 +26,12 @@ fn the_accounting_vectors_are_reproduced() {
 fn random_cases_agree_with_sixty_digit_arithmetic() {
     assert_eq!(reproduce(include_str!("../../../../vectors/cases.json")).len(), 7);
     assert_eq!(reproduce(LANGEVIN).len(), 5);
+}
+
+/// Every step a point of its own, the hull by cross products, in `vectors/make_noisy_cgd.py`.
+#[test]
+fn descent_over_batches_agrees_with_single_steps() {
+    assert_eq!(reproduce(NOISY_CGD).len(), 2);
 }
 
 /// The published bounds, written down a second time in `vectors/make_published.py`.
@@ -122,7 +129,7 @@ fn agree(want: &Value, got: &Value, tolerance: f64, at: &str) {
 
 /// One case of every kind, from the vectors.
 fn one_of_each() -> Vec<(&'static Kind, Map<String, Value>)> {
-    let documents: Vec<Value> = [VECTORS, PUBLISHED, LANGEVIN, DP_SGD]
+    let documents: Vec<Value> = [VECTORS, PUBLISHED, LANGEVIN, DP_SGD, NOISY_CGD]
         .iter()
         .map(|text| serde_json::from_str(text).unwrap())
         .collect();

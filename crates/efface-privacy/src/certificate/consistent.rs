@@ -97,6 +97,14 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
             "the request affected at least {least} records, but the last `replaced` is less"
         ));
     }
+    if let Event::NoisyGd(event) = core
+        && let Some(list) = event.batches.as_ref().and_then(|batches| batches.changed.as_ref())
+        && list.last().is_none_or(|last| *last < least)
+    {
+        return Err(format!(
+            "the request affected at least {least} records, but the last `changed` is less"
+        ));
+    }
     Ok(())
 }
 

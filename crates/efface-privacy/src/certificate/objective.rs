@@ -2,7 +2,7 @@
 
 use super::verify::{CLASS_WEIGHT, FEATURES, listed, weighted};
 use super::{Certificate, Constant, Origin};
-use crate::event::{Event, Normalizer};
+use crate::event::{Event, NoisyGd, Normalizer};
 use crate::loss::{Loss, LossName, Task};
 use crate::quantity::Decimal;
 
@@ -20,12 +20,15 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     let Some(setting) = certificate.event.setting() else { return network(certificate) };
     let link = link(certificate)?;
     let row = number(certificate, "row-norm")?.hypot(number(certificate, "intercept")?);
-    // Records over N.
-    let load = match setting.normalizer {
-        Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
-        Normalizer::Mean { .. } => 1.0,
-    };
     let core = certificate.event.core();
+    // Records over what their sum is divided by.
+    let load = match (core, setting.normalizer) {
+        (Event::NoisyGd(NoisyGd { batches: Some(batches), .. }), _) => {
+            batches.most as f64 / batches.size as f64
+        }
+        (_, Normalizer::Fixed { n, capacity }) => capacity as f64 / n as f64,
+        (_, Normalizer::Mean { .. }) => 1.0,
+    };
     follows_records(certificate)?;
     check_targets(certificate)?;
     check_features(certificate)?;

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 28] = [
+const SIZES: [&str; 30] = [
     "n",
     "capacity",
     "minimum",
@@ -40,6 +40,8 @@ const SIZES: [&str; 28] = [
     "batch",
     "average",
     "gradient-grid",
+    "batch-size",
+    "batch-capacity",
 ];
 
 impl Constant {

@@ -290,10 +290,11 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 pub(super) const FEATURES: &str = "features";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 14] = [
+const PUBLIC: [&str; 15] = [
     CLASS_WEIGHT,
     FEATURES,
     "radius",
+    "batches",
     "start",
     "max-group",
     "loss",
@@ -334,6 +335,11 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
 /// schedule were chosen without the records.
 pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
 
+/// Whether steps are over batches, of which an assumption says how records come into them.
+fn over_batches(core: &Event) -> bool {
+    matches!(core, Event::NoisyGd(event) if event.batches.is_some())
+}
+
 /// What claims rest on must be stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let forbidden =
@@ -362,6 +368,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
         (FEATURES, certificate.constants.iter().any(|c| c.name == FEATURES)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
+        ("batches", over_batches(certificate.event.core())),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];

@@ -17,10 +17,19 @@ impl Account for NoisyGd {
             ("steps", self.learning.to_string()),
         ];
         list.extend(self.radius.map(|radius| ("radius", radius.to_string())));
+        if let Some(batches) = &self.batches {
+            list.push(("batches", batches.count.to_string()));
+            list.push(("batch-size", batches.size.to_string()));
+            list.push(("batch-capacity", batches.most.to_string()));
+        }
         list
     }
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
+        if self.batches.is_some() && accountant != Accountant::Gdp {
+            let reason = "its theorems are about full batches; over batches only `gdp` has a bound";
+            return Err(unaccounted(accountant, reason));
+        }
         match accountant {
             Accountant::Gdp => self.gaussian(question),
             Accountant::BoundedDomain => self.in_ball(question),
@@ -42,6 +51,7 @@ impl Account for NoisyGd {
         };
         let earlier = self.phases.split_last().map_or(&[][..], |(_, earlier)| earlier);
         Ok(self.replaced.is_some()
+            || self.batches.as_ref().is_some_and(|batches| batches.changed.is_some())
             || self.phases.iter().any(|phase| phase.records.is_some())
             || earlier.iter().any(|p| p.only_then != capacity || p.only_now != capacity))
     }
@@ -68,9 +78,12 @@ impl Account for NoisyGd {
 impl NoisyGd {
     fn gaussian(&self, question: &Question) -> Result<Bound, ClaimError> {
         let (group, reference) = self.compared(question);
-        let theorem = match self.radius {
-            None => "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
-            Some(_) => {
+        let theorem = match (self.radius, &self.batches) {
+            (None, None) => "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
+            (_, Some(_)) => {
+                "shifted interpolation over batches in turn (Bok, Su, Altschuler, ICML 2024)"
+            }
+            (Some(_), None) => {
                 "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
             }
         };
@@ -178,8 +191,16 @@ impl NoisyGd {
             ),
             _ => (
                 self.differing().to_string(),
-                "all steps of learning and of every request from the same start, on the data \
-                 after the request",
+                match &self.batches {
+                    None => {
+                        "all steps of learning and of every request from the same start, on the \
+                         data after the request"
+                    }
+                    Some(_) => {
+                        "all steps of learning and of every request from the same start, over the \
+                         same batches in turn, on the data after the request"
+                    }
+                },
             ),
         }
     }

@@ -18,7 +18,7 @@ pub use descent::{Descent, Variant};
 pub use distributed_descent::DistributedDescent;
 pub use dp_sgd::{DpSgd, Segment, Unit};
 pub use exact_removal::ExactRemoval;
-pub use noisy_gd::{NoisyGd, Phase};
+pub use noisy_gd::{Batches, NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
 pub use output_noise::{OutputNoise, Procedure, Refitted};
 

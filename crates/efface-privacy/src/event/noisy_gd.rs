@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Facts, Setting, State, Stated};
 use crate::quantity::Decimal;
 
-/// Full-batch noisy gradient descent: `w <- Proj(w - eta grad F(w) + s Z)`, on a grid in every step.
+/// Noisy gradient descent: `w <- Proj(w - eta grad F(w) + s Z)`, on a grid in every step, with full
+/// batches unless `batches` says otherwise.
 ///
 /// The projection is to a ball of public radius, the same for every run that is compared.
 ///
@@ -41,6 +42,30 @@ pub struct NoisyGd {
     pub learning: u64,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
+    /// The batches, where a step is over one of them and not over all records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<Batches>,
+}
+
+/// Fixed batches that the steps visit in turn, on and on over all phases.
+///
+/// A record's batch is a public function of its id, for life. A step is along the gradient of
+/// (1/b) (sum of the losses of one batch) + (m/2) |w|^2, whose data term is `smoothness`-smooth for
+/// every batch that is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batches {
+    /// l: how many there are, at least 2.
+    pub count: u64,
+    /// b: what the sum over a batch is divided by, whatever the batch holds.
+    pub size: u64,
+    /// b_max: the most records that a batch ever holds.
+    pub most: u64,
+    /// For every phase but the last, oldest first, at least the number of records that the request
+    /// after it deleted or added: those that set the two runs apart until its end and no longer. None
+    /// where counts are private.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Vec<u64>>,
 }
 
 /// Consecutive steps on one data set.

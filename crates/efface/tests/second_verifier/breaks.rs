@@ -524,7 +524,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
-fn core(event: &mut Event) -> &mut Event {
+pub(super) fn core(event: &mut Event) -> &mut Event {
     match event {
         Event::Composed(event) => core(&mut event.inner),
         other => other,

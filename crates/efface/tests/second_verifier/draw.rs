@@ -130,7 +130,7 @@ impl Draw {
         if mean {
             add_up(&mut phases);
         }
-        Event::NoisyGd(NoisyGd {
+        let mut event = NoisyGd {
             setting,
             step: Decimal(1.998 * self.unit() / curvature),
             noise: Decimal(noise),
@@ -142,7 +142,12 @@ impl Draw {
             learning: phases[0].steps,
             releases: phases.iter().map(|phase| phase.releases).sum(),
             phases,
-        })
+            batches: None,
+        };
+        if !mean && self.unit() < 0.4 {
+            crate::batches::batches(&mut event, private, |most| self.0.next_u64() % most);
+        }
+        Event::NoisyGd(event)
     }
 
     /// The event on top of something given, sometimes.
@@ -417,6 +422,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
         Normalizer::Mean { .. } => 1.0,
     };
+    let load = crate::batches::load(event).unwrap_or(load);
     let weighted = weight(event, index).is_some();
     let balanced = balanced(event, index);
     let heaviest = weight(event, index).or(balanced).unwrap_or(1.0);
@@ -516,6 +522,9 @@ pub(super) fn certificate(
     }
     if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
+    }
+    if crate::batches::load(&event).is_some() {
+        assumptions.push("batches");
     }
     if crate::features::features(&event, index).is_some() {
         assumptions.push("features");

@@ -2,6 +2,7 @@
 //! must come to the same result in every check of random certificates, honest and not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod batches;
 mod breaks;
 mod draw;
 mod features;
@@ -22,6 +23,7 @@ use efface_privacy::certificate::{Certificate, CheckOutcome, seal, verify};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use batches::BATCH_BREAKS;
 use breaks::BREAKS;
 use draw::Draw;
 use features::FEATURE_BREAKS;
@@ -140,7 +142,8 @@ fn both_verifiers_agree_on_random_certificates() {
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
     let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
-    for (rule, (check, make)) in rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).enumerate() {
+    let rules = rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).chain(BATCH_BREAKS);
+    for (rule, (check, make)) in rules.enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
         let broken = from.filter_map(|certificate| {

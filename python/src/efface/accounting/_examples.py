@@ -62,6 +62,22 @@ EXAMPLES = {
         ... )
         NoisyGdScheduleResult(mu=0.10889069..., epsilon=0.37378782...)
     """,
+    "noisy-cgd": """
+        >>> noisy_cgd(
+        ...     batches=1000, size=1000, lambda_=1e-4, beta=0.3, lipschitz=1.0, eta=4.0,
+        ...     sigma=1.4e-3, learning_steps=4000, unlearning_steps=18, group=1,
+        ...     adjacency="remove-fixed", delta=1e-6
+        ... )
+        NoisyCgdResult(mu=XX, epsilon=XX)
+    """,
+    "noisy-cgd-sequence": """
+        >>> noisy_cgd_sequence(
+        ...     batches=1000, size=1000, lambda_=1e-4, beta=0.3, lipschitz=1.0, eta=4.0,
+        ...     sigma=1.4e-3, learning_steps=4000, unlearning_steps=[25, 25], groups=[1, 1],
+        ...     adjacency="remove-fixed", delta=1e-6
+        ... )
+        NoisyCgdSequenceResult(mu=XX, epsilon=XX)
+    """,
     "bounded-domain": """
         >>> bounded_domain(epsilon=1.0, diameter_over_noise=3.0, steps=8)
         -2.8274117...

@@ -68,6 +68,7 @@ pub fn learning_event(
         longest: steps,
         learning: steps,
         releases: 1,
+        batches: None,
     })
 }
 

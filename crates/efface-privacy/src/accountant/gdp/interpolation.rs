@@ -35,6 +35,12 @@ pub enum StretchError {
     /// Too many steps with an expanding map.
     #[error("`steps` with a contraction above 1 must be at most 1000000 in all, got {0}")]
     TooManyExpandingSteps(u64),
+    /// Too many visits of batches to list them.
+    #[error(
+        "steps over batches must visit the batches of differing records at most 100000 times in \
+         all, got {0}"
+    )]
+    TooManyVisits(u64),
 }
 
 /// ln mu of the last iterates of two runs whose starts lie `initial_distance` apart, not rounded

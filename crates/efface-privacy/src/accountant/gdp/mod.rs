@@ -4,9 +4,11 @@
 //!   event of a certificate and the [`World`] it
 //!   is compared with; their answers err upward by a relative 1e-9 and they refuse malformed
 //!   events, which may come from untrusted files.
-//! - [`interpolation`] is the bound for schedules of noisy contractive steps behind the first.
+//! - [`interpolation`] is the bound for schedules of noisy contractive steps behind the first, and
+//!   [`cyclic`] makes such schedules of steps over batches.
 
 mod check;
+pub mod cyclic;
 mod descent;
 mod distributed_descent;
 pub mod interpolation;

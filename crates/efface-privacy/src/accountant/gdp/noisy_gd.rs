@@ -1,5 +1,7 @@
 #![doc = include_str!("noisy_gd.md")]
 
+mod batches;
+
 use super::check::{self, malformed};
 use super::interpolation::{self, Stretch};
 use super::{AccountantError, World, restart};
@@ -18,23 +20,13 @@ use crate::quantity::Mu;
 /// step size is not in (0, 2/L), or the normaliser lacks what the world needs.
 ///
 /// Where the event has a radius, every bound is the least over full histories and those that are
-/// taken up late, from any two points of the ball.
+/// taken up late, from any two points of the ball. Where it has batches, see
+/// [`cyclic`](super::cyclic).
 pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError> {
     let history = History::new(event)?;
-    let ln_mu = match world {
-        World::Retraining => history.retraining()?,
-        World::DeletionPrivacy(adjacency) => {
-            let shift = history.group_shift(adjacency, world)?;
-            history.deletion(shift)?
-        }
-        World::DifferentialPrivacyOneRelease(adjacency) => {
-            let shift = history.group_shift(adjacency, world)?;
-            history.ln_mu(&[history.stretch(event.longest, shift)])?
-        }
-        World::DifferentialPrivacyAllReleases(adjacency) => {
-            let shift = history.group_shift(adjacency, world)?;
-            history.all_releases(shift)?
-        }
+    let ln_mu = match &event.batches {
+        None => history.over_all(world)?,
+        Some(batches) => history.over(batches, world)?,
     };
     let mu = libm::exp(ln_mu);
     let vanished = mu == 0.0 && ln_mu > f64::NEG_INFINITY;
@@ -95,6 +87,20 @@ impl<'a> History<'a> {
                 notion,
                 reason: "the published theorem replaces records, which under `mean` is not removal",
             }),
+        }
+    }
+
+    fn over_all(&self, world: World) -> Result<f64, AccountantError> {
+        match world {
+            World::Retraining => self.retraining(),
+            World::DeletionPrivacy(adjacency) => self.deletion(self.group_shift(adjacency, world)?),
+            World::DifferentialPrivacyOneRelease(adjacency) => {
+                let shift = self.group_shift(adjacency, world)?;
+                self.ln_mu(&[self.stretch(self.event.longest, shift)])
+            }
+            World::DifferentialPrivacyAllReleases(adjacency) => {
+                self.all_releases(self.group_shift(adjacency, world)?)
+            }
         }
     }
 
@@ -194,19 +200,19 @@ impl<'a> History<'a> {
         self.noise * self.noise / (2.0 * self.event.step.0)
     }
 
-    fn deletion(&self, shift: f64) -> Result<f64, AccountantError> {
-        let mut before = 0_u64;
-        for phase in &self.event.phases[..self.event.phases.len() - 1] {
-            before = before
-                .checked_add(phase.steps)
-                .ok_or_else(|| malformed("steps", "below 2^64 in all phases together", "more"))?;
-        }
-        if before == 0 {
-            return Err(AccountantError::Unsupported {
+    /// Steps before the last phase.
+    fn before_last(&self) -> Result<u64, AccountantError> {
+        match self.steps()? - self.last.steps {
+            0 => Err(AccountantError::Unsupported {
                 notion: "deletion privacy",
                 reason: "nothing was deleted: the event has only the training phase",
-            });
+            }),
+            before => Ok(before),
         }
+    }
+
+    fn deletion(&self, shift: f64) -> Result<f64, AccountantError> {
+        let before = self.before_last()?;
         self.ln_mu(&[self.stretch(before, shift), self.stretch(self.last.steps, 0.0)])
     }
 
@@ -284,6 +290,7 @@ fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
         return Err(malformed("learning", "at most the first phase's `steps`", event.learning));
     }
     replaced(event)?;
+    batches::check(event)?;
     Ok(last)
 }
 

@@ -30,6 +30,7 @@ fn event(removal: u64) -> NoisyGd {
         longest: 10_000,
         learning: 10_000,
         releases: 2,
+        batches: None,
     }
 }
 

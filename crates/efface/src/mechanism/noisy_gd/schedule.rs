@@ -85,6 +85,7 @@ pub(super) fn schedule(
                 (0..requests).map(|request| if request == 0 { group } else { 0 }).collect()
             }),
             phases,
+            batches: None,
         })))
     };
     let scale = (2.0 * eta).sqrt();

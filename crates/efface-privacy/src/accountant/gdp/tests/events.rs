@@ -33,6 +33,7 @@ pub(super) fn noisy_gd() -> NoisyGd {
         longest: 10_000,
         learning: 10_000,
         releases: 2,
+        batches: None,
     }
 }
 

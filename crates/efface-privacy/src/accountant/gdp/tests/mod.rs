@@ -1,3 +1,5 @@
+mod batches;
+mod cyclic;
 mod descent;
 mod distributed;
 mod events;

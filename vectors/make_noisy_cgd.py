@@ -1,0 +1,146 @@
+"""Writes noisy_cgd.json: cases of noisy descent over fixed batches (needs mpmath).
+
+    python make_noisy_cgd.py > noisy_cgd.json
+
+Every step is a point (V_k, Y_k) of its own, in sixty digits, and the minorant is the lower convex
+hull of all points by cross products. Where a closed form is known (no step after the request, or a
+whole cycle of them) it must agree to forty digits.
+"""
+
+import json
+import random
+import sys
+
+from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+
+mp.dps = 60
+random.seed(19)
+cases = []
+
+
+def delta_of(epsilon, mu):
+    a = mu / 2 - epsilon / mu
+    return erfc(-a / sqrt(mpf(2))) / 2 - exp(epsilon) * erfc((mu - a) / sqrt(mpf(2))) / 2
+
+
+def epsilon_of(mu, delta):
+    if mu == 0 or delta_of(mpf(0), mu) <= delta:
+        return mpf(0)
+    low, high = mpf(0), mu**2 / 2 + mu * sqrt(-2 * log(delta))
+    for _ in range(120):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_of(middle, mu) > delta else (low, middle)
+    return high
+
+
+def hull(c, noise, shifts):
+    """mu of the schedule by the lower hull of its points, from the first step to the last."""
+    points, ahead = [], mpf(1)
+    for shift in reversed(shifts):
+        points.append(((ahead * noise) ** 2, ahead * shift))
+        ahead *= c
+    v, y, corners = mpf(0), mpf(0), [(mpf(0), mpf(0))]
+    for dv, dy in reversed(points):
+        v, y = v + dv, y + dy
+        while len(corners) > 1:
+            (v1, y1), (v0, y0) = corners[-1], corners[-2]
+            if (v1 - v0) * (y - y0) > (y1 - y0) * (v - v0):
+                break
+            corners.pop()
+        corners.append((v, y))
+    pairs = zip(corners, corners[1:], strict=False)
+    return sqrt(sum((y1 - y0) ** 2 / (v1 - v0) for (v0, y0), (v1, y1) in pairs))
+
+
+def case(kind, inputs, mu):
+    written = {k: v if isinstance(v, (int, list)) else str(v) for k, v in inputs.items()}
+    epsilon = epsilon_of(mu, mpf(str(inputs["delta"])))
+    expect = {"mu": nstr(mu, 25), "epsilon": nstr(epsilon, 25)}
+    cases.append({"kind": kind, "inputs": written, "expect": expect})
+    print(kind, written, nstr(mu, 12), file=sys.stderr)
+
+
+def constants(inputs):
+    """Contraction, noise and the shift of one record."""
+    x = {k: mpf(str(inputs[k])) for k in ("lambda", "beta", "lipschitz", "eta", "sigma", "size")}
+    c = max(1 - x["eta"] * x["lambda"], x["eta"] * (x["beta"] + x["lambda"]) - 1)
+    replaced = 2 if inputs["adjacency"] == "replace" else 1
+    shift = replaced * x["eta"] * x["lipschitz"] / x["size"]
+    return c, sqrt(2 * x["eta"]) * x["sigma"], shift
+
+
+def one(batches, learning, unlearning, offset, closed=None, **more):
+    inputs = {**setting(), **more}
+    c, noise, shift = constants(inputs)
+    group = inputs["group"]
+    visited = range(learning - offset, 0, -batches)
+    shifts = [group * shift if k in visited else mpf(0) for k in range(1, learning + 1)]
+    mu = hull(c, noise, shifts + [mpf(0)] * unlearning)
+    if closed:
+        want = group * shift / noise * closed(c, batches, learning // batches, unlearning)
+        assert abs(mu / want - 1) < mpf(10) ** -40, (mu, want)
+    inputs |= {"batches": batches, "learning_steps": learning}
+    inputs |= {"unlearning_steps": unlearning, "offset": offset}
+    case("noisy-cgd", inputs, mu)
+
+
+def setting():
+    return {
+        "batches": 0,
+        "size": random.choice([60, 100, 512, 1000]),
+        "lambda": random.choice([1e-4, 1e-3, 0.01]),
+        "beta": 0.26,
+        "lipschitz": random.choice([1.0, 1.4142]),
+        "eta": random.choice([0.5, 2.0, 4.0, 7.0]),
+        "sigma": float(f"{10 ** random.uniform(-3, -1.7):.3g}"),
+        "group": random.choice([1, 1, 2, 5]),
+        "adjacency": random.choice(["remove-fixed", "replace"]),
+        "delta": random.choice([1e-5, 1e-6]),
+    }
+
+
+def last_step(c, n, epochs, _):
+    """No step after the request, the record in the batch of the last one."""
+    x = c ** (n * (epochs - 1))
+    return sqrt(1 + c ** (2 * n - 2) * (1 - c**2) / (1 - c**n) ** 2 * (1 - x) / (1 + x))
+
+
+def one_chord(c, n, epochs, after):
+    """At least a cycle without the record."""
+    total = c**after * (1 - c ** (n * epochs)) / (1 - c**n)
+    return total * sqrt((1 - c**2) / (1 - c ** (2 * (after + n * (epochs - 1) + 1))))
+
+
+for batches, epochs in [(2, 1), (10, 4), (50, 20), (200, 3), (1000, 4)]:
+    one(batches, batches * epochs, 0, 0, last_step)
+for batches, epochs, after in [(2, 5, 1), (10, 4, 9), (50, 20, 120), (200, 3, 200), (5, 40, 1000)]:
+    one(batches, batches * epochs, after, 0, one_chord)
+# A chord would be too low here.
+one(50, 50 * 400, 10, 0, eta=2.0, **{"lambda": 0.01})
+for _ in range(12):
+    batches = random.choice([1, 3, 8, 40, 250])
+    learning = random.randint(1, 6 * batches + 40)
+    one(batches, learning, random.randint(0, 2 * batches), random.randint(0, batches - 1))
+
+for _ in range(8):
+    inputs = setting()
+    batches, learning = random.choice([2, 10, 60, 300]), random.randint(1, 700)
+    c, noise, shift = constants(inputs)
+    requests = random.randint(1, 9)
+    after = [random.choice([1, 7, 30, 100]) for _ in range(requests)]
+    groups = [random.choice([1, 1, 2, 10]) for _ in range(requests)]
+    ends = [learning + sum(after[:i]) for i in range(requests)]
+    shifts = [
+        sum(
+            (s * shift for s, end in zip(groups, ends, strict=True) if k in range(end, 0, -batches)),
+            mpf(0),
+        )
+        for k in range(1, learning + sum(after) + 1)
+    ]
+    del inputs["group"]
+    inputs |= {"batches": batches, "learning_steps": learning}
+    inputs |= {"unlearning_steps": after, "groups": groups}
+    case("noisy-cgd-sequence", inputs, hull(c, noise, shifts))
+
+note = "Noisy descent over fixed batches, from single steps; see make_noisy_cgd.py."
+print(json.dumps({"note": note, "cases": cases}, indent=1))
