@@ -10,6 +10,7 @@ whole cycle of them) it must agree to forty digits.
 import json
 import random
 import sys
+from itertools import pairwise
 
 from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
 
@@ -48,8 +49,7 @@ def hull(c, noise, shifts):
                 break
             corners.pop()
         corners.append((v, y))
-    pairs = zip(corners, corners[1:], strict=False)
-    return sqrt(sum((y1 - y0) ** 2 / (v1 - v0) for (v0, y0), (v1, y1) in pairs))
+    return sqrt(sum((y1 - y0) ** 2 / (v1 - v0) for (v0, y0), (v1, y1) in pairwise(corners)))
 
 
 def case(kind, inputs, mu):
@@ -78,7 +78,8 @@ def one(batches, learning, unlearning, offset, closed=None, **more):
     mu = hull(c, noise, shifts + [mpf(0)] * unlearning)
     if closed:
         want = group * shift / noise * closed(c, batches, learning // batches, unlearning)
-        assert abs(mu / want - 1) < mpf(10) ** -40, (mu, want)
+        if abs(mu / want - 1) > mpf(10) ** -40:
+            raise ValueError((mu, want))
     inputs |= {"batches": batches, "learning_steps": learning}
     inputs |= {"unlearning_steps": unlearning, "offset": offset}
     case("noisy-cgd", inputs, mu)
@@ -127,19 +128,16 @@ for _ in range(8):
     batches, learning = random.choice([2, 10, 60, 300]), random.randint(1, 700)
     c, noise, shift = constants(inputs)
     requests = random.randint(1, 9)
-    after = [random.choice([1, 7, 30, 100]) for _ in range(requests)]
+    later = [random.choice([1, 7, 30, 100]) for _ in range(requests)]
     groups = [random.choice([1, 1, 2, 10]) for _ in range(requests)]
-    ends = [learning + sum(after[:i]) for i in range(requests)]
-    shifts = [
-        sum(
-            (s * shift for s, end in zip(groups, ends, strict=True) if k in range(end, 0, -batches)),
-            mpf(0),
-        )
-        for k in range(1, learning + sum(after) + 1)
-    ]
+    ends = [learning + sum(later[:i]) for i in range(requests)]
+    shifts = [mpf(0)] * (learning + sum(later))
+    for records, end in zip(groups, ends, strict=True):
+        for k in range(end, 0, -batches):
+            shifts[k - 1] += records * shift
     del inputs["group"]
     inputs |= {"batches": batches, "learning_steps": learning}
-    inputs |= {"unlearning_steps": after, "groups": groups}
+    inputs |= {"unlearning_steps": later, "groups": groups}
     case("noisy-cgd-sequence", inputs, hull(c, noise, shifts))
 
 note = "Noisy descent over fixed batches, from single steps; see make_noisy_cgd.py."

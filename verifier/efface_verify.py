@@ -461,8 +461,8 @@ def interpolate(
 def visits(batches: int, steps: int, differing: list[tuple[int, Decimal]]) -> dict[int, Decimal]:
     """The shifts of steps over batches in turn, by step, where records show most.
 
-    Some records set the runs apart until a step at most. Their batch is visited every so many steps,
-    and a shift that comes later counts for more: the last visit is taken to be in that step.
+    Some records set the runs apart until a step at most. Their batch is visited every so many
+    steps, and a shift that comes later counts for more: the last visit is taken to be that step.
     """
     shifts: dict[int, Decimal] = {}
     number = 0
@@ -2610,8 +2610,8 @@ def check_request(document: Fields) -> None:
     if (replaced := event.get("replaced")) is not None:
         fits = replaced != [] and replaced[-1] >= least
         require(fits, f"`replaced` ends below {least}, which the request touched")
-    if (changed := (event.get("batches") or {}).get("changed")) is not None:
-        fits = changed != [] and changed[-1] >= least
+    if (moved := (event.get("batches") or {}).get("changed")) is not None:
+        fits = moved != [] and moved[-1] >= least
         require(fits, f"`changed` ends below {least}, which the request touched")
 
 

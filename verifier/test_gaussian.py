@@ -10,12 +10,14 @@ from typing import Any
 
 import efface_verify as verify
 
-VECTORS = Path(__file__).parent.parent / "vectors" / "accounting.json"
+VECTORS = Path(__file__).parent.parent / "vectors"
 
 
 class Accounting(unittest.TestCase):
-    def cases(self, kind: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        found = json.loads(VECTORS.read_text(encoding="utf-8"))["cases"]
+    def cases(
+        self, kind: str, file: str = "accounting"
+    ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        found = json.loads((VECTORS / f"{file}.json").read_text(encoding="utf-8"))["cases"]
         cases = [(c["inputs"], c["expect"]) for c in found if c["kind"] == kind]
         self.assertTrue(cases, f"no vectors of kind {kind}")
         return cases
@@ -56,6 +58,34 @@ class Accounting(unittest.TestCase):
                 steps.append(request["steps"])
             gaps = [Decimal(len(then ^ sets[-1])) for then in sets]
             self.descent(inputs, expect, list(zip(steps, gaps, strict=True)))
+
+    def test_batches(self) -> None:
+        for inputs, expect in self.cases("noisy-cgd", "noisy_cgd"):
+            last = inputs["learning_steps"] - inputs["offset"]
+            steps = inputs["learning_steps"] + inputs["unlearning_steps"]
+            self.over_batches(inputs, expect, steps, [(last, inputs["group"])])
+        for inputs, expect in self.cases("noisy-cgd-sequence", "noisy_cgd"):
+            ends, steps = [], inputs["learning_steps"]
+            for records, after in zip(inputs["groups"], inputs["unlearning_steps"], strict=True):
+                ends.append((steps, records))
+                steps += after
+            self.over_batches(inputs, expect, steps, ends)
+
+    def over_batches(
+        self,
+        inputs: dict[str, Any],
+        expect: dict[str, Any],
+        steps: int,
+        ends: list[tuple[int, int]],
+    ) -> None:
+        eta, convexity = Decimal(inputs["eta"]), Decimal(inputs["lambda"])
+        c = max(1 - eta * convexity, eta * (Decimal(inputs["beta"]) + convexity) - 1)
+        one = eta * Decimal(inputs["lipschitz"]) / inputs["size"]
+        one *= 2 if inputs["adjacency"] == "replace" else 1
+        noise = (2 * eta).sqrt() * Decimal(inputs["sigma"])
+        shifts = verify.visits(inputs["batches"], steps, [(end, n * one) for end, n in ends])
+        mu = verify.interpolate_visits(c, noise, steps, shifts, Decimal(0))
+        self.close(mu, expect["mu"])
 
     def descent(
         self, inputs: dict[str, Any], expect: dict[str, Any], gaps: list[tuple[int, Decimal]]

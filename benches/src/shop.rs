@@ -221,7 +221,9 @@ pub fn observed(
                 | Progress::Waiting
                 | Progress::Changing { .. }
                 | Progress::Copying => {}
-                Progress::Learning { .. } => first = first.or_else(|| Some(clock.elapsed())),
+                Progress::Learning { .. } | Progress::Training { .. } => {
+                    first = first.or_else(|| Some(clock.elapsed()));
+                }
                 Progress::Storing => last = last.or_else(|| Some(clock.elapsed())),
             }
             ControlFlow::Continue(())

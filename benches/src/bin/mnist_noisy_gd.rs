@@ -82,6 +82,7 @@ fn calibrated(shop: &Shop, split: &Split, train: &Rows, test: &Rows) -> Result<(
             removal_steps: 1,
             radius: None,
             group: 1,
+            batches: None,
         }
         .check(&constants)?;
         let zeros = vec![0.0; constants.parameters()];

@@ -161,6 +161,16 @@ impl Constants {
         Self { targets, ..self }
     }
 
+    /// The same constants under another normaliser.
+    ///
+    /// # Errors
+    /// A normaliser out of range.
+    pub fn with_normalizer(&self, normalizer: Normalizer) -> Result<Self, ConstantsError> {
+        let convex = self.declared.lambda == 0.0;
+        let checked = Declared { normalizer, ..self.declared.clone() }.checked(convex)?;
+        Ok(Self { declared: checked.declared, ..self.clone() })
+    }
+
     /// Targets of a regression; 1 for classification.
     #[must_use]
     pub fn targets(&self) -> usize {

@@ -63,6 +63,24 @@ pub fn noisy_gd(constants: &Constants, steps: &Steps) -> f64 {
     of_square(constants, most * most)
 }
 
+/// Estimate of the expected excess risk of noisy gradient descent over batches of which `each` are the
+/// public constants: what is left of the start after learning, (L/2) (c^T B)^2, what the noise costs
+/// ([`noise_at_rest`]), and what it costs that a step sees one batch. For a quadratic with curvature h
+/// in a direction of gradients with variance v, the last is eta v/(2 b (2 - eta h)) at rest for batches
+/// drawn afresh, and so at most eta G^2/(2 b (2 - eta L)); for fixed ones that are visited in turn it is
+/// an estimate. Requests are taken to add nothing, since their steps go on learning.
+#[must_use]
+pub fn over_batches(constants: &Constants, each: &Constants, steps: &Steps) -> f64 {
+    let c = each.contraction(steps.step);
+    if c >= 1.0 {
+        return f64::INFINITY;
+    }
+    let left = (steps.learning as f64 * c.ln()).exp() * constants.optimum_bound();
+    let most = 2.0 - steps.step * each.total_smoothness();
+    let seen = steps.step * each.lipschitz().powi(2) / (2.0 * each.normalizer(0) * most);
+    of_square(constants, left * left) + noise_at_rest(each, steps.step, steps.noise) + seen
+}
+
 impl Steps {
     /// Bound on sqrt(E |w - w*|^2) after learning from `start` away and after any number of requests.
     fn farthest(&self, constants: &Constants, start: f64) -> f64 {

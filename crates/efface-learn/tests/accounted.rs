@@ -63,6 +63,7 @@ fn long_histories_of_noisy_gradient_descent() {
             removal_steps: 2,
             radius: None,
             group: 1,
+            batches: None,
         };
         let plan = plan.check(&constants).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(1);

@@ -102,7 +102,7 @@ impl Work {
                 Self { passes, distance: Some(distance), ..rest }
             }
             Evidence::Sampled { steps, passes } => Self { passes, steps, ..rest },
-            Evidence::Steps { passes, .. } => Self { passes, steps: passes, ..rest },
+            Evidence::Steps { passes, steps, .. } => Self { passes, steps, ..rest },
             Evidence::Sums { .. } => rest,
         }
     }

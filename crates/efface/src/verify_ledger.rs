@@ -8,7 +8,7 @@ use efface_privacy::certificate::{
     Certificate, CheckOutcome, Erasure, GENESIS, ParseError, Request, RequestKind, Verdict, When,
     Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
-use efface_privacy::event::{Event, Phase, State};
+use efface_privacy::event::{Batches, Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
 use serde_json::Value;
 
@@ -412,6 +412,9 @@ impl<'a> Walk<'a> {
                 if !replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref()) {
                     return Err("its `replaced` does not continue the previous one".into());
                 }
+                if !changed_goes_on(now.batches.as_ref(), then.batches.as_ref()) {
+                    return Err("its `batches` do not continue the previous ones".into());
+                }
                 go_on(&now.phases, &then.phases)
             }
             (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
@@ -472,6 +475,21 @@ fn replaced_goes_on(now: Option<&[u64]>, then: Option<&[u64]>) -> bool {
     }
 }
 
+/// The same batches, and of what requests changed one number more; where phases were merged, the same
+/// sum before it.
+fn changed_goes_on(now: Option<&Batches>, then: Option<&Batches>) -> bool {
+    let (Some(now), Some(then)) = (now, then) else { return now.is_none() && then.is_none() };
+    let same = (now.count, now.size, now.most) == (then.count, then.size, then.most);
+    let sum = |list: &[u64]| list.iter().map(|n| u128::from(*n)).sum::<u128>();
+    let goes_on = match (now.changed.as_deref(), then.changed.as_deref()) {
+        (None, None) => true,
+        (Some([earlier @ .., _]), Some(then)) if earlier.len() == then.len() => earlier == then,
+        (Some([earlier @ .., _]), Some(then)) => sum(earlier) == sum(then),
+        _ => false,
+    };
+    same && goes_on
+}
+
 /// All phases but the last must be those before.
 fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
     let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
@@ -508,87 +526,4 @@ fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Re
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_go_on_and_what_is_hidden_stays_hidden() {
-        let request = |kind, records| Request {
-            id: "r".to_owned(),
-            kind,
-            records,
-            subject: None,
-            received_at: String::new(),
-        };
-        let delete = request(RequestKind::Delete, Some(3));
-        let update = request(RequestKind::Update, Some(3));
-        for request in [&delete, &update] {
-            assert!(removed_goes_on(request, None, Some(8), Some(5)));
-            assert!(!removed_goes_on(request, None, Some(7), Some(5)));
-        }
-        assert!(removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(5), Some(5)));
-        assert!(!removed_goes_on(&request(RequestKind::Add, Some(3)), None, Some(4), Some(5)));
-        assert!(removed_goes_on(&request(RequestKind::Delete, None), None, None, None));
-        assert!(!removed_goes_on(&delete, None, Some(8), None));
-        assert!(!removed_goes_on(&delete, None, None, Some(5)));
-        let refresh = request(RequestKind::Refresh, Some(0));
-        assert!(removed_goes_on(&refresh, Some(3), Some(8), Some(5)));
-        assert!(!removed_goes_on(&refresh, Some(3), Some(7), Some(5)));
-
-        assert!(replaced_goes_on(Some(&[1, 2, 3]), Some(&[1, 2])));
-        assert!(replaced_goes_on(None, Some(&[1, 2])));
-        assert!(replaced_goes_on(None, None));
-        assert!(!replaced_goes_on(Some(&[1, 2]), None));
-        assert!(!replaced_goes_on(Some(&[2, 2, 3]), Some(&[1, 2])));
-        assert!(!replaced_goes_on(Some(&[1, 2]), Some(&[1, 2])));
-        assert!(!replaced_goes_on(Some(&[]), Some(&[])));
-    }
-
-    /// A signed export note at a place of the ledger, and its hash.
-    fn note(index: u64, previous: &str, key: &ed25519_dalek::SigningKey) -> (String, String) {
-        use ed25519_dalek::Signer;
-        let document = serde_json::json!({
-            "schema": crate::ledger::EXPORT_SCHEMA,
-            "chain": { "index": index, "previous": previous, "hash": "" },
-        });
-        let public = key.verifying_key().to_bytes();
-        let sign = |bytes: &[u8]| key.sign(bytes).to_bytes();
-        efface_privacy::certificate::seal(document, &public, sign).unwrap()
-    }
-
-    /// An owner can sign whatever she likes; an entry that is exchanged later is still found.
-    #[test]
-    fn an_entry_must_follow_the_one_before_it() {
-        let key = ed25519_dalek::SigningKey::from_bytes(&[5; 32]);
-        let genesis = Genesis {
-            vault_id: String::new(),
-            created_at: String::new(),
-            config_json: String::new(),
-            public_key: key.verifying_key().to_bytes(),
-            block_rows: 1,
-        };
-        let walk = |texts: [&(String, String); 2]| {
-            let mut walk = Walk::new(&genesis, None);
-            let mut verdict = Verdict::default();
-            for (index, (json, hash)) in (0..).zip(texts) {
-                let hash = crate::seal::hash_bytes(hash).unwrap();
-                walk.entry(
-                    &LedgerEntry { index, kind: crate::ledger::EXPORT, json, hash },
-                    &mut verdict,
-                );
-            }
-            verdict.outcome()
-        };
-        let first = note(0, GENESIS, &key);
-        let second = note(1, &first.1, &key);
-        assert_eq!(walk([&first, &second]), CheckOutcome::Holds);
-        let elsewhere = note(1, &"1".repeat(64), &key);
-        assert_eq!(walk([&first, &elsewhere]), CheckOutcome::Fails);
-    }
-
-    #[test]
-    fn neighbours_are_joined() {
-        assert_eq!(ranges(&[3, 5, 6, 7, 9]), "3, 5 to 7, 9");
-        assert_eq!(ranges(&[0, 1]), "0 to 1");
-    }
-}
+mod tests;

@@ -42,6 +42,7 @@ class NoisyGD(Mechanism, name="noisy-gd"):
     start_privacy: dict[str, float] | None
     eta: float | None
     radius: float | None
+    batches: int | None
     steps: int | None
     removal_steps: int | None
     def __init__(
@@ -52,6 +53,7 @@ class NoisyGD(Mechanism, name="noisy-gd"):
         start_privacy: dict[str, float] | None = None,
         eta: float | None = None,
         radius: float | None = None,
+        batches: int | None = None,
         steps: int | None = None,
         removal_steps: int | None = None,
     ) -> None: ...

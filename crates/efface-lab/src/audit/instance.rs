@@ -195,6 +195,7 @@ impl Instance {
             removal_steps: self.removal,
             radius: None,
             group: self.group,
+            batches: None,
         }
         .check(constants)
         .map_err(failed)

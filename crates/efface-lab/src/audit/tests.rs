@@ -65,6 +65,7 @@ fn plan(constants: &Constants, radius: Option<f64>) -> CheckedNoisyGd {
         removal_steps: 7,
         radius,
         group: 2,
+        batches: None,
     }
     .check(constants)
     .unwrap()

@@ -129,6 +129,7 @@ impl Engine {
             removal_steps: removal,
             radius: None,
             group: 1,
+            batches: None,
         };
         let plan = plan.check(constants).map_err(failed)?;
         let (constants, mechanism) = (constants.clone(), Mechanism::NoisyGd(plan));

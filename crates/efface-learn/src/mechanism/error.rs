@@ -24,6 +24,9 @@ pub enum MechanismError {
         /// The value.
         got: f64,
     },
+    /// Records of a batch that was not read.
+    #[error("the records of batch {0} are not at hand")]
+    Batch(u64),
     /// Grid and noise.
     #[error(transparent)]
     Grid(#[from] GridError),

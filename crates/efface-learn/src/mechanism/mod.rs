@@ -28,7 +28,7 @@ pub use error::MechanismError;
 pub use forecast::{Departure, USUAL_SHIFT};
 pub use grid::{Grid, GridError};
 pub use kept::{Kept, KeptError, Warm};
-pub use noisy_gd::{Change, NoisyGdPlan};
+pub use noisy_gd::{BatchPlan, Batched, Change, NoisyGdPlan};
 pub use objective_perturbation::{CheckedPerturbation, PerturbationMemory, PerturbationPlan};
 pub use output_noise::{CheckedOutputNoise, OutputNoisePlan};
 pub use release::{Evidence, Released};

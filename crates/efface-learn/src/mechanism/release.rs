@@ -68,8 +68,10 @@ pub enum Evidence {
     },
     /// Noisy gradient steps were taken.
     Steps {
-        /// Gradient passes, one per step.
+        /// Gradient passes: one per step, or per round of batches, rounded up.
         passes: u64,
+        /// Steps, each over all records or over one batch.
+        steps: u64,
         /// Largest |w| met.
         largest_norm: f64,
     },

@@ -252,6 +252,7 @@ fn a_failed_pass_draws_nothing_that_is_released() {
         removal_steps: 1,
         radius: None,
         group: 1,
+        batches: None,
     }
     .check(&constants)
     .unwrap();

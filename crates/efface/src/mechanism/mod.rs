@@ -28,13 +28,13 @@ pub(crate) use solve::remembers;
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
-use efface_learn::mechanism::{Change, Kept, Released};
+use efface_learn::mechanism::{BatchPlan, Change, Kept, Released};
 use efface_learn::solver::Progress as Pass;
 use efface_learn::{Constants, Objective};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Assumption;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, State, Variant};
+use efface_privacy::event::{Event, Normalizer, State, Variant};
 use rand_chacha::ChaCha20Rng;
 
 use crate::context::{Progress, Watch};
@@ -164,6 +164,12 @@ pub(crate) trait Mechanism: Sync {
     /// Refuses constants of the objective that it cannot serve.
     fn check_constants(&self, _choices: &Choices, _constants: &Constants) -> Result<()> {
         Ok(())
+    }
+
+    /// The batches that its steps are over, where they are over one of several: by the normaliser and
+    /// by the number of records that defaults follow.
+    fn batches(&self, _: &Choices, _: &Normalizer, _records: u64) -> Option<BatchPlan> {
+        None
     }
 
     /// Its public constants, which meet the target, listed with their origins.

@@ -1,7 +1,7 @@
 //! What the search for a mechanism's constants starts from.
 
 use efface_learn::Constants;
-use efface_learn::mechanism::Grid as Points;
+use efface_learn::mechanism::{BatchPlan, Grid as Points};
 use efface_learn::risk::output_noise;
 use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
@@ -31,6 +31,8 @@ pub(crate) struct Public<'a> {
     pub(crate) given: Option<&'a Given>,
     /// Height and width of the images that rows are, where the table says so.
     pub(crate) image: Option<(u32, u32)>,
+    /// What steps are over, where that is not all records.
+    pub(crate) batches: Option<BatchPlan>,
 }
 
 impl Public<'_> {

@@ -3,6 +3,8 @@
 use efface_learn::mechanism::{
     DescentPlan, DistributedPlan, NoisyGdPlan, OutputNoisePlan, PerturbationPlan,
 };
+use efface_learn::{Constants, ConstantsError};
+use efface_privacy::event::Setting;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +53,20 @@ pub struct Published {
 }
 
 impl Schedule {
+    /// The setting of the events of a model with these constants.
+    pub(crate) fn setting(
+        &self,
+        constants: &Constants,
+        group: u64,
+    ) -> Result<Setting, ConstantsError> {
+        match self {
+            Self::Steps { plan: NoisyGdPlan { batches: Some(batches), .. }, .. } => {
+                batches.setting(constants, group)
+            }
+            _ => Ok(constants.setting(group)),
+        }
+    }
+
     /// sigma: the standard deviation of the noise on each weight, of the diffusion for `noisy-gd`, on
     /// each entry of a sum of gradients for `dp-sgd`; none where nothing random is released.
     #[must_use]

@@ -68,6 +68,11 @@ pub(super) fn assumptions(
                      counted at hand, again for this release";
         list.push(assumption("class-weight", value, Evidence::Enforced));
     }
+    if choices.settings.batches.is_some() {
+        let value = "a record's batch follows from its id alone, by a public hash, and never changes; \
+                     no batch holds more than `batch-capacity` records, checked for this release";
+        list.push(assumption("batches", value, Evidence::Enforced));
+    }
     list.extend(of(choices.mechanism).assumptions());
     if let Some(parts) = facts.parts {
         // Where the number of records is private, so is what they are cut into.

@@ -24,8 +24,9 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
-    BALANCED_MEAN, Choices, Facts, Fitting, List as Constants, MEAN_SQUARE, Plan, Rows, Target,
-    Task, heaviest_balanced, looks_numeric, loss_with, origin, private_notion, scaled_bound,
+    BALANCED_MEAN, Choices, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, Plan, Rows,
+    Target, Task, heaviest_balanced, looks_numeric, loss_with, origin, private_notion,
+    scaled_bound,
 };
 use assumptions::assumptions;
 use weights::{Weighing, weighing};
@@ -71,7 +72,13 @@ impl Plan {
             let follows = choices.fitted.then_some(count.origin);
             origin(s.lambda.is_some(), follows.as_slice())
         };
-        let setting = constants.setting(choices.max_group);
+        let batches = of(choices.mechanism).batches(choices, &normalizer, count.records);
+        let setting = match batches {
+            None => constants.setting(choices.max_group),
+            Some(batches) => batches
+                .setting(&constants, choices.max_group)
+                .map_err(|error| Error::input(Code::Range, error.to_string()))?,
+        };
         let origins = (lambda_origin, weight_origin, size_origin);
         list_objective(&mut list, choices, &setting, fit.width, origins);
         if let Some(weighing) = weighing {
@@ -84,6 +91,9 @@ impl Plan {
         read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
+        if batches.is_some() {
+            named_for_good(target.adjacency, facts)?;
+        }
         let public = Public {
             constants: &constants,
             setting: &setting,
@@ -93,6 +103,7 @@ impl Plan {
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
             image: facts.image,
+            batches,
         };
         list_given(&mut list, choices);
         let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
@@ -154,6 +165,20 @@ impl Plan {
     pub fn group_limit(&self) -> Option<u64> {
         private_notion(self.target.notion).then_some(self.setting.group)
     }
+}
+
+/// Refuses batches of records that are named by their position where it is private who is there: without
+/// one of them the others would have other names, and so be in other batches.
+fn named_for_good(adjacency: Adjacency, facts: &Facts) -> Result<()> {
+    if adjacency != Adjacency::Remove || facts.ids == Ids::Column {
+        return Ok(());
+    }
+    Err(Error::refused(
+        Code::Settings,
+        "`§batches` needs ids of the records' own where the number of records is private: a \
+         position tells how many came before",
+    )
+    .hint("name the column of ids with `§id`, or leave out `§batches`"))
 }
 
 /// Refuses what needs rows and not only sums over them.

@@ -55,7 +55,8 @@ impl Plan {
             within("records", fitting.records, 1, MOST_COUNT)?;
         }
         let constants = self.constants().map_err(text)?;
-        if constants.setting(self.setting.group) != self.setting {
+        let setting = self.schedule.setting(&constants, self.setting.group);
+        if setting.map_err(|error| error.to_string())? != self.setting {
             return Err("its `setting` does not follow from rows, loss and normaliser".into());
         }
         of(self.mechanism).examine(self, &constants).map_err(text)

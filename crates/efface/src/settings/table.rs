@@ -395,6 +395,19 @@ settings! {
         only: of(&["noisy-gd"]),
     }
 
+    /// Batches that steps visit in turn; each step reads one of them, and a record's batch is a hash of its id
+    ///
+    /// For large tables: a request then makes steps over a few batches and not over all records. `§steps`
+    /// and `§removal-steps` count these steps. What a batch may hold is public: six standard deviations
+    /// more records than N over their number, or than `§capacity` over it where that is given; an
+    /// addition to a full batch is refused.
+    batches: Option<u64> {
+        group: Group::Mechanism,
+        form: Form::Count(2, 1 << 20),
+        unit: "batches",
+        only: of(&["noisy-gd"]),
+    }
+
     /// Steps of the first training; of `dp-sgd` of each, on batches
     steps: Option<u64> {
         group: Group::Mechanism,

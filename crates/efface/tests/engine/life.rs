@@ -200,6 +200,17 @@ fn networks_live() {
 }
 
 #[test]
+fn noisy_gd_over_batches_lives() {
+    live(Settings {
+        mechanism: Some("noisy-gd".into()),
+        batches: Some(4),
+        lambda: Some(0.05),
+        max_group: Some(5),
+        ..Settings::default()
+    });
+}
+
+#[test]
 fn secret_state_lives() {
     live(Settings { state: Some("secret".into()), releases: Some(9), ..Settings::default() });
 }

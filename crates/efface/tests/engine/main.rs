@@ -1,6 +1,7 @@
 //! The engine end to end on small tables: every mechanism, loss, notion and state.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod batches;
 mod claims;
 mod class_weights;
 mod damage;

@@ -1,7 +1,7 @@
 //! Certificates of steps over batches, and those of them that break one rule each.
 
 use efface_privacy::certificate::{Certificate, Origin};
-use efface_privacy::event::{Batches, Event, NoisyGd, Normalizer};
+use efface_privacy::event::{Batches, Event, NoisyGd, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
 use crate::breaks::{Break, core, listed, unassume};
@@ -10,7 +10,7 @@ use crate::breaks::{Break, core, listed, unassume};
 /// a whole number below its argument.
 pub(super) fn batches(event: &mut NoisyGd, hidden: bool, mut draw: impl FnMut(u64) -> u64) {
     let steps: u64 = event.phases.iter().map(|phase| phase.steps).sum();
-    let fewest = 2 + steps * event.phases.len() as u64 / 500;
+    let fewest = 2 + steps * event.phases.len() as u64 / 200;
     let size = 1 + draw(2000);
     let differing = event.phases.iter().map(|phase| phase.only_then + phase.only_now);
     let most = differing.max().unwrap_or(0);
@@ -28,10 +28,19 @@ pub(super) fn batches(event: &mut NoisyGd, hidden: bool, mut draw: impl FnMut(u6
     });
 }
 
-/// b_max/b, where there are batches.
-pub(super) fn load(event: &Event) -> Option<f64> {
+/// The batches of an event that has some.
+pub(super) fn of(event: &Event) -> Option<&Batches> {
     let Event::NoisyGd(event) = event.core() else { return None };
-    event.batches.as_ref().map(|batches| batches.most as f64 / batches.size as f64)
+    event.batches.as_ref()
+}
+
+/// Records over what their sum is divided by.
+pub(super) fn load(event: &Event, setting: &Setting) -> f64 {
+    match (of(event), setting.normalizer) {
+        (Some(batches), _) => batches.most as f64 / batches.size as f64,
+        (None, Normalizer::Fixed { n, capacity }) => capacity as f64 / n as f64,
+        (None, Normalizer::Mean { .. }) => 1.0,
+    }
 }
 
 /// Changes the batches of an event that has some.
@@ -64,7 +73,7 @@ pub(super) const BATCH_BREAKS: &[(&str, Break)] = &[
     ("constants", |c| changes(c, |_, batches| batches.size += 1)),
     ("constants", |c| changes(c, |_, batches| batches.count *= 2)),
     ("constants", |c| listed(c, "batch-capacity").map(|most| most.value.push('0')).is_some()),
-    ("objective", |c| changes(c, |_, batches| batches.most *= 4)),
+    ("objective", |c| changes(c, |_, batches| batches.most *= 1 << 30)),
     // As if steps were over all records.
     ("claim ", |c| {
         changes(c, |_, _| ()) && {

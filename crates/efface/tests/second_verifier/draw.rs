@@ -418,11 +418,7 @@ pub(super) fn constant(name: &str, value: String) -> Constant {
 /// A loss and rows that the event's setting allows, as long as they may be or somewhat shorter.
 fn objective(event: &Event, index: u64) -> Vec<Constant> {
     let Some(setting) = event.setting() else { return Vec::new() };
-    let load = match setting.normalizer {
-        Normalizer::Fixed { n, capacity } => capacity as f64 / n as f64,
-        Normalizer::Mean { .. } => 1.0,
-    };
-    let load = crate::batches::load(event).unwrap_or(load);
+    let load = crate::batches::load(event, setting);
     let weighted = weight(event, index).is_some();
     let balanced = balanced(event, index);
     let heaviest = weight(event, index).or(balanced).unwrap_or(1.0);
@@ -523,7 +519,7 @@ pub(super) fn certificate(
     if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
     }
-    if crate::batches::load(&event).is_some() {
+    if crate::batches::of(&event).is_some() {
         assumptions.push("batches");
     }
     if crate::features::features(&event, index).is_some() {

@@ -26,6 +26,8 @@ __all__ = [
     "LangevinFiniteResult",
     "LangevinNonconvexResult",
     "LangevinResult",
+    "NoisyCgdResult",
+    "NoisyCgdSequenceResult",
     "NoisyGdResult",
     "NoisyGdScheduleResult",
     "NoisyGdSequenceResult",
@@ -60,6 +62,8 @@ __all__ = [
     "langevin_least_sigma",
     "langevin_nonconvex",
     "langevin_sequence",
+    "noisy_cgd",
+    "noisy_cgd_sequence",
     "noisy_gd",
     "noisy_gd_schedule",
     "noisy_gd_sequence",
@@ -262,6 +266,84 @@ def noisy_gd_schedule(
     initial_distance: ArrayLike,
     delta: ArrayLike,
 ) -> NoisyGdScheduleResult[Floats]: ...
+
+@dataclass(frozen=True, eq=False)
+class NoisyCgdResult(Result, Generic[FloatT]):
+    mu: FloatT
+    epsilon: FloatT
+
+@overload
+def noisy_cgd(
+    *,
+    batches: Scalar,
+    size: Scalar,
+    lambda_: Scalar,
+    beta: Scalar,
+    lipschitz: Scalar,
+    eta: Scalar,
+    sigma: Scalar,
+    learning_steps: Scalar,
+    unlearning_steps: Scalar,
+    group: Scalar,
+    adjacency: Literal["replace", "remove-fixed"],
+    delta: Scalar,
+    offset: Scalar = 0,
+) -> NoisyCgdResult[float]: ...
+@overload
+def noisy_cgd(
+    *,
+    batches: ArrayLike,
+    size: ArrayLike,
+    lambda_: ArrayLike,
+    beta: ArrayLike,
+    lipschitz: ArrayLike,
+    eta: ArrayLike,
+    sigma: ArrayLike,
+    learning_steps: ArrayLike,
+    unlearning_steps: ArrayLike,
+    group: ArrayLike,
+    adjacency: Literal["replace", "remove-fixed"],
+    delta: ArrayLike,
+    offset: ArrayLike = 0,
+) -> NoisyCgdResult[Floats]: ...
+
+@dataclass(frozen=True, eq=False)
+class NoisyCgdSequenceResult(Result, Generic[FloatT]):
+    mu: FloatT
+    epsilon: FloatT
+
+@overload
+def noisy_cgd_sequence(
+    *,
+    batches: Scalar,
+    size: Scalar,
+    lambda_: Scalar,
+    beta: Scalar,
+    lipschitz: Scalar,
+    eta: Scalar,
+    sigma: Scalar,
+    learning_steps: Scalar,
+    unlearning_steps: ArrayLike,
+    groups: ArrayLike,
+    adjacency: Literal["replace", "remove-fixed"],
+    delta: Scalar,
+) -> NoisyCgdSequenceResult[float]: ...
+@overload
+def noisy_cgd_sequence(
+    *,
+    batches: ArrayLike,
+    size: ArrayLike,
+    lambda_: ArrayLike,
+    beta: ArrayLike,
+    lipschitz: ArrayLike,
+    eta: ArrayLike,
+    sigma: ArrayLike,
+    learning_steps: ArrayLike,
+    unlearning_steps: ArrayLike,
+    groups: ArrayLike,
+    adjacency: Literal["replace", "remove-fixed"],
+    delta: ArrayLike,
+) -> NoisyCgdSequenceResult[Floats]: ...
 @overload
 def bounded_domain(epsilon: Scalar, diameter_over_noise: Scalar, steps: Scalar) -> float: ...
 @overload

@@ -236,7 +236,7 @@ fn release(
             Some(Kept { releases: made, state })
         }
     };
-    let evidence = Evidence::Steps { passes: steps, largest_norm };
+    let evidence = Evidence::Steps { passes: steps, steps, largest_norm };
     Ok(Released { weights: published, event: Event::Descent(event), evidence, kept })
 }
 

@@ -115,6 +115,15 @@ pub(in crate::mechanism) fn request(
     Ok(phases)
 }
 
+/// Merges what requests changed as their phases are merged: records of a merged phase are counted with
+/// its last request, which bounds those of all.
+pub(super) fn merge_changed(changed: &mut Vec<u64>, phases: usize) {
+    while changed.len() + 1 > phases && changed.len() > 2 {
+        let second = changed.remove(2);
+        changed[1] = changed[1].saturating_add(second);
+    }
+}
+
 /// One phase that bounds two neighbouring ones.
 fn merged(a: Phase, b: Phase) -> Phase {
     Phase {

@@ -1,15 +1,21 @@
 #![doc = include_str!("noisy_gd.md")]
 
+mod batches;
 pub(in crate::mechanism) mod history;
 mod plan;
 
+#[cfg(test)]
+mod batches_tests;
 #[cfg(test)]
 mod history_tests;
 #[cfg(test)]
 mod tests;
 
+pub use batches::{BatchPlan, Batched, Steps};
 pub use history::{Change, HistoryError, MOST_PHASES};
 pub use plan::{CheckedNoisyGd, NoisyGdPlan};
+
+use std::ops::RangeInclusive;
 
 use efface_privacy::event::{Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
@@ -30,7 +36,7 @@ use crate::solver::{Progress, Watch};
 /// # Errors
 /// See [`MechanismError`]; nothing may be published then.
 pub fn learn(
-    objective: &Objective<'_>,
+    objective: &impl Steps,
     plan: &CheckedNoisyGd,
     start: Option<&[f64]>,
     rng: &mut impl CryptoRng,
@@ -42,7 +48,8 @@ pub fn learn(
         Some(given) => plan.place(constants, given)?,
         None => vec![0.0; constants.parameters()],
     };
-    release(objective, plan, start, event.learning, event, rng, watch)
+    let first = 1;
+    release(objective, plan, start, first..=event.learning, event, rng, watch)
 }
 
 /// The event of learning before it is done: nothing is computed from the data.
@@ -57,7 +64,7 @@ pub fn learning_event(
     let steps = plan.plan().learning_steps;
     let phases = history::learning(steps, constants.declared().normalizer.public_count(records));
     Ok(NoisyGd {
-        setting: constants.setting(plan.plan().group),
+        setting: plan.setting(constants)?,
         step: Decimal(plan.plan().step),
         noise: Decimal(plan.grid().noise()),
         grid: Decimal(plan.grid().spacing()),
@@ -68,19 +75,20 @@ pub fn learning_event(
         longest: steps,
         learning: steps,
         releases: 1,
-        batches: None,
+        batches: plan.plan().batches.map(|batches| batches.event()),
     })
 }
 
 /// Serves one request: the plan's number of removal steps from the published weights on the
 /// records of `objective`, which are those after the request.
 ///
-/// `previous` is the event of the published model, `change` what the request deleted and added.
+/// `previous` is the event of the published model, `change` what the request deleted and added. Over
+/// batches the steps go on with the one after the last that was visited.
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing may be published then.
 pub fn request(
-    objective: &Objective<'_>,
+    objective: &impl Steps,
     plan: &CheckedNoisyGd,
     previous: &NoisyGd,
     change: &Change<'_>,
@@ -91,8 +99,10 @@ pub fn request(
     let constants = objective.constants();
     let event = next_event(constants, plan, previous, change, objective.records())?;
     plan.check_start(constants, published)?;
-    let steps = plan.plan().removal_steps;
-    release(objective, plan, published.to_vec(), steps, event, rng, watch)
+    let done = steps_of(previous);
+    let last = done.saturating_add(plan.plan().removal_steps);
+    let first = done.saturating_add(1);
+    release(objective, plan, published.to_vec(), first..=last, event, rng, watch)
 }
 
 /// The event of a request before it is served, so that its claims are known beforehand: nothing
@@ -116,8 +126,14 @@ pub fn next_event(
     let (before, now) = (&previous.phases, records as u64);
     let phases = history::request(before, change, last, now, capacity, MOST_PHASES)?;
     let mut replaced = previous.replaced.clone();
+    let deleted = change.deleted_since.len() as u64;
     if let Some(list) = &mut replaced {
-        list.push(change.added.max(change.deleted_since.len() as u64));
+        list.push(change.added.max(deleted));
+    }
+    let mut batches = previous.batches.clone();
+    if let Some(list) = batches.as_mut().and_then(|batches| batches.changed.as_mut()) {
+        list.push(deleted.saturating_add(change.added));
+        history::merge_changed(list, phases.len());
     }
     Ok(NoisyGd {
         rounding: Decimal(previous.rounding.0.max(plan.rounding(constants, records)?)),
@@ -126,8 +142,15 @@ pub fn next_event(
         phases,
         longest: previous.longest.max(steps),
         releases: previous.releases.saturating_add(1),
+        batches,
         ..previous.clone()
     })
+}
+
+/// Steps of all phases of an event.
+#[must_use]
+pub fn steps_of(event: &NoisyGd) -> u64 {
+    event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.steps))
 }
 
 fn same_constants(
@@ -135,7 +158,7 @@ fn same_constants(
     plan: &CheckedNoisyGd,
     previous: &NoisyGd,
 ) -> Result<(), MechanismError> {
-    let setting = constants.setting(plan.plan().group);
+    let setting = plan.setting(constants)?;
     if setting != previous.setting {
         let (before, now) = (format!("{:?}", previous.setting), format!("{setting:?}"));
         return Err(MechanismError::Changed { name: "setting", before, now });
@@ -151,6 +174,17 @@ fn same_constants(
             return Err(MechanismError::Changed { name, before, now });
         }
     }
+    let same = match (&plan.plan().batches, &previous.batches) {
+        (Some(now), Some(before)) => {
+            (now.count, now.size, now.most) == (before.count, before.size, before.most)
+        }
+        (now, before) => now.is_none() && before.is_none(),
+    };
+    if !same {
+        let (before, now) =
+            (format!("{:?}", previous.batches), format!("{:?}", plan.plan().batches));
+        return Err(MechanismError::Changed { name: "batches", before, now });
+    }
     let radius = plan.plan().radius.map(Decimal);
     if radius != previous.radius {
         let shown = |radius: Option<Decimal>| radius.map_or("none".to_owned(), |r| r.to_string());
@@ -160,33 +194,36 @@ fn same_constants(
     Ok(())
 }
 
-/// `steps` noisy steps on the grid, then the release.
+/// Noisy steps on the grid, counted over the life of the model, then the release.
 fn release(
-    objective: &Objective<'_>,
+    objective: &impl Steps,
     plan: &CheckedNoisyGd,
     mut weights: Vec<f64>,
-    steps: u64,
+    steps: RangeInclusive<u64>,
     event: NoisyGd,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
-    let total = event.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.steps));
+    let total = steps_of(&event);
     if total > plan::MOST_STEPS {
         let (name, rule) = ("steps", "at most 2^40 over the life of a model");
         return Err(MechanismError::Range { name, rule, got: total as f64 });
     }
     let eta = plan.plan().step;
     let mut largest_norm = outward::norm(&weights);
-    for step in 1..=steps {
-        let (moved, gradient_norm) = noiseless(objective, eta, &weights)?;
-        let progress = Progress { passes: step, gradient_norm, target: 0.0 };
+    let mut made = 0;
+    for step in steps {
+        made += 1;
+        let (moved, gradient_norm) = noiseless(objective.along(step)?, eta, &weights)?;
+        let progress = Progress { passes: made, gradient_norm, target: 0.0 };
         if watch(&progress).is_break() {
             return Err(MechanismError::Cancelled);
         }
         weights = plan.perturb(&moved, rng)?;
         largest_norm = largest_norm.max(outward::norm(&weights));
     }
-    let evidence = Evidence::Steps { passes: steps, largest_norm };
+    let round = plan.plan().batches.map_or(1, |batches| batches.count);
+    let evidence = Evidence::Steps { passes: made.div_ceil(round), steps: made, largest_norm };
     Ok(Released { weights, event: Event::NoisyGd(event), evidence, kept: None })
 }
 

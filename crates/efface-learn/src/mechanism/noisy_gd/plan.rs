@@ -1,9 +1,11 @@
 //! The plan of `noisy-gd`, its public bound on |w| and on a step's rounding error.
 
+use efface_privacy::event::Setting;
 use efface_privacy::quantity::as_decimal;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
+use super::BatchPlan;
 use crate::constants::Constants;
 use crate::mechanism::error::range;
 use crate::mechanism::{Grid, MechanismError};
@@ -41,6 +43,9 @@ pub struct NoisyGdPlan {
     pub radius: Option<f64>,
     /// Public maximal number of records that DP and deletion-privacy claims protect together.
     pub group: u64,
+    /// The batches, where a step is along one of them and not along all records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<BatchPlan>,
 }
 
 /// A plan that fits its constants: the only form that runs.
@@ -51,14 +56,25 @@ pub struct CheckedNoisyGd {
     /// What may be added to |w| in a step, beyond contraction and rounding.
     drive: f64,
     weight_bound: f64,
+    /// The public constants of a batch's objective, where steps are over batches.
+    of_batch: Option<Constants>,
 }
 
 impl NoisyGdPlan {
     /// Checks the plan against the public constants and derives the bound on |w|.
     ///
     /// # Errors
-    /// A number out of range, noise and grid that do not fit, or weights the grid cannot hold.
+    /// A number out of range, noise and grid that do not fit, weights the grid cannot hold, or batches
+    /// with a radius or under `mean`.
     pub fn check(self, constants: &Constants) -> Result<CheckedNoisyGd, MechanismError> {
+        let of_batch = self.batches.map(|batches| batches.constants(constants)).transpose()?;
+        if of_batch.is_some() {
+            let mean = constants.declared().normalizer.capacity().is_none();
+            range("batches", "left out under `mean`", f64::NAN, !mean)?;
+            let radius = self.radius.unwrap_or(0.0);
+            range("radius", "left out with `batches`", radius, self.radius.is_none())?;
+        }
+        let constants = of_batch.as_ref().unwrap_or(constants);
         let eta = self.step;
         let reach = outward::mul(eta, constants.total_smoothness());
         range("eta", "above 0 and below 2/L", eta, eta > 0.0 && reach < 2.0)?;
@@ -88,7 +104,7 @@ impl NoisyGdPlan {
         };
         // The noiseless part of a step from |w| <= W is within c W + drive.
         grid.check_reach(outward::add(weight_bound, drive))?;
-        Ok(CheckedNoisyGd { plan: self, grid, drive, weight_bound })
+        Ok(CheckedNoisyGd { plan: self, grid, drive, weight_bound, of_batch })
     }
 }
 
@@ -97,6 +113,15 @@ impl CheckedNoisyGd {
     #[must_use]
     pub fn plan(&self) -> &NoisyGdPlan {
         &self.plan
+    }
+
+    /// The setting of this plan's events.
+    pub(super) fn setting(&self, constants: &Constants) -> Result<Setting, MechanismError> {
+        let group = self.plan.group;
+        Ok(match self.plan.batches {
+            None => constants.setting(group),
+            Some(batches) => batches.setting(constants, group)?,
+        })
     }
 
     /// W: radius of the ball that every iterate is projected to: the plan's radius, or else one that
@@ -147,6 +172,7 @@ impl CheckedNoisyGd {
     /// When it is more than the bound on |w| has room for.
     pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, MechanismError> {
         use outward::{add, mul};
+        let constants = self.of_batch.as_ref().unwrap_or(constants);
         let (eta, reach) = (self.plan.step, self.weight_bound);
         let slack = constants.slack(reach, records);
         let pull = mul(constants.lipschitz(), constants.load());

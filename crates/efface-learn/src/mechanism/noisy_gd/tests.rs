@@ -23,6 +23,7 @@ fn plan(constants: &Constants) -> NoisyGdPlan {
         removal_steps: 7,
         radius: None,
         group: 1,
+        batches: None,
     }
 }
 

@@ -423,8 +423,16 @@ fn steps_of_gradient_descent_refuse_the_loss_without_a_clip() {
     let (noise, group) = (2.0_f64.powi(-4), 1);
     for radius in [None, Some(1.0)] {
         let (learning_steps, removal_steps) = (9, 9);
-        let plan =
-            NoisyGdPlan { step: 0.1, noise, grid, learning_steps, removal_steps, radius, group };
+        let plan = NoisyGdPlan {
+            step: 0.1,
+            noise,
+            grid,
+            learning_steps,
+            removal_steps,
+            radius,
+            group,
+            batches: None,
+        };
         assert!(plan.check(&constants).is_err());
     }
 }

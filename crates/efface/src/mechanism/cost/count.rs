@@ -55,6 +55,17 @@ impl Count {
         Self { work_usually: self.work_usually + work, ..self }
     }
 
+    /// The same where a pass is a round of so many steps, each over one batch.
+    pub(crate) fn over(self, batches: u64) -> Self {
+        let round = batches as f64;
+        Self {
+            passes_at_most: self.passes_at_most.div_ceil(batches),
+            passes_usually: self.passes_usually / round,
+            work_usually: self.work_usually / round,
+            ..self
+        }
+    }
+
     /// Schedules fixed in advance, each of so many steps.
     pub(crate) fn stepped(steps: &[u64]) -> Self {
         let most = steps.iter().copied().max().unwrap_or(0);

@@ -3,7 +3,7 @@
 use efface_learn::Constants;
 use efface_learn::risk::{self, Ball, Steps};
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::{Cost, Count, Inputs, lasts, requests, size, tries};
 use crate::mechanism::first_event;
 use crate::plan::Plan;
@@ -12,9 +12,11 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
     let trial = requests(plan, inputs, tries(inputs))?;
     let steps = trial.steps;
     let per_month = inputs.workload.deletions_per_month;
-    let request = Count::stepped(&steps);
+    let (schedule, _) = super::steps(plan)?;
+    let batches = schedule.batches.map_or(1, |batches| batches.count);
+    let request = Count::stepped(&steps).over(batches);
     Ok(Cost {
-        training: Count::stepped(&[super::steps(plan)?.0.learning_steps]),
+        training: Count::stepped(&[schedule.learning_steps]).over(batches),
         request,
         without_pass: None,
         month_passes: per_month * request.work_usually,
@@ -45,6 +47,12 @@ pub(super) fn risk(
         removal: steps.iter().copied().min().unwrap_or(1),
         shift: constants.optimum_shift(largest, records),
     };
+    if let Some(batches) = super::steps(plan)?.0.batches {
+        let each = batches
+            .constants(constants)
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
+        return Ok(risk::over_batches(constants, &each, &run));
+    }
     Ok(match event.radius {
         None => risk::noisy_gd(constants, &run),
         Some(radius) => {

@@ -1,16 +1,18 @@
 //! `noisy-gd`: noisy gradient steps, the last iterate published.
 
+mod batches;
 mod cost;
 mod schedule;
 
 use efface_learn::Constants;
-use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd};
-use efface_learn::mechanism::{Change, NoisyGdPlan, Released};
+use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd, Steps};
+use efface_learn::mechanism::{BatchPlan, Change, NoisyGdPlan, Released};
 use efface_learn::risk;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, State, Variant};
+use efface_privacy::event::{Event, Normalizer, State, Variant};
 
+use self::batches::Visited;
 use super::cost::{Cost, Inputs};
 use super::{
     Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, clash, foreign, least_steps,
@@ -48,6 +50,20 @@ fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
     }
 }
 
+/// Learns or serves a request along what is given.
+fn go(objective: &impl Steps, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+    let constants = run.constants;
+    if let Start::Request(Request { weights, event: last, change, steps, .. }) = run.start {
+        let plan = &checked(run.plan, constants, *steps)?;
+        let (last, watch) = (event(last)?, &mut passes(Some(*steps), tell));
+        return noisy_gd::request(objective, plan, last, change, weights, run.rng, watch)
+            .map_err(refused(NAME));
+    }
+    let plan = checked(run.plan, constants, 1)?;
+    let watch = &mut passes(Some(plan.plan().learning_steps), tell);
+    noisy_gd::learn(objective, &plan, run.start.weights(), run.rng, watch).map_err(refused(NAME))
+}
+
 impl Mechanism for NoisyGd {
     /// In a ball the least of all bounds that a ball allows.
     fn defaults(&self, settings: &Settings, _: Variant) -> Defaults {
@@ -72,6 +88,20 @@ impl Mechanism for NoisyGd {
                 "`noisy-gd` with `§state secret`",
                 "is not offered: it publishes its last iterate, so it has no secret state",
                 "leave out `§state`",
+            );
+        }
+        if s.batches.is_some() && choices.mean {
+            return clash(
+                "`§batches` with `§normalizer mean`",
+                "is not offered: the sum over a batch is divided by a constant",
+                "leave out `§normalizer`",
+            );
+        }
+        if s.batches.is_some() && s.radius.is_some() {
+            return clash(
+                "`§batches` with `§radius`",
+                "is not offered: no bound over batches uses a ball",
+                "leave out one of them",
             );
         }
         if s.excess_risk.is_some() {
@@ -102,6 +132,19 @@ impl Mechanism for NoisyGd {
         }
     }
 
+    fn needs_rows(&self, choices: &Choices) -> Option<&'static str> {
+        choices.settings.batches.map(|_| "with `§batches` takes the rows of a batch")
+    }
+
+    fn batches(
+        &self,
+        choices: &Choices,
+        normalizer: &Normalizer,
+        records: u64,
+    ) -> Option<BatchPlan> {
+        batches::plan(choices, normalizer, records)
+    }
+
     fn schedule(
         &self,
         choices: &Choices,
@@ -129,18 +172,21 @@ impl Mechanism for NoisyGd {
 
     /// Learns, or serves a request by noisy steps from the published weights.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        let objective = &run.objective()?;
-        let constants = objective.constants();
-        if let Start::Request(Request { weights, event: last, change, steps, .. }) = run.start {
-            let plan = &checked(run.plan, constants, *steps)?;
-            let (last, watch) = (event(last)?, &mut passes(Some(*steps), tell));
-            return noisy_gd::request(objective, plan, last, change, weights, run.rng, watch)
-                .map_err(refused(NAME));
-        }
-        let plan = checked(run.plan, constants, 1)?;
-        let watch = &mut passes(Some(plan.plan().learning_steps), tell);
-        noisy_gd::learn(objective, &plan, run.start.weights(), run.rng, watch)
-            .map_err(refused(NAME))
+        let (schedule, _) = steps(run.plan)?;
+        let Some(batches) = schedule.batches else {
+            let objective = &run.objective()?;
+            return go(objective, run, tell);
+        };
+        let (done, made) = match run.start {
+            Start::Request(Request { event: last, steps, .. }) => {
+                (noisy_gd::steps_of(event(last)?), *steps)
+            }
+            _ => (0, schedule.learning_steps),
+        };
+        let visited = Visited::read(run.rows, &batches, done, made)?;
+        let each = batches.constants(run.constants).map_err(|error| refused(NAME)(error.into()))?;
+        let objective = &visited.objectives(run.constants, batches, &each)?;
+        go(objective, run, tell)
     }
 
     /// The plan's, or the fewest steps that meet the target.
@@ -194,6 +240,9 @@ impl Mechanism for NoisyGd {
         let Event::NoisyGd(event) = event else { return };
         let most = plan.capacity().unwrap_or(1 << 53);
         event.replaced = None;
+        if let Some(batches) = &mut event.batches {
+            batches.changed = None;
+        }
         if let Some((_, earlier)) = event.phases.split_last_mut() {
             for phase in earlier {
                 phase.only_then = most;

@@ -1,18 +1,19 @@
 //! Step size, noise and numbers of steps of `noisy-gd` that meet the target.
 
+use efface_learn::Constants;
 use efface_learn::mechanism::{GridError, MechanismError, NoisyGdPlan};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::calibrate::least;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, NoisyGd, Phase};
+use efface_privacy::event::{Batches, Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
 use efface_privacy::sampler::Grid;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
-use crate::mechanism::search::{Public, finest, least_steps};
+use crate::mechanism::search::{EXCESS_RISK, Public, finest, least_steps};
 use crate::plan::{Choices, List, MechanismName, Schedule, origin};
 
 /// Requests listed one by one when all releases are accounted; more are merged.
@@ -29,9 +30,15 @@ pub(super) fn schedule(
         list.add("start", hex::encode(Sha256::digest(start)), Origin::User);
     }
     let m = public.setting.strong_convexity.0;
-    let smooth = public.smooth();
+    let of_batch = batch_constants(public)?;
+    let constants = of_batch.as_ref().unwrap_or(public.constants);
+    let smooth = constants.total_smoothness();
     // Without strong convexity 2/L no longer descends; 1/L is the step that descends fastest.
-    let best = if m > 0.0 { 2.0 / (smooth + m) } else { 1.0 / smooth };
+    let best = match public.batches {
+        Some(batches) => step_over_batches(constants, batches.size),
+        None if m > 0.0 => 2.0 / (smooth + m),
+        None => 1.0 / smooth,
+    };
     let eta = s.eta.unwrap_or_else(|| step_for(choices.accountant, best, smooth).next_down());
     if eta >= 2.0 / smooth {
         return Err(Error::refused(
@@ -39,11 +46,15 @@ pub(super) fn schedule(
             format!("`eta` must be below 2/L = {}, got {eta}", 2.0 / smooth),
         ));
     }
-    let contraction = public.constants.contraction(eta);
+    let contraction = constants.contraction(eta);
     let learning = match (s.steps, s.radius) {
         (Some(steps), _) => steps,
         (None, Some(radius)) if m == 0.0 => flat_steps(radius, eta)?,
-        _ => (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64,
+        _ => {
+            let steps = (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64;
+            // Every batch as often.
+            public.batches.map_or(steps, |batches| steps.next_multiple_of(batches.count))
+        }
     };
     let private = matches!(choices.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy);
     let event = |noise: f64, removal: u64| -> Result<Event> {
@@ -84,12 +95,22 @@ pub(super) fn schedule(
             replaced: (phases.len() as u64 == requests + 1).then(|| {
                 (0..requests).map(|request| if request == 0 { group } else { 0 }).collect()
             }),
+            batches: public.batches.map(|batches| Batches {
+                count: batches.count,
+                size: batches.size,
+                most: batches.most,
+                // The first request's group, and none of others.
+                changed: Some(
+                    (1..phases.len()).map(|phase| if phase == 1 { group } else { 0 }).collect(),
+                ),
+            }),
             phases,
-            batches: None,
         })))
     };
     let scale = (2.0 * eta).sqrt();
-    let first = s.removal_steps.unwrap_or(1);
+    // Over batches a fiftieth of a round, so that noise need not hide a record from one step alone.
+    let usual = public.batches.map_or(1, |batches| batches.count.div_ceil(50));
+    let first = s.removal_steps.unwrap_or(usual);
     let (noise, removal) = match s.noise {
         None => {
             let guess = eta * public.setting.lipschitz.0;
@@ -136,6 +157,11 @@ pub(super) fn schedule(
     if let Some(radius) = s.radius {
         list.add("radius", Decimal(radius), Origin::User);
     }
+    if let Some(batches) = public.batches {
+        list.add("batches", batches.count, Origin::User);
+        list.add("batch-size", batches.size, origin(false, &[public.normalizer_origin]));
+        list.add("batch-capacity", batches.most, origin(false, &[public.normalizer_origin]));
+    }
     list.add("steps", learning, origin(s.steps.is_some(), &[eta_origin, public.size_origin]));
     list.add(
         "removal-steps",
@@ -151,9 +177,24 @@ pub(super) fn schedule(
             removal_steps: removal.unwrap_or(1),
             radius: s.radius,
             group: public.setting.group,
+            batches: public.batches,
         },
         fewest: removal.is_none(),
     })
+}
+
+/// The public constants of a batch's objective, where there are batches.
+fn batch_constants(public: &Public<'_>) -> Result<Option<Constants>> {
+    let constants = public.batches.map(|batches| batches.constants(public.constants)).transpose();
+    constants.map_err(|error| Error::input(Code::Range, error.to_string()))
+}
+
+/// The step size over batches of b records: one for which seeing a batch at a time costs about half of the
+/// usual excess risk, eta G^2/(4 b), but from a tenth of 1/L to 1/L.
+fn step_over_batches(each: &Constants, size: u64) -> f64 {
+    let steep = each.lipschitz();
+    let accurate = 2.0 * EXCESS_RISK * size as f64 / (steep * steep);
+    accurate.clamp(0.1 / each.total_smoothness(), 1.0 / each.total_smoothness())
 }
 
 /// The step size that the accountant's theorem allows, `best` for those that allow any.
@@ -199,6 +240,7 @@ fn rounding(
         removal_steps: removal,
         radius,
         group: public.setting.group,
+        batches: public.batches,
     }
     .check(public.constants)
     .and_then(|plan| plan.rounding(public.constants, public.records as usize));
