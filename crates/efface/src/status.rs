@@ -155,6 +155,9 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 Notion::DeletionPrivacy if plan.state == State::Secret => {
                     "needs `perfect` state".to_owned()
                 }
+                Notion::DeletionPrivacy if plan.sampled().is_some() => {
+                    "not offered for networks".to_owned()
+                }
                 Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
                 Notion::ExactRemoval => "only `ridge` supports it".to_owned(),
                 _ => "the constants do not support it".to_owned(),
@@ -164,6 +167,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
         let deletion = notion == Notion::DeletionPrivacy
             && plan.state == State::Perfect
             && !exact
+            && plan.sampled().is_none()
             && told.is_none();
         let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }

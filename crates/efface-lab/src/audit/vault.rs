@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use efface::{
-    AuditSample, Claim, Code, Error, Plan, Result, Simulation, World, audit_sample, entries,
+    AuditSample, Claim, Code, Error, Plan, Result, Schedule, Simulation, World, audit_sample,
+    entries,
 };
 use efface_learn::Constants;
 use efface_learn::mechanism::Released;
@@ -182,6 +183,12 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
         return refused(
             "`objective-perturbation` has no valid certificate to audit; `efface audit lab \
              perturbation` breaks its theorem",
+        );
+    }
+    if matches!(plan.schedule, Schedule::Sampled(_)) {
+        return refused(
+            "a network is not audited: thousands of trainings take too long, and it has no optimum \
+             that a deletion could move",
         );
     }
     if plan.given.is_some() {

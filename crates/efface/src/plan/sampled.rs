@@ -1,6 +1,6 @@
 //! The public constants of a network that is trained on sampled batches.
 
-use efface_net::{CheckedDpSgd, DpSgdPlan, Network, Optimiser, Shape};
+use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, Optimiser, Shape};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,13 @@ impl SampledPlan {
             optimiser: Optimiser::Sgd { momentum: self.momentum.0 },
             average: (self.average.0 > 0.0).then_some(self.average.0),
         };
-        plan.check(network).map_err(|error| Error::refused(Code::Network, error.to_string()))
+        plan.check(network).map_err(|error| match error {
+            NetError::Range { name: "learning-rate", rule, got } => {
+                let message = format!("`§eta` must be {rule}, got {}", Decimal(got));
+                Error::input(Code::Range, message)
+            }
+            other => Error::refused(Code::Network, other.to_string()),
+        })
     }
 }
 

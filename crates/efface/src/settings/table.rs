@@ -330,7 +330,8 @@ settings! {
     /// publishes with fresh noise; `retrain` does the same from a fresh start; `noisy-gd` takes
     /// noisy gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge`
     /// solves the squared loss from whole-number sums: removal is exact and there is no noise, so
-    /// the remaining records get no guarantee. `distributed-descent` averages models of the parts
+    /// the remaining records get no guarantee. `dp-sgd` trains a network with noise that is enough for a
+    /// number of deletions, which then compute nothing. `distributed-descent` averages models of the parts
     /// of a sample and keeps the sample uniform, so that a request touches few parts.
     /// `objective-perturbation` removes by Newton steps as published, and its certificates never
     /// verify (NOT SOUND).
@@ -382,7 +383,7 @@ settings! {
     eta: Option<f64> {
         group: Group::Mechanism,
         form: POSITIVE,
-        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.3 over its clip"),
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip"),
         only: of(&["noisy-gd", "descent-to-delete", "dp-sgd"]),
     }
 

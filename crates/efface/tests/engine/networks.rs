@@ -191,7 +191,7 @@ fn what_a_network_has_no_use_for_is_refused() {
     refused(Settings { preprocess: Some("fitted".into()), ..network() }, "fitted");
     refused(Settings { rate: Some(1.5), ..network() }, "rate");
     refused(Settings { momentum: Some(1.0), ..network() }, "momentum");
-    refused(Settings { eta: Some(1e9), ..network() }, "learning_rate");
+    refused(Settings { eta: Some(1e9), ..network() }, "`eta` must be");
     refused(Settings { rate: Some(0.2), mechanism: None, ..Settings::default() }, "`dp-sgd` only");
 }
 

@@ -233,6 +233,10 @@ impl Mechanism for DpSgd {
         rows.zeroize();
         let weights = trained.map_err(|error| match error {
             NetError::Cancelled => Error::interrupted(),
+            NetError::Diverged => {
+                Error::refused(Code::By(NAME), "the weights grew beyond every bound")
+                    .hint("lower `§eta`")
+            }
             other => Error::refused(Code::By(NAME), other.to_string()),
         })?;
         let passes = (plan.steps as f64 * plan.rate.0).ceil() as u64;
@@ -280,10 +284,9 @@ fn check(choices: &Choices) -> Result<()> {
     if choices.notion != Notion::IndistinguishableFromRetraining {
         return clash(
             &format!("`dp-sgd` with `§notion {}`", choices.notion.name()),
-            "is not offered: certificates count the deleted records, which those who remain could \
-             not hide behind",
-            "leave out `§notion`; `§efface account dp-sgd` computes the differential privacy of the \
-             steps",
+            "is not offered: the noise is found for closeness to retraining; where N and the classes \
+             are declared, certificates state the differential privacy of all trainings beside it",
+            "leave out `§notion`; a lower `§epsilon` or more `§deletions` lowers both",
         );
     }
     if choices.accountant != Accountant::Pld {

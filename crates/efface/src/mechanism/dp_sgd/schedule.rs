@@ -87,7 +87,7 @@ const DELETIONS: u64 = 1;
 const CLIP: f64 = 0.1;
 
 /// Size of a step for clipped gradients of length 1.
-const ETA: f64 = 0.3;
+const ETA: f64 = 0.4;
 const MOMENTUM: f64 = 0.9;
 const AVERAGED: f64 = 10.0;
 
