@@ -1554,7 +1554,7 @@ EXACT_STATISTICS = (
 )
 NETWORK_LIMITS = (
     "results on private rows told beside the model, such as losses and accuracies",
-    "which units were in which batch: batches must stay secret, and are not part of any release",
+    "which units were in which batch, and the times of single steps, which follow their number",
 )
 COVERS = (
     "the weights published with this request",

@@ -240,7 +240,11 @@ impl Builder {
         let places = checked(linear.rows, linear.columns, "numbers on the way of a row")?;
         let covered = checked(places, inputs, "numbers on the way of a row")?;
         self.add_numbers(covered)?;
-        checked(places, linear.outputs, "numbers on the way of a row")?;
+        let errors = checked(places, padded(linear.outputs), "numbers on the way of a row")?;
+        self.add_numbers(errors)?;
+        if linear.border > 0 {
+            self.add_numbers(linear.bordered())?;
+        }
         self.push(Layer::Linear(linear))
     }
 

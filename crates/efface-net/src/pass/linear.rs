@@ -92,7 +92,7 @@ pub(super) fn backward(
         run: outputs,
         line: 0,
     };
-    if places == 1 && inputs == input_error.len() {
+    if places == 1 && linear.border == 0 && inputs == input_error.len() {
         Product { weights: back, biases: &[], windows: by_place, sums: input_error }.run();
         return;
     }

@@ -215,6 +215,10 @@ fn convolutions() {
         out(2),
     ];
     check("conv:16x4/2+1,conv:6x2+1,relu,conv:3x2/2", GREY, 2, &layers);
+    // One place, whose window has as many numbers as the image but stands elsewhere.
+    let square = Shape { channels: 1, height: 6, width: 6 };
+    let layers = [conv(4, 3, 1, 0), tanh(), conv(8, 4, 3, 1), tanh(), out(2)];
+    check("conv:4x3,conv:8x4/3+1", square, 2, &layers);
 }
 
 #[test]

@@ -121,7 +121,7 @@ const EXACT_STATISTICS: [&str; 2] = [
 /// What is left open where a network was trained.
 const NETWORK_LIMITS: [&str; 2] = [
     "results on private rows told beside the model, such as losses and accuracies",
-    "which units were in which batch: batches must stay secret, and are not part of any release",
+    "which units were in which batch, and the times of single steps, which follow their number",
 ];
 
 /// What certificates of models whose records have weights do not cover.

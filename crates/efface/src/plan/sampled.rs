@@ -66,7 +66,7 @@ impl SampledPlan {
         self.input.iter().map(|side| *side as usize).product()
     }
 
-    /// Layers and the shape of a row in one text, which [`described`] reads.
+    /// Layers and the shape of a row in one text, as exports state it.
     #[must_use]
     pub fn description(&self) -> String {
         let [channels, height, width] = self.input;

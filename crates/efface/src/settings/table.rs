@@ -581,7 +581,7 @@ settings! {
     /// How many deleted records the noise is enough for, before the model is trained anew
     deletions: Option<u64> {
         group: Group::Promise,
-        form: COUNT,
+        form: Form::Count(1, 1024),
         unit: "records",
         default: Fallback::Count(1),
         only: of(&["dp-sgd"]),

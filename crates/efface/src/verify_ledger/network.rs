@@ -4,17 +4,22 @@ use efface_privacy::certificate::{Request, RequestKind};
 use efface_privacy::event::{DpSgd, Unit};
 
 /// A training anew counts all steps before, as every refresh is one and an addition may be; any other
-/// request keeps the steps there were, takes back no deletion, and what it deletes was or may have been
-/// in the last of them.
+/// request keeps the steps there were, takes back no deletion, and what it deletes may have been in each of
+/// them.
 pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<(), String> {
     let before = then.earlier_steps.saturating_add(then.steps());
     let adds = matches!(request.kind, RequestKind::Add | RequestKind::Update);
     if request.kind == RequestKind::Refresh || adds && now.earlier_steps == before {
-        return if now.earlier_steps == before {
-            Ok(())
-        } else {
-            Err(format!("it counts {} earlier steps, but {before} were made", now.earlier_steps))
-        };
+        if now.earlier_steps != before {
+            return Err(format!(
+                "it counts {} earlier steps, but {before} were made",
+                now.earlier_steps
+            ));
+        }
+        let anew = now.segments.len() == 1 && now.deleted() == 0;
+        return anew
+            .then_some(())
+            .ok_or_else(|| "a training anew has one segment, and nobody deleted since".to_owned());
     }
     if now.earlier_steps != then.earlier_steps {
         return Err("its earlier steps are not those of the previous one".into());
@@ -35,7 +40,8 @@ pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<()
         Unit::Record => records,
         Unit::Subject => records.div_ceil(now.rows_per_unit.max(1)),
     };
-    let added = pairs().next_back().map_or(0, |(now, then)| now.deleted - then.deleted);
+    // Nobody knows which segments it was in.
+    let added = pairs().map(|(now, then)| now.deleted - then.deleted).min().unwrap_or(0);
     if added < least {
         return Err(format!("it deleted at least {least} units, but counts {added} more"));
     }
@@ -80,10 +86,11 @@ mod tests {
         let then = event(&[(100, 2), (50, 1)], 30);
         let delete = request(RequestKind::Delete, 5);
         goes_on(&delete, &event(&[(100, 4), (50, 3)], 30), &then).unwrap();
-        goes_on(&delete, &event(&[(100, 2), (50, 3), (20, 0)], 30), &then).unwrap();
+        goes_on(&delete, &event(&[(100, 4), (50, 3), (20, 0)], 30), &then).unwrap();
         for (segments, earlier, why) in [
             // Five records are of two subjects at least.
             (&[(100, 3), (50, 2)][..], 30, "at least 2 units"),
+            (&[(100, 2), (50, 3)], 30, "at least 2 units"),
             (&[(100, 1), (50, 3)], 30, "fewer deleted units"),
             (&[(100, 4)], 30, "do not continue"),
             (&[(99, 4), (50, 3)], 30, "do not continue"),
@@ -95,6 +102,7 @@ mod tests {
         let add = request(RequestKind::Add, 5);
         goes_on(&add, &event(&[(100, 2), (50, 1), (9, 0)], 30), &then).unwrap();
         goes_on(&add, &event(&[(100, 0)], 180), &then).unwrap();
+        goes_on(&add, &event(&[(100, 1)], 180), &then).unwrap_err();
         goes_on(&delete, &event(&[(100, 5)], 180), &then).unwrap_err();
     }
 

@@ -67,12 +67,29 @@ fn advanced(plan: &Plan, last: &Sampled, change: &Change<'_>) -> Result<Sampled>
         for segment in &mut next.segments {
             segment.deleted = segment.deleted.saturating_add(deleted);
         }
-        return Ok(next);
+        return if next.deleted() <= sampled.deletions {
+            Ok(next)
+        } else {
+            Err(spent(sampled, &next))
+        };
     }
     let before = last.segments.iter().map(|segment| segment.steps);
     next.earlier_steps = before.fold(last.earlier_steps, u64::saturating_add);
     next.segments = vec![Segment { steps: sampled.steps, deleted: 0 }];
     Ok(next)
+}
+
+/// The refusal of more deletions than the noise was chosen for.
+fn spent(plan: &SampledPlan, next: &Sampled) -> Error {
+    let message = format!(
+        "{} records would have been deleted since the training, but its noise was chosen for {}",
+        next.deleted(),
+        plan.deletions
+    );
+    Error::refused(Code::BudgetExhausted, message).hint(
+        "`§efface refresh` trains the model anew, after which as many deletions are possible as at \
+         first",
+    )
 }
 
 fn stated(event: &Event) -> Result<&Sampled> {
@@ -224,13 +241,14 @@ impl Mechanism for DpSgd {
         };
         let network = plan.network()?;
         let checked = plan.checked(&network)?;
-        let (mut rows, labels) = rows::of(run.rows.data()?, plan.width())?;
+        let (mut rows, mut labels) = rows::of(run.rows.data()?, plan.width())?;
         let data = efface_net::Data { rows: &rows, labels: &labels, units: None };
         let watch =
             &mut |step: Step| tell(&Progress::Training { step: step.done, total: step.steps });
         let start = network.initial(plan.start);
         let trained = efface_net::dp_sgd(&network, &checked, &data, start, run.rng, watch);
         rows.zeroize();
+        labels.zeroize();
         let weights = trained.map_err(|error| match error {
             NetError::Cancelled => Error::interrupted(),
             NetError::Diverged => {

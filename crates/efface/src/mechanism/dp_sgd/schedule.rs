@@ -101,7 +101,7 @@ fn least_noise(public: &Public<'_>, segment: Segment) -> Result<f64> {
         Error::refused(Code::Infeasible, format!("no noise is found for these deletions: {error}"))
             .hint("lower `§deletions` or `§steps`, or raise `§epsilon`")
     })?;
-    // What is drawn is a whole multiple of the grid, a little less or more.
+    // Room for the accountant's own rounding when the event is evaluated.
     Ok(noise * (1.0 + 1e-6))
 }
 
