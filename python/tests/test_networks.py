@@ -1,4 +1,4 @@
-"""Networks as estimators: they forget until their capacity is spent, and predict wherever they go."""
+"""Networks as estimators: they forget until their capacity is spent."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ SAME = X[:, 0] * X[:, 1] > 0
 
 
 def network(seed: int | None = 1, **settings: Any) -> UnlearningClassifier:
-    settings = {"network": "dense:16", "steps": 60, "rate": 0.25, "deletions": 2} | settings
-    return UnlearningClassifier(mechanism=efface.DPSGD(**settings), epsilon=3.0, random_state=seed)
+    usual: dict[str, Any] = {"network": "dense:16", "steps": 60, "rate": 0.25, "deletions": 2}
+    mechanism = efface.DPSGD(**(usual | settings))
+    return UnlearningClassifier(mechanism=mechanism, epsilon=3.0, random_state=seed)
 
 
 def test_it_learns_what_no_line_tells() -> None:

@@ -30,7 +30,7 @@ _OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax"}
 
 
 def _loss(estimator: Any) -> Any:
-    """The loss that is learnt: some mechanisms have their own where the parameter is the default."""
+    """The loss that is learnt: some mechanisms have their own by default."""
     own = _OWN_LOSSES.get(mechanism_name(estimator.mechanism))
     default = estimator.loss == settings()["loss"].default
     return own if own is not None and default else estimator.loss
@@ -261,8 +261,8 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features: (1, features) of two classes, else (classes, features).
 
-        Rows are made to obey `row_norm` before they are multiplied with them. Of a network all of its
-        weights, in one row.
+        Rows are made to obey `row_norm` before they are multiplied with them. Of a network all of
+        its weights, in one row.
         """
         return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
 
