@@ -23,6 +23,9 @@ pub struct BatchPlan {
     pub most: u64,
 }
 
+/// The most batches.
+const MOST_BATCHES: u64 = 1 << 20;
+
 impl BatchPlan {
     /// The public constants of one batch's objective, (1/b) sum s_z l(w; z) + (lambda/2) |w|^2 over at
     /// most b_max records.
@@ -30,8 +33,8 @@ impl BatchPlan {
     /// # Errors
     /// Batches that are none.
     pub fn constants(&self, whole: &Constants) -> Result<Constants, ConstantsError> {
-        if self.count < 2 {
-            let (rule, got) = ("at least 2", self.count as f64);
+        if !(2..=MOST_BATCHES).contains(&self.count) {
+            let (rule, got) = ("from 2 to 2^20", self.count as f64);
             return Err(ConstantsError::Range { name: "batches", rule, got });
         }
         whole.with_normalizer(Normalizer::Fixed { n: self.size, capacity: self.most })

@@ -50,7 +50,11 @@ impl Visited {
         let records: Vec<RecordId> = rows.keys()?.into_iter().map(RecordId::new).collect();
         let mut held: BTreeMap<u64, u64> = BTreeMap::new();
         let mut members: Vec<(RecordId, u64)> = Vec::new();
-        for who in rows.identities(&records)? {
+        let named = rows.identities(&records)?;
+        if named.len() != records.len() || records.len() != rows.count()? {
+            return Err(Error::storage(Code::Damaged, "some records have no names"));
+        }
+        for who in named {
             let batch = batch_of(&who.id, plan.count);
             let held = held.entry(batch).or_default();
             *held += 1;
