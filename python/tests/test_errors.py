@@ -93,8 +93,8 @@ Y = np.arange(20) % 2
 
 
 STEPS = (
-    "`steps` is a setting of `noisy-gd` and `descent-to-delete` only; leave it out, or choose that "
-    "mechanism with `mechanism`"
+    "`steps` is a setting of `noisy-gd`, `descent-to-delete` and `dp-sgd` only; leave it out, or "
+    "choose that mechanism with `mechanism`"
 )
 RELEASES = (
     '`state="secret"` with 1 release leaves no release for requests: the training is one; give '
