@@ -476,18 +476,19 @@ fn replaced_goes_on(now: Option<&[u64]>, then: Option<&[u64]>) -> bool {
     }
 }
 
-/// The same batches, and of what requests changed one number more; where phases were merged, the same
-/// sum before it.
+/// The same batches, and of what requests changed one number more; where phases were merged, two of the
+/// numbers before it became their sum.
 fn changed_goes_on(now: Option<&Batches>, then: Option<&Batches>) -> bool {
     let (Some(now), Some(then)) = (now, then) else { return now.is_none() && then.is_none() };
     let same = (now.count, now.size, now.most) == (then.count, then.size, then.most);
-    let sum = |list: &[u64]| list.iter().map(|n| u128::from(*n)).sum::<u128>();
     let goes_on = match (now.changed.as_deref(), then.changed.as_deref()) {
         (None, None) => true,
         (Some([earlier @ .., _]), Some(then)) if earlier.len() == then.len() => earlier == then,
-        // Only long histories are merged.
-        (Some([earlier @ .., _]), Some(then)) => {
-            then.len() + 2 >= MOST_PHASES && sum(earlier) == sum(then)
+        // Only long histories are merged, behind their first request.
+        (Some([one, two, rest @ .., _]), Some([first, second, third, others @ ..])) => {
+            let long = others.len() + 4 >= MOST_PHASES;
+            let merged = second.saturating_add(*third);
+            long && one == first && *two == merged && rest == others
         }
         _ => false,
     };

@@ -14,8 +14,16 @@ fn what_requests_over_batches_changed_goes_on() {
     assert!(goes_on(Some(&[1, 2, 3]), Some(&[1, 2])));
     assert!(!goes_on(Some(&[0, 2, 3]), Some(&[1, 2])));
     assert!(!goes_on(Some(&[]), Some(&[])));
-    assert!(goes_on(Some(&[1, 5, 3]), Some(&[1, 2, 3])));
-    assert!(!goes_on(Some(&[1, 4, 3]), Some(&[1, 2, 3])));
+    // What is long is merged, and nothing else.
+    assert!(!goes_on(Some(&[1, 5, 3]), Some(&[1, 2, 3])));
+    let long: Vec<u64> = (1..MOST_PHASES as u64).collect();
+    let mut merged = vec![1, 2 + 3];
+    merged.extend(4..=MOST_PHASES as u64);
+    assert!(goes_on(Some(&merged), Some(&long)));
+    assert!(!goes_on(Some(&merged[1..]), Some(&long)));
+    let mut other = merged.clone();
+    other.swap(1, 9);
+    assert!(!goes_on(Some(&other), Some(&long)));
     assert!(goes_on(None, None));
     assert!(!goes_on(None, Some(&[1])) && !goes_on(Some(&[1]), None));
     assert!(changed_goes_on(None, None) && !changed_goes_on(None, Some(&batches(None))));
