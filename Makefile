@@ -13,6 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
 FUZZ_SECONDS ?= 60
+ROUNDS ?= 10
 # Given, a missing cargo-deny is an error and not a check left out; DENY_FLAGS=--offline uses the advisories of the last time.
 DENY_REQUIRED ?=
 DENY_FLAGS ?=
@@ -21,7 +22,7 @@ BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-ma
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
 .PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel test-wheel
-.PHONY: bench fuzz miri mutants
+.PHONY: bench fuzz miri mutants soak
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,8 +55,13 @@ deny: ## licences, bans, sources and advisories of what is used, by deny.toml (n
 		echo "deny: advisories are SKIPPED: cargo-deny is not installed (a test checks licences, bans and sources)" >&2; \
 	fi
 
+# Property tests draw the same values for the same tests: what passes once passes everywhere. `make soak` draws others.
+test-rust: export PROPTEST_RNG_SEED = 1
 test-rust: ## the Rust tests, documentation examples included
 	$(CARGO) test $(CARGO_FLAGS) --workspace
+
+soak: ## the Rust tests with new random values each time (ROUNDS=n times)
+	for round in $$(seq $(ROUNDS)); do $(CARGO) test $(CARGO_FLAGS) --workspace --lib --tests; done
 
 # Not part of `make test`: other features mean other builds of most dependencies, minutes of them.
 test-features: ## the crates with their features off, which a build of the workspace never has
