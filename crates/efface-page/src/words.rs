@@ -92,6 +92,9 @@ pub fn origin(origin: Origin) -> &'static str {
     }
 }
 
+/// A bound on the records of a subject that says nothing: as many as a network learns from.
+const ANY_ROWS: u64 = u32::MAX as u64;
+
 /// How a network was trained, and how many of whom it may have learnt from are deleted; nothing for
 /// other models. `constants` are the certificate's, whose `deletions` is the capacity.
 #[must_use]
@@ -99,6 +102,9 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
     let Event::DpSgd(event) = event else { return Vec::new() };
     let unit = match event.unit {
         Unit::Record => "each record by itself".to_owned(),
+        Unit::Subject if event.rows_per_unit >= ANY_ROWS => {
+            "all records of a subject together".to_owned()
+        }
         Unit::Subject => format!(
             "all records of a subject together, at most {}",
             counted(event.rows_per_unit, "record")

@@ -6,6 +6,7 @@ use std::path::Path;
 use efface_learn::mechanism::Change;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Claim;
+use efface_privacy::event::Unit;
 use efface_vault::{Identity, Keyring, RecordId, Vault};
 
 use crate::context::{Context, Progress};
@@ -16,7 +17,7 @@ use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
-use crate::plan::Task;
+use crate::plan::{Plan, Task};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
@@ -172,7 +173,12 @@ fn take_out(
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
     let subject = subject_marks(&request.what, hmac);
-    for subject in emptied(&*rows, &identities, &mut go_on)? {
+    let emptied = emptied(&*rows, &identities, &mut go_on)?;
+    let deleted_since = match then {
+        Then::Release => units(plan, &identities, &emptied).map_err(or_erase)?,
+        Then::Withdraw => Vec::new(),
+    };
+    for subject in emptied {
         tombstones.push(hmac("subject", &subject));
     }
     let mut notices = Vec::new();
@@ -181,7 +187,7 @@ fn take_out(
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
     let mut effect = Effect {
-        deleted_since: identities.iter().map(|identity| since(identity.added_version)).collect(),
+        deleted_since,
         tombstones,
         subject,
         notices,
@@ -249,6 +255,31 @@ fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Re
     Ok(list)
 }
 
+/// For each record that leaves, or where subjects are counted for each of these, the release whose
+/// data first held it; a part of a subject is refused.
+fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u64>> {
+    if of(plan.mechanism).unit(plan) == Unit::Record {
+        return Ok(leaving.iter().map(|identity| since(identity.added_version)).collect());
+    }
+    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+    for identity in leaving {
+        let subject = identity.subject.as_deref().unwrap_or_default();
+        let added = since(identity.added_version);
+        first.entry(subject).and_modify(|first| *first = added.min(*first)).or_insert(added);
+    }
+    // Those that are emptied come in order.
+    let whole = |subject: &str| emptied.binary_search_by(|gone| gone.as_str().cmp(subject)).is_ok();
+    if first.keys().all(|subject| whole(subject)) {
+        return Ok(first.into_values().collect());
+    }
+    Err(Error::refused(
+        Code::Subjects,
+        "this would delete some records of a subject and leave others, but gradients were \
+             clipped by subject, and what is promised counts whole ones",
+    )
+    .hint("delete the whole subject with `§subject`"))
+}
+
 /// Says what a deletion would do, without doing it.
 ///
 /// # Errors
@@ -289,7 +320,8 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
     if records == 0 || then == Then::Withdraw {
         return Ok(dry);
     }
-    let (steps, claims) = foreseen(&vault, &current, &identities, remaining).map_err(or_erase)?;
+    let (steps, claims) =
+        foreseen(&vault, &current, &rows, &identities, remaining).map_err(or_erase)?;
     Ok(DryRun { steps, claims, ..dry })
 }
 
@@ -297,6 +329,7 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
 fn foreseen(
     vault: &Vault,
     current: &Current,
+    rows: &dyn Rows,
     leaving: &[Identity],
     remaining: u64,
 ) -> Result<(Option<u64>, Vec<Claim>)> {
@@ -309,11 +342,11 @@ fn foreseen(
     // leave with its last record is seen when the request is served.
     let plan = &current.plan.resolved_again(remaining, classes, 0.0)?;
     check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
-    let deleted_since: Vec<u64> = leaving.iter().map(|i| since(i.added_version)).collect();
+    let deleted_since = units(plan, leaving, &emptied(rows, leaving, &mut |_| Ok(()))?)?;
     let change = Change { deleted_since: &deleted_since, added: 0 };
-    let rows = remaining as usize;
-    let steps = of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, rows)?;
-    let event = planned_event(plan, &current.latest.event, &change, steps, rows)?;
+    let records = remaining as usize;
+    let steps = of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, records)?;
+    let event = planned_event(plan, &current.latest.event, &change, steps, records)?;
     let claims = claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
     within_target(plan, &claims)?;
     Ok((steps_of(&event), claims))

@@ -1,4 +1,4 @@
-//! The engine of efface: trains linear models that can forget, serves deletion requests and
+//! The engine of efface: trains linear models and small networks that can forget, serves deletion requests and
 //! issues a certificate for each.
 //!
 //! A model lives in one file, its vault. [`train`] makes it, [`delete`], [`add`], [`update`] and

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use efface_learn::mechanism::Evidence;
 use efface_learn::solver::Solver;
 use efface_privacy::claim::Claim;
+use efface_privacy::event::Unit;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::notice::Notice;
@@ -183,8 +184,11 @@ pub struct Status {
     pub exports: Exports,
     /// Releases left before a refresh, in `secret` state or under DP.
     pub releases_left: Option<u64>,
-    /// Records that may be deleted before a network is trained anew; none for other models.
+    /// Records or subjects that may be deleted before a network is trained anew; none for other
+    /// models.
     pub deletions_left: Option<u64>,
+    /// Which of both they are.
+    pub deletions_of: Option<Unit>,
     /// The residual budget of `objective-perturbation`.
     pub residual: Option<Residual>,
     /// What is left of the bound that serves requests without reading all rows. Depends on

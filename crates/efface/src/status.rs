@@ -66,6 +66,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         exports: tally.exports.clone(),
         releases_left,
         deletions_left: deletions_left(plan, latest),
+        deletions_of: plan.sampled().map(|sampled| sampled.unit),
         residual,
         memory,
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,

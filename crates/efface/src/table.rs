@@ -364,6 +364,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
         .collect();
     Ok(Facts {
         subjects: table.subjects.is_some(),
+        people: None,
         parts: None,
         fitting: None,
         records: table.data.rows() as u64,

@@ -11,12 +11,13 @@ use efface_vault::{Creation, Genesis, Vault};
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
-use crate::mechanism::{Start, run, stated};
+use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
-    Clipped, Sizes, ids_learnt, index_left_out, left_out, of_clipped, of_columns, of_plan,
+    Clipped, Sizes, beyond_deletions, ids_learnt, index_left_out, left_out, of_clipped, of_columns,
+    of_plan,
 };
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan};
+use crate::plan::{Choices, Facts, Ids, Plan, sizes};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::raw::{as_the_labels_ask, fit};
@@ -153,14 +154,17 @@ impl First<'_> {
                 (facts, plan)
             }
             None => {
-                let facts = facts_of(source, &table, ids)?;
+                let mut facts = facts_of(source, &table, ids)?;
+                if of(self.choices.mechanism).counts_people() {
+                    facts.people = table.subjects.as_deref().map(|all| sizes(all).len() as u64);
+                }
                 let plan = self.plan(&facts)?;
                 (facts, plan)
             }
         };
         let index = index_left_out(table.index_left_out);
         table.prepare(&plan, Labels::Needed)?;
-        plan.check_groups(table.subjects.as_deref())?;
+        let largest = plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
         let found = plan.statistics()?;
         let ids =
@@ -174,10 +178,13 @@ impl First<'_> {
             }
             insert_first(store, creation, &plan, &rows)
         };
+        let people = beyond_deletions(&plan, largest);
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        served.notices.extend([chosen, index, ids, left_out(table.left_out)].into_iter().flatten());
+        served
+            .notices
+            .extend([chosen, index, ids, people, left_out(table.left_out)].into_iter().flatten());
         Ok(served)
     }
 

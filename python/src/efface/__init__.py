@@ -1,4 +1,4 @@
-"""Linear models that can forget, and certificates that say so.
+"""Linear models and small networks that can forget, and certificates that say so.
 
 Names are imported when they are first used, so that ``import efface`` itself is quick.
 """

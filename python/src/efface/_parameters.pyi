@@ -100,6 +100,7 @@ class DPSGD(Mechanism, name="dp-sgd"):
     rate: float | None
     gradient_clip: float
     momentum: float
+    unit: str | None
     deletions: int
     def __init__(
         self,
@@ -110,6 +111,7 @@ class DPSGD(Mechanism, name="dp-sgd"):
         rate: float | None = None,
         gradient_clip: float = 0.1,
         momentum: float = 0.9,
+        unit: str | None = None,
         deletions: int = 1,
     ) -> None: ...
 

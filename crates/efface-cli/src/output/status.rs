@@ -104,7 +104,8 @@ fn page(path: &Path, status: &Status) -> Page {
         ("exported", text)
     }));
     served.extend(status.releases_left.map(|left| ("left", counted(left, "release"))));
-    served.extend(status.deletions_left.map(|left| ("deletions left", counted(left, "record"))));
+    let left = status.deletions_left.zip(status.deletions_of);
+    served.extend(left.map(|(left, unit)| ("deletions left", counted(left, unit.name()))));
     served.extend(status.residual.as_ref().map(|residual| {
         let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
         ("residual", format!("{bound} of {budget} spent; then the model is retrained"))

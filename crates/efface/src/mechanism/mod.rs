@@ -34,7 +34,7 @@ use efface_learn::{Constants, Objective};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Assumption;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, Normalizer, State, Variant};
+use efface_privacy::event::{Event, Normalizer, State, Unit, Variant};
 use rand_chacha::ChaCha20Rng;
 
 use crate::context::{Progress, Watch};
@@ -130,6 +130,16 @@ pub(crate) trait Mechanism: Sync {
     /// Whether a refresh makes another model, though nothing is kept.
     fn refreshes(&self) -> bool {
         false
+    }
+
+    /// Whether its plans follow the number of subjects.
+    fn counts_people(&self) -> bool {
+        false
+    }
+
+    /// What one deletion of a plan is about.
+    fn unit(&self, _plan: &Plan) -> Unit {
+        Unit::Record
     }
 
     /// Refuses settings that it excludes or has no use for.

@@ -24,6 +24,8 @@ pub(crate) struct Public<'a> {
     pub(crate) setting: &'a Setting,
     pub(crate) target: &'a Target,
     pub(crate) records: u64,
+    /// Subjects of the first training, where the mechanism asks for their number.
+    pub(crate) people: Option<u64>,
     /// Where the numbers of the normaliser come from.
     pub(crate) normalizer_origin: Origin,
     /// The same with delta.

@@ -10,7 +10,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_names::ids_learnt;
-pub(crate) use of_plan::{Sizes, of_plan};
+pub(crate) use of_plan::{Sizes, beyond_deletions, of_plan};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
     of_columns, strays_in_rows,
@@ -79,6 +79,8 @@ pub enum NoticeCode {
     DamagedRows,
     /// The clock is behind an earlier entry of the ledger.
     ClockSetBack,
+    /// Some subjects have more records than may be deleted.
+    SubjectsBeyondDeletions,
 }
 
 impl NoticeCode {
@@ -108,6 +110,7 @@ impl NoticeCode {
             Self::NamedByPosition => "named-by-position",
             Self::DamagedRows => "damaged-rows",
             Self::ClockSetBack => "clock-set-back",
+            Self::SubjectsBeyondDeletions => "subjects-beyond-deletions",
         }
     }
 
@@ -127,6 +130,7 @@ impl NoticeCode {
             | Self::TextsMissing
             | Self::DamagedRows
             | Self::ClockSetBack
+            | Self::SubjectsBeyondDeletions
             | Self::Moved => true,
             Self::RegressionChosen
             | Self::IndexLeftOut

@@ -4,7 +4,7 @@ use efface_learn::{Constants, Declared};
 use efface_page::number::near;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::Normalizer;
+use efface_privacy::event::{Normalizer, Unit};
 
 use super::{Notice, NoticeCode};
 use crate::error::{Code, Error, Result};
@@ -122,4 +122,19 @@ fn no_request_covered(plan: &Plan) -> Option<Notice> {
     let message = "`§releases` is 1, and training used it: every later request will be refused; \
         give the number of expected requests plus 1";
     Some(Notice::new(NoticeCode::NoRequestCovered, message))
+}
+
+/// Subjects with so many records that they cannot be deleted, where each record counts for one.
+pub(crate) fn beyond_deletions(plan: &Plan, largest: Option<u64>) -> Option<Notice> {
+    let (plan, largest) = (plan.sampled()?, largest?);
+    if plan.unit == Unit::Subject || largest <= plan.deletions {
+        return None;
+    }
+    let message = format!(
+        "a subject has {largest} records, and the noise is enough for the deletion of {}: nobody \
+         with more can be deleted without training anew; leave out `§unit`, so that whole subjects are \
+         counted, or give a larger `§deletions`",
+        plan.deletions
+    );
+    Some(Notice::new(NoticeCode::SubjectsBeyondDeletions, message))
 }

@@ -36,6 +36,8 @@ pub struct Facts {
     pub ids: Ids,
     /// Whether records name subjects.
     pub subjects: bool,
+    /// How many of them, where the mechanism asks.
+    pub people: Option<u64>,
     /// About the weights of records, where they have some.
     pub weights: Option<SampleWeights>,
     /// What the plan is made from again with every request, where preprocessing is fitted. `features`
@@ -63,6 +65,7 @@ impl Facts {
             schema_from_data: Vec::new(),
             ids: Ids::Position,
             subjects: false,
+            people: None,
             weights: None,
             parts: None,
             fitting: Some(fitting),

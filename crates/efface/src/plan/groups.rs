@@ -1,15 +1,19 @@
 //! The rule on how many records one person may own.
 
+use std::collections::HashMap;
+
 use super::Plan;
 use crate::error::{Code, Error, Result};
 
 impl Plan {
     /// Under notions that protect a person, no subject may own more records than the public group.
-    pub(crate) fn check_groups(&self, subjects: Option<&[Box<str>]>) -> Result<()> {
-        let (Some(limit), Some(subjects)) = (self.group_limit(), subjects) else { return Ok(()) };
-        let mut sorted: Vec<&str> = subjects.iter().map(AsRef::as_ref).collect();
-        sorted.sort_unstable();
-        let largest = sorted.chunk_by(|a, b| a == b).map(<[&str]>::len).max().unwrap_or(0) as u64;
+    /// The most records of one, where somebody asks.
+    pub(crate) fn check_groups(&self, subjects: Option<&[Box<str>]>) -> Result<Option<u64>> {
+        let limit = self.group_limit();
+        let asked = limit.is_some() || self.sampled().is_some();
+        let Some(subjects) = subjects.filter(|_| asked) else { return Ok(None) };
+        let largest = sizes(subjects).into_values().max().unwrap_or(0);
+        let limit = limit.unwrap_or(u64::MAX);
         if largest > limit {
             return Err(Error::refused(
                 Code::MaxGroup,
@@ -19,6 +23,15 @@ impl Plan {
                 "give a larger `§max-group` as public knowledge, or keep fewer rows per person",
             ));
         }
-        Ok(())
+        Ok(Some(largest))
     }
+}
+
+/// How many records each subject has.
+pub(crate) fn sizes(subjects: &[Box<str>]) -> HashMap<&str, u64> {
+    let mut sizes = HashMap::new();
+    for subject in subjects {
+        *sizes.entry(&**subject).or_default() += 1;
+    }
+    sizes
 }

@@ -20,6 +20,7 @@ pub use defaults::Defaults;
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
+pub(crate) use groups::sizes;
 pub use sampled::SampledPlan;
 pub(crate) use sampled::{Layers, described, layers};
 pub use schedule::{Published, Schedule};

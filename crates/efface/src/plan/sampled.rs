@@ -1,6 +1,7 @@
 //! The public constants of a network that is trained on sampled batches.
 
 use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, Optimiser, Shape};
+use efface_privacy::event::Unit;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +19,17 @@ pub struct SampledPlan {
     pub outputs: u32,
     /// Public seed of the weights that training starts from.
     pub start: u64,
+    /// What is drawn, clipped and counted as one.
+    pub unit: Unit,
     /// Number of weights.
     pub weights: u64,
     /// T: steps of a training.
     pub steps: u64,
-    /// q: probability with which a record takes part in a step.
+    /// q: probability with which a unit takes part in a step.
     pub rate: Decimal,
     /// sigma: standard deviation of the noise on a sum of gradients, in multiples of the clip.
     pub noise: Decimal,
-    /// C: bound on the norm of one record's gradient.
+    /// C: bound on the norm of one unit's gradient.
     pub clip: Decimal,
     /// What sums are divided by, whatever was drawn.
     pub batch: Decimal,
@@ -36,9 +39,9 @@ pub struct SampledPlan {
     pub momentum: Decimal,
     /// Share of the average weights that a step keeps, in [0, 1): their average is released.
     pub average: Decimal,
-    /// Records that may be deleted before the model is trained anew.
+    /// Units that may be deleted before the model is trained anew.
     pub deletions: u64,
-    /// S: records that differential privacy protects together.
+    /// S: units that differential privacy protects together.
     pub group: u64,
 }
 

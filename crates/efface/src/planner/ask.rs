@@ -282,6 +282,7 @@ impl Sizes {
             schema_from_data: Vec::new(),
             ids: Ids::Position,
             subjects: false,
+            people: None,
             weights: self.weights(settings)?,
             parts: None,
             fitting: None,

@@ -99,6 +99,7 @@ impl Plan {
             setting: &setting,
             target: &target,
             records: facts.records,
+            people: facts.people,
             normalizer_origin: size_origin,
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),

@@ -177,7 +177,7 @@ pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan) -> Result<()> {
         let records = held.records();
         return Err(failed(format!("the parts name {count} records and hold {records}")));
     }
-    plan.check_groups(plan.subjects.then_some(&subjects[..]))
+    plan.check_groups(plan.subjects.then_some(&subjects[..])).map(drop)
 }
 
 fn digest(id: &str) -> u128 {

@@ -9,7 +9,7 @@ use efface_learn::Loss;
 use efface_learn::solver::Solver;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::Variant;
+use efface_privacy::event::{Unit, Variant};
 use serde::{Deserialize, Serialize};
 
 use super::row::{Fallback, Field, Form, Group, Interval, Row, hyphens};
@@ -578,11 +578,24 @@ settings! {
         default: Fallback::Count(default::MAX_GROUP),
     }
 
-    /// How many deleted records the noise is enough for, before the model is trained anew
+    /// What gradients are clipped by and deletions are counted in
+    ///
+    /// With `subject`, all records of one are drawn and clipped together, a deletion takes whole
+    /// subjects, and `§max-group` counts subjects.
+    unit: Option<String> {
+        group: Group::Promise,
+        form: Form::Name(|| [Unit::Record, Unit::Subject].map(Unit::name).to_vec()),
+        code: Code::Settings,
+        default: Fallback::Follows("subject where records name subjects, else record"),
+        only: of(&["dp-sgd"]),
+    }
+
+    /// How many deleted records, or subjects with `§unit subject`, the noise is enough for, before the
+    /// model is trained anew
     deletions: Option<u64> {
         group: Group::Promise,
         form: Form::Count(1, 1024),
-        unit: "records",
+        unit: "records or subjects",
         default: Fallback::Count(1),
         only: of(&["dp-sgd"]),
     }

@@ -194,6 +194,7 @@ fn networks_live() {
         mechanism: Some("dp-sgd".into()),
         network: Some("dense:8".into()),
         steps: Some(30),
+        unit: Some("record".into()),
         deletions: Some(5),
         ..Settings::default()
     });

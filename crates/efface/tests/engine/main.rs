@@ -18,6 +18,7 @@ mod kept;
 mod life;
 mod margins;
 mod memory;
+mod network_subjects;
 mod networks;
 mod notices;
 mod partitioned;

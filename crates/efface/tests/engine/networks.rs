@@ -17,6 +17,7 @@ fn network() -> Settings {
         network: Some("dense:6,relu".into()),
         steps: Some(40),
         rate: Some(0.2),
+        unit: Some("record".into()),
         deletions: Some(3),
         ..Settings::default()
     }

@@ -8,7 +8,7 @@ pub const MOST_PHASES: usize = 256;
 /// What a request did to the records. An updated record counts as deleted and as added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// For each deleted record the release whose data first held it: 0 learning, k the k-th
+    /// For each deleted record, or subject where these are counted, the release whose data first held it: 0 learning, k the k-th
     /// request (of those that were served by this mechanism since learning).
     pub deleted_since: &'a [u64],
     /// Number of records added.

@@ -27,6 +27,9 @@ pub(super) struct DpSgd;
 
 const NAME: MechanismName = MechanismName::DpSgd;
 
+/// The rows that a subject may have: as many as there may be at all.
+const ANY_ROWS: u64 = u32::MAX as u64;
+
 /// Rows longer than this are shortened: a network needs no bound, and a number that a table holds by
 /// mistake should not rule it.
 const ROW_NORM: f64 = 100.0;
@@ -40,8 +43,11 @@ fn event(plan: &SampledPlan) -> Result<Sampled> {
     let checked = plan.checked(&plan.network()?)?;
     Ok(Sampled {
         parameters: plan.weights,
-        unit: Unit::Record,
-        rows_per_unit: 1,
+        unit: plan.unit,
+        rows_per_unit: match plan.unit {
+            Unit::Record => 1,
+            Unit::Subject => ANY_ROWS,
+        },
         clip: plan.clip,
         noise: plan.noise,
         grid: Decimal(checked.grid()),
@@ -82,8 +88,9 @@ fn advanced(plan: &Plan, last: &Sampled, change: &Change<'_>) -> Result<Sampled>
 /// The refusal of more deletions than the noise was chosen for.
 fn spent(plan: &SampledPlan, next: &Sampled) -> Error {
     let message = format!(
-        "{} records would have been deleted since the training, but its noise was chosen for {}",
+        "{} {}s would have been deleted since the training, but its noise was chosen for {}",
         next.deleted(),
+        plan.unit.name(),
         plan.deletions
     );
     Error::refused(Code::BudgetExhausted, message).hint(
@@ -132,8 +139,16 @@ impl Mechanism for DpSgd {
         check(choices)
     }
 
+    fn counts_people(&self) -> bool {
+        true
+    }
+
+    fn unit(&self, plan: &Plan) -> Unit {
+        plan.sampled().map_or(Unit::Record, |sampled| sampled.unit)
+    }
+
     fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
-        Some("clips the gradient of each record by itself")
+        Some("clips the gradient of each record or subject by itself")
     }
 
     fn schedule(
@@ -152,10 +167,11 @@ impl Mechanism for DpSgd {
         let fits = shaped == Some(plan.rows.features)
             && plan.rows.intercept.0 == 0.0
             && sampled.group == plan.setting.group
+            && (plan.subjects || sampled.unit == Unit::Record)
             && u64::from(sampled.outputs) == constants.loss().outputs() as u64
             && plan.state == State::Perfect;
         if !fits {
-            let message = "its network does not fit its rows, its classes or its group";
+            let message = "its network does not fit its rows, its classes or its units";
             return Err(Error::storage(Code::Damaged, message));
         }
         sampled.checked(&sampled.network()?).map(drop)
@@ -165,15 +181,16 @@ impl Mechanism for DpSgd {
         let all = [
             (
                 "gradients",
-                "each record's gradient is computed from the weights and that record alone, clipped, \
-                 and rounded towards zero to whole multiples of the grid; their sums are exact, and \
-                 what these are divided by does not depend on who was drawn",
+                "the gradient of each record, or of all records of a subject, is computed from the \
+                 weights and these records alone, clipped, and rounded towards zero to whole \
+                 multiples of the grid; their sums are exact, and what these are divided by does \
+                 not depend on who was drawn",
                 Grounds::Enforced,
             ),
             (
                 "batches",
-                "whether a record is in the batch of a step is drawn for each record and step by \
-                 itself, from the generator of the noise, and told nobody",
+                "whether a record, or all records of a subject, are in the batch of a step is drawn \
+                 for each of them and each step by itself, from the generator of the noise, and told nobody",
                 Grounds::Enforced,
             ),
             (
@@ -242,7 +259,11 @@ impl Mechanism for DpSgd {
         let network = plan.network()?;
         let checked = plan.checked(&network)?;
         let (mut rows, mut labels) = rows::of(run.rows.data()?, plan.width())?;
-        let data = efface_net::Data { rows: &rows, labels: &labels, units: None };
+        let units = match plan.unit {
+            Unit::Record => None,
+            Unit::Subject => Some(rows::subjects(run.rows)?),
+        };
+        let data = efface_net::Data { rows: &rows, labels: &labels, units: units.as_deref() };
         let watch =
             &mut |step: Step| tell(&Progress::Training { step: step.done, total: step.steps });
         let start = network.initial(plan.start);

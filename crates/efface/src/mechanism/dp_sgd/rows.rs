@@ -1,9 +1,13 @@
 //! Records as a network takes them.
 
+use std::collections::HashMap;
+
 use efface_learn::Dataset;
+use efface_vault::{Identity, RecordId};
 
 use crate::error::{Code, Error, Result};
 use crate::predictor::append;
+use crate::rows::Rows;
 
 /// Rows of `width` numbers one behind another, and the class of each.
 pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
@@ -16,4 +20,22 @@ pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
     (0..x.rows()).for_each(|row| append(x.row(row), width, &mut rows));
     // Classes are whole numbers, which targets of a classifier are checked to be.
     Ok((rows, data.y().iter().map(|class| *class as u32).collect()))
+}
+
+/// For each row the subject it is of, numbered as they come.
+pub(super) fn subjects(rows: &dyn Rows) -> Result<Vec<u32>> {
+    let records: Vec<RecordId> = rows.keys()?.into_iter().map(RecordId::new).collect();
+    let named = rows.identities(&records)?;
+    if named.len() != records.len() || records.len() != rows.count()? {
+        return Err(Error::storage(Code::Damaged, "some records have no names"));
+    }
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let number = |identity: Identity| {
+        let subject = identity
+            .subject
+            .ok_or_else(|| Error::storage(Code::Damaged, "a record has no subject"))?;
+        let next = numbers.len() as u32;
+        Ok(*numbers.entry(subject).or_insert(next))
+    };
+    named.into_iter().map(number).collect()
 }

@@ -2,7 +2,7 @@
 
 use efface_privacy::accountant::pld::{self, Segment};
 use efface_privacy::certificate::Origin;
-use efface_privacy::event::{DpSgd, Event};
+use efface_privacy::event::{DpSgd, Event, Unit};
 use efface_privacy::quantity::{Decimal, Delta, Epsilon};
 
 use crate::error::{Code, Error, Result};
@@ -27,8 +27,13 @@ pub(super) fn schedule(
     let input = asked.input(features, public.image)?;
     let outputs = public.constants.loss().outputs() as u32;
     let network = layers(&asked.layers, input, outputs)?;
-    let n = public.size();
+    let unit = unit(choices, public)?;
     let size = public.normalizer_origin;
+    // A declared N is followed as it is: the number of subjects is the data's.
+    let n = match public.people {
+        Some(people) if unit == Unit::Subject && size == Origin::Data => people.max(1),
+        _ => public.size(),
+    };
     let rate = s.rate.unwrap_or_else(|| (PER_ROOT / (n as f64).sqrt()).min(1.0));
     let rate_origin = origin(s.rate.is_some(), &[size]);
     let steps = s.steps.unwrap_or_else(|| (EPOCHS / rate).ceil() as u64);
@@ -47,6 +52,7 @@ pub(super) fn schedule(
         input,
         outputs,
         start: asked.start,
+        unit,
         weights: network.parameters() as u64,
         steps,
         rate: Decimal(rate),
@@ -63,7 +69,7 @@ pub(super) fn schedule(
     let event = meets(public, &plan)?;
     let [channels, height, width] = input;
     let given = |given: bool| origin(given, &[]);
-    list.add("unit", event.unit.name(), Origin::Default);
+    list.add("unit", unit.name(), given(s.unit.is_some()));
     list.add("rows-per-unit", event.rows_per_unit, Origin::Default);
     list.add("gradient-grid", event.grid, origin(false, &[noise_origin]));
     list.add("network", &plan.network, given(s.network.is_some()));
@@ -80,6 +86,20 @@ pub(super) fn schedule(
     list.add("average", plan.average, origin(false, &[steps_origin]));
     list.add("deletions", deletions, given(s.deletions.is_some()));
     Ok(plan)
+}
+
+/// Subjects where there are some, unless records are asked for.
+fn unit(choices: &Choices, public: &Public<'_>) -> Result<Unit> {
+    match choices.settings.unit.as_deref() {
+        Some("record") => Ok(Unit::Record),
+        Some(_) if public.people.is_none() => Err(Error::refused(
+            Code::Subjects,
+            "`§unit subject` needs records that name their subjects, and these name none",
+        )
+        .hint("name the column of subjects with `§subject`, or leave out `§unit`")),
+        None if public.people.is_none() => Ok(Unit::Record),
+        None | Some(_) => Ok(Unit::Subject),
+    }
 }
 
 const NETWORK: &str = "dense:64";
@@ -114,7 +134,12 @@ fn meets(public: &Public<'_>, plan: &SampledPlan) -> Result<DpSgd> {
     if public.target.is_met(&Event::DpSgd(event.clone()))? {
         return Ok(event);
     }
-    let what = format!("for {} deletions with noise {}", plan.deletions, plan.noise);
+    let what = format!(
+        "for {} deletions of a {} each with noise {}",
+        plan.deletions,
+        plan.unit.name(),
+        plan.noise
+    );
     Err(public
         .infeasible(&what)
         .hint("raise `§noise` or `§epsilon`, lower `§deletions`, `§rate` or `§steps`, or leave `§noise` to the engine"))
