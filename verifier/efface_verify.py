@@ -268,6 +268,10 @@ event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak
     rounding=number phases=[phase] updates=count longest=count joint_releases=count releases=count
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
+    training?=training
+training: parameters=count unit=record|subject rows_per_unit=count clip=number
+    noise=number grid=number rate=number group=count releases=count segments=[segment]
+    earlier_steps=count
 event/exact-removal: kind=text setting=setting row_bound=number row_grid=number
     target_bound=number target_grid=number releases=count max_weight?=count records?=count
     preprocessing?=refitted
@@ -1091,21 +1095,26 @@ class Step:
 
 
 class Losses:
-    """The sum of the losses of all steps in one direction."""
+    """The sum of the losses of all steps in one direction, and of a normal distribution's."""
 
-    def __init__(self, kinds: Kinds, noise: float, rate: float, added: bool) -> None:
-        """The kinds of steps, sigma, q; whether the units are in the first of the two runs."""
+    def __init__(self, kinds: Kinds, noise: float, rate: float, added: bool, mu: float = 0) -> None:
+        """The kinds of steps, sigma, q; whether the units are in the first of the two runs.
+
+        And how far apart two normal distributions are that are seen besides.
+        """
         self.steps, self.terms = [Step(kind, noise, rate, added) for kind in kinds], 0
+        self.half = mu * mu / 2
 
     def most(self) -> float:
         """The largest loss there is: without a draw, where the units are absent first."""
-        if self.steps[0].added:
+        if self.steps[0].added or self.half > 0:
             return math.inf
         return -math.fsum(step.steps * step.weights[0] for step in self.steps)
 
     def tilt(self, tilt: float) -> tuple[float, float, float]:
         """ln M at a real place and its first two derivatives."""
         found = [step.tilt(tilt) for step in self.steps]
+        found.append((self.half * tilt * (1 + tilt), self.half * (1 + 2 * tilt), 2 * self.half))
         value, mean, spread = map(math.fsum, zip(*found, strict=True))
         return value, mean, spread
 
@@ -1143,6 +1152,7 @@ class Losses:
                 decidable(self.terms <= MOST_TERMS)
                 z = complex(tilt, index * gap)
                 turned = sum((step.turned(z.imag) for step in self.steps), 0j)
+                turned += self.half * (z * (1 + z) - tilt * (1 + tilt))
                 part = cmath.exp(turned - complex(0, z.imag * epsilon)) / (z + 1)
                 recent, last = max(abs(part / z), last), abs(part / z)
                 for entry, stretch, every in zip(sums, (1.0, 1.25, 1.0), (1, 1, 2), strict=True):
@@ -1194,7 +1204,11 @@ class Losses:
         for _ in range(60):
             value, slope = self.delta(epsilon)
             more, steeper = twice(epsilon, hops)
-            step, before = (math.log(delta) - value - more) / (slope + steeper), epsilon
+            falls, before = slope + steeper, epsilon
+            if steeper > 0 and falls > -0.05:  # two hops' delta rises first: it falls further on
+                epsilon = min(1.25 * epsilon + 0.1, (epsilon + most) / 2)
+                continue
+            step = (math.log(delta) - value - more) / falls
             epsilon = min(max(epsilon + step, epsilon / 8), (epsilon + most) / 2)
             if abs(epsilon - before) <= 1e-9 * before:
                 return epsilon
@@ -1275,15 +1289,16 @@ def twice(epsilon: float, hops: int) -> tuple[float, float]:
 
 
 def of_losses(
-    kinds: Kinds, noise: float, rate: float, delta: float, near: float, hops: int = 1
+    kinds: Kinds, noise: float, rate: float, delta: float, near: float, hops: int = 1, mu: float = 0
 ) -> tuple[float, float]:
     """Least epsilon of one hop in both directions, looked for near a number; total variation.
 
     The epsilon at which a hop's delta is as it must be for that of all hops to be the one given.
+    With two normal distributions besides that are so far apart.
     """
-    single = sum(steps for steps, _ in kinds) == 1
+    single = mu == 0 and sum(steps for steps, _ in kinds) == 1
     added, removed = (
-        Single(kinds[0], noise, rate, first) if single else Losses(kinds, noise, rate, first)
+        Single(kinds[0], noise, rate, first) if single else Losses(kinds, noise, rate, first, mu)
         for first in (True, False)
     )
     apart = added.variation()
@@ -1319,7 +1334,7 @@ def check_network(event: Fields) -> None:
 def network_bound(event: Fields, claim: Fields) -> Fields:
     """Deleted units as one group in the segments that had them, or a group in every step."""
     check_shape(claim)
-    notion, delta = claim["notion"], claim["delta"]
+    notion = claim["notion"]
     require(notion in (RETRAINING, PRIVACY), "divergences of groups are known one way only")
     steps: Counter[int] = Counter()
     if notion == RETRAINING:
@@ -1333,7 +1348,7 @@ def network_bound(event: Fields, claim: Fields) -> Fields:
         steps[units] = sum(s["steps"] for s in event["segments"]) + event["earlier_steps"]
         reference, releases = UNITS_DIFFER, event["releases"]
     hops = 2 if claim["adjacency"] == "replace" else 1
-    found = network_numbers(event, {k: n for k, n in steps.items() if k > 0}, delta, claim, hops)
+    found = network_numbers(event, steps, ZERO, claim, hops)
     word = "" if event["unit"] == "record" else " subject" if units == 1 else " subjects"
     return {
         "mu": None,
@@ -1348,13 +1363,18 @@ def network_bound(event: Fields, claim: Fields) -> Fields:
 
 
 def network_numbers(
-    event: Fields, steps: dict[int, int], delta: Decimal, claim: Fields, hops: int
+    event: Fields, counted: Counter[int], head: Decimal, claim: Fields, hops: int
 ) -> tuple[Decimal, Decimal]:
-    """The least epsilon and advantage that may be stated, for steps by the units drawn in them."""
-    if not steps:
+    """The least epsilon and advantage that may be stated, for steps by the units drawn in them.
+
+    And for two normal distributions that are `head` apart, which is what was built on them.
+    """
+    steps, delta = {k: n for k, n in counted.items() if k > 0}, claim["delta"]
+    if not steps and head == 0:
         return ZERO, ZERO
-    if event["rate"] == 1:  # every unit in every step: two normal distributions
-        mu = sum((n * Decimal(k) ** 2 for k, n in steps.items()), ZERO).sqrt() / event["noise"]
+    if not steps or event["rate"] == 1:  # every unit in every step: two normal distributions
+        drawn = sum((n * Decimal(k) ** 2 for k, n in steps.items()), ZERO) / event["noise"] ** 2
+        mu = (drawn + head**2).sqrt()
         apart, one = pair_advantage(mu), gdp_epsilon(mu, delta)
         if hops == 2:
             low, high = ZERO, 2 * one + 100
@@ -1367,7 +1387,7 @@ def network_numbers(
         near = float(min(claim["epsilon"], Decimal(10**6))) / hops
         kinds = sorted((n, k) for k, n in steps.items())
         numbers = (float(event["noise"]), float(event["rate"]), float(delta))
-        found = of_losses(kinds, *numbers, near, hops)
+        found = of_losses(kinds, *numbers, near, hops, float(head))
         one, apart = map(Decimal, found)
     epsilon = hops * one * (1 - CLOSE)
     apart = min(hops * apart * (1 - CLOSE), stated_advantage(epsilon, delta), ONE)
@@ -1404,6 +1424,15 @@ RETRAINED = {
         "the same schedule of steps and noises from the same start, on the data after the request"
     ),
 }
+RETRAINED["network"] = (
+    "the network's segments of steps from the same start, with the records deleted so far in none "
+    "of them and all others as they were, and the model retrained on its features of the data "
+    "after the request"
+)
+TRAININGS_DIFFER = (
+    "the same releases, with the trainings of the network, from data that differ in the protected "
+    "records"
+)
 RETRAINED["dp-sgd"] = (
     "the same segments of steps from the same start, with the units deleted so far in none of them "
     "and all others as they were"
@@ -1449,6 +1478,11 @@ THEOREMS = {
         "groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022), held against "
         "Rényi divergences of whole orders"
     ),
+    "network": (
+        "distributions of privacy losses of the network's steps, for groups by Kahane's "
+        "inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the "
+        "accountant says from every network, held against Rényi divergences of whole orders"
+    ),
     "descent/secret": (
         "distance of two runs of projected gradient descent, exact Gaussian conversion"
     ),
@@ -1483,6 +1517,17 @@ WEIGHT_LIMIT = (
 GIVEN_LIMITS = (
     "whether the given start or extractor is as private as declared",
     "records that only the given start or extractor saw, and other models made from it",
+)
+TRUNK_LIMITS = (
+    (
+        "the vault that the network comes from, named by the constant `trunk`, and its own copy of "
+        "the records: a deletion here erases nothing there"
+    ),
+    (
+        "records that only the network saw, records deleted from the vault it comes from after its "
+        "features were first used here, and other models made from it"
+    ),
+    "records deleted here that were more than one record of the network",
 )
 COMPOSED = (
     "adaptive composition with the given start or extractor, after group privacy; otherwise by "
@@ -1562,6 +1607,10 @@ COVERS = (
     "later releases up to the stated number, but not the kept state without noise",
     "the kept sums, which depend on the remaining rows and public constants only",
 )
+TRUNK = "the network that makes the features, kept and used with the weights"
+TRUNK_SUMS = (
+    "the kept sums, which depend on the network, the remaining rows and public constants only"
+)
 
 
 # The names under which certificates list an event's own constants.
@@ -1600,7 +1649,7 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("given", "class-weight", "features", "network", "unit", "rows-per-unit", "batches"),
+    *("given", "trunk", "class-weight", "features", "network", "unit", "rows-per-unit", "batches"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
@@ -1637,7 +1686,8 @@ def supported(event: Fields, claim: Fields) -> Fields:
     if kind != "exact-removal":
         check_event(inner)
     if inner is not event:
-        bound = partial(composed_bound, bound)
+        learnt = event["given"]["training"] is not None
+        bound = partial(trunk_bound if learnt else composed_bound, bound)
     return {
         "normalizer": inner["setting"]["normalizer"]["kind"],
         "state": state_of(inner),
@@ -1714,6 +1764,53 @@ def composed_bound(
         "reference": reference,
         "requests": requests,
         "theorem": COMPOSED,
+    }
+
+
+def trunk_bound(
+    inner_bound: Callable[[Fields, Fields], Fields], event: Fields, claim: Fields
+) -> Fields:
+    """A network's steps with the records deleted before and since, and what was made from it."""
+    given, inner, notion = event["given"], event["inner"], claim["notion"]
+    training, removed = given["training"], event["removed"]
+    check_shape(claim)
+    require(inner["kind"] not in ("composed", "dp-sgd"), "nothing is known of `inner` here")
+    figures = {given[name] for name in ("epsilon", "delta", "mu")}
+    require(figures == {None}, "figures are given beside a training, from which they follow")
+    require(given["group"] == 1, "`given.group` must be 1 beside a training")
+    require(given["what"] == "extractor", "a training gives an extractor")
+    require(training["unit"] == "record", "the units of a training given must be records")
+    check_network(training)
+    gone = max((p["only_then"] for p in inner.get("phases", [])), default=0)
+    require(removed is None or removed >= gone, "`removed` is below what a phase saw")
+    require(notion in (RETRAINING, PRIVACY), "divergences of groups are known one way only")
+    steps: Counter[int] = Counter()
+    hops = 2 if claim["adjacency"] == "replace" else 1
+    if notion == PRIVACY:
+        units = inner["setting"]["group"]
+        steps[units] = sum(s["steps"] for s in training["segments"]) + training["earlier_steps"]
+        whole, reference = inner_bound(inner, claim), TRAININGS_DIFFER
+    else:
+        require(removed is not None, "the number of deleted records is private")
+        for segment in training["segments"]:
+            steps[segment["deleted"] + removed] += segment["steps"]
+        units, reference = max(steps), RETRAINED["network"]
+        require(len(steps - Counter({0: steps[0]})) <= MOST_NUMBERS, "too many different `deleted`")
+        exact = inner["kind"] == "exact-removal"  # a function of the network and the data now
+        asked = {**claim, "notion": EXACT, "delta": None} if exact else claim
+        whole = inner_bound(inner, asked)
+        whole = {**whole, "mu": ZERO if exact else whole["mu"], "requests": "non-adaptive"}
+    require(units <= MOST_UNITS, f"more than {MOST_UNITS} units")
+    require(whole["mu"] is not None, "a network's losses compose with what has a mu")
+    found = network_numbers(training, steps, whole["mu"], claim, hops)
+    return {
+        **whole,
+        "mu": None,
+        "epsilon": found[0],
+        "advantage": found[1],
+        "group": str(units),
+        "reference": reference,
+        "theorem": THEOREMS["network"],
     }
 
 
@@ -2209,6 +2306,8 @@ def check_event_hides(whole: Fields) -> None:
     event = core(whole)
     counted = event["kind"] in ("descent", "distributed-descent")
     require(not counted, "the steps or the sample follow the counts of records")
+    learnt = (whole.get("given") or {}).get("training") is not None
+    require(not learnt, "the number of records is hidden, but a network's counts deleted ones")
     if event["kind"] == "dp-sgd":  # subjects are named by keyed hashes anyhow
         deleted = max((s["deleted"] for s in event["segments"]), default=0)
         hides = event["unit"] == "subject" or deleted == 0
@@ -2326,8 +2425,17 @@ def check_constants(document: Fields) -> str:
         expected["steps"] = event["segments"][0]["steps"] if event["segments"] else 0
     expected |= {
         **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
-        **{f"given-{name}": value for name, value in given.items()},
+        **{f"given-{name}": value for name, value in given.items() if name != "training"},
     }
+    if training := given.get("training"):
+        own = CONSTANTS["dp-sgd"].items()
+        expected |= {f"given-{name}": training[field] for name, field in own}
+        expected |= {
+            "given-parameters": training["parameters"],
+            "given-steps": sum(segment["steps"] for segment in training["segments"]),
+            "given-deleted": max((s["deleted"] for s in training["segments"]), default=0),
+            "given-earlier-steps": training["earlier_steps"],
+        }
     if batches := event.get("batches"):
         names = {"batches": "count", "batch-size": "size", "batch-capacity": "most"}
         expected |= {name: batches[field] for name, field in names.items()}
@@ -2365,22 +2473,31 @@ def heaviest_of_balanced(document: Fields, loss: str) -> Decimal:
 def features_of(mapped: str) -> int:
     """How many features a public map makes; 0 where the text is none of version 1."""
     found = re.fullmatch(
-        r"(?:(?:rff|gated):([1-9]\d*)|random-conv:([1-9]\d*)x[1-9]\d*)(?:,.*)?,version=1",
+        r"(?:(?:rff|gated):([1-9]\d*)(?:,.*)?|random-conv:([1-9]\d*)x[1-9]\d*(?:,.*)?"
+        r"|network:([1-9]\d*),[0-9a-f]{64}),version=1",
         mapped,
         re.ASCII | re.DOTALL,
     )
     if not found:
         return 0
-    plain, filters = found.groups()
-    count = int(plain) if plain else 16 * int(filters)  # filters are averaged over 4 x 4 cells
+    plain, filters, hidden = found.groups()
+    count = int(plain or hidden or 0) or 16 * int(filters)  # averaged over 4 x 4 cells
     return count if count <= 1 << 16 else 0
 
 
 def check_features(document: Fields) -> None:
-    """Random features are as many as parameters are columns of, and go with declared rows."""
-    if not any(constant["name"] == "features" for constant in document["constants"]):
+    """Features are as many as parameters are columns of, and go with declared rows.
+
+    Those of a network go with its training, and with the vault that it comes from.
+    """
+    learnt = (document["event"].get("given") or {}).get("training") is not None
+    if not learnt and not any(c["name"] == "features" for c in document["constants"]):
         return
     mapped, event = listed(document, "features"), core(document["event"])
+    fits = mapped.startswith("network:") == learnt
+    require(fits, "a network's features go with its training, and no others do")
+    own = learnt and listed(document, "trunk") == document["vault"]
+    require(not own, "`trunk` is the vault that the network comes from, not the model's own")
     features = features_of(mapped)
     require(features > 0, f"`features` must be a map of version 1, got `{mapped[:60]}`")
     fitted = event.get("preprocessing")
@@ -2520,6 +2637,8 @@ def check_assumptions(document: Fields) -> str:
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
     network = core(document["event"])["kind"] == "dp-sgd"
     needed = set(NETWORK) if network else {"rows"}
+    if (document["event"].get("given") or {}).get("training") is not None:
+        needed |= set(NETWORK)
     if core(document["event"]).get("grid") is not None:
         needed.add("randomness")
     for constant in document["constants"]:
@@ -2652,7 +2771,12 @@ def check_scope(document: Fields) -> str:
     listed, event = document["scope"]["does_not_cover"], document["event"]
     exact = core(event).get("grid") is None
     covers: tuple[str, ...] = (COVERS[0], COVERS[2 if state_of(core(event)) == "secret" else 1])
-    limits: tuple[str, ...] = (*LIMITS, *(GIVEN_LIMITS if event["kind"] == "composed" else ()))
+    limits: tuple[str, ...] = LIMITS
+    learnt = (event.get("given") or {}).get("training") is not None
+    if learnt:
+        covers, limits = (*covers, TRUNK), (*limits, *TRUNK_LIMITS, *NETWORK_LIMITS)
+    elif event["kind"] == "composed":
+        limits = (*limits, *GIVEN_LIMITS)
     if weighted(document):
         limits = (*limits, WEIGHT_LIMIT)
     if core(event).get("preprocessing"):
@@ -2662,6 +2786,8 @@ def check_scope(document: Fields) -> str:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
     if exact and core(event).get("preprocessing"):  # no sums are kept
         covers = tuple(text for text in covers if text not in COVERS[3:])
+    if learnt:
+        covers = tuple(TRUNK_SUMS if text == COVERS[3] else text for text in covers)
     if core(event)["kind"] == "dp-sgd":
         limits = (*limits, *NETWORK_LIMITS)
     if why := UNSOUND.get(core(event)["kind"]):

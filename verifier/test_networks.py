@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import efface_verify as verify
-from sample_certificates import DELTA, TRAINED, CertificateCase, judge, network, put, seal
+from sample_certificates import DELTA, SOLVED, TRAINED, CertificateCase, judge, network, put, seal
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -46,11 +46,11 @@ class Losses(unittest.TestCase):
     def test_vectors_of_several_segments(self) -> None:
         for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd-schedule"):
             one = len(set(zip(inputs["noise"], inputs["rate"], strict=True))) == 1
-            if float(inputs["mu"]) > 0 or not one:
+            if not one:
                 continue
             kinds = list(zip(inputs["steps"], inputs["group"], strict=True))
             numbers = (float(inputs["noise"][0]), float(inputs["rate"][0]), float(inputs["delta"]))
-            found = verify.of_losses(kinds, *numbers, want)[0]
+            found = verify.of_losses(kinds, *numbers, want, mu=float(inputs["mu"]))[0]
             self.assertLess(abs(found / want - 1), 1e-8, inputs)
 
     def test_where_it_looks_first_does_not_matter(self) -> None:
@@ -92,6 +92,13 @@ class Losses(unittest.TestCase):
         ]
         self.assertLess(abs(both[0] / 1.8282367 - 1), 1e-6)
         self.assertLess(abs(both[1] / 1.4177 - 1), 1e-3)
+
+    def test_replacing_is_found_from_anywhere_however_far_apart(self) -> None:
+        for near in (0.1, 20.0, 80.0):
+            found = verify.of_losses([(781, 4)], 20.0, 0.0714, 1e-4, near, 2, 9.9)[0]
+            share = 1e-4 / (1 + math.exp(found))
+            one = verify.of_losses([(781, 4)], 20.0, 0.0714, share, found, 1, 9.9)[0]
+            self.assertLess(abs(one / found - 1), 1e-8)
 
     def test_replacing_is_two_hops(self) -> None:
         one = verify.of_losses([(175, 2)], 26.74, 0.068, 1e-5, 0.3, 2)[0]
@@ -197,6 +204,49 @@ class Networks(CertificateCase):
         half = found[1] / 2
         left = (1 + half.exp()) * verify.gdp_delta(mu, half) / Decimal(DELTA)
         self.assertLess(abs(left - 1), Decimal("1e-3"))
+
+
+class OnNetworks(unittest.TestCase):
+    """Models of the features of a network that deleted records were in."""
+
+    TRAINING: dict[str, Any] = {  # noqa: RUF012
+        **{name: value for name, value in TRAINED.items() if name != "kind"},
+        "unit": "record",
+        "rows_per_unit": 1,
+        "rate": verify.spelled(4096 / 60000),
+        "segments": [{"steps": 175, "deleted": 3}],
+    }
+
+    def epsilon(self, mu: Decimal, removed: int, training: dict[str, Any] | None = None) -> float:
+        inner: dict[str, Any] = copy.deepcopy(SOLVED)
+        noise = float(inner["noise"])  # a distance that gives mu
+        inner["distance"] = verify.spelled(float(mu) / 2 * noise)
+        given = {"what": "extractor", "group": 1, "training": training or self.TRAINING}
+        event = {"kind": "composed", "given": given, "removed": removed, "inner": inner}
+        claim: dict[str, Any] = {"notion": verify.RETRAINING, "requests": "non-adaptive"}
+        claim |= {"order": None, "adjacency": None, "accountant": "gdp", "mu": None}
+        claim |= {"delta": Decimal(1) / 60000, "epsilon": Decimal(1)}
+        return float(verify.supported(verify.fit(event, "event", "event"), claim)["epsilon"])
+
+    def test_a_network_and_what_is_built_on_it_are_composed(self) -> None:
+        low, high = Decimal(0), Decimal(1)
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = verify.gdp_epsilon(middle, Decimal(1) / 60000) > Decimal("0.48")
+            low, high = (low, middle) if above else (middle, high)
+        joint = self.epsilon(high, 5)
+        self.assertLess(abs(joint - 1.119), 2e-3)
+        self.assertLess(abs(self.epsilon(Decimal("1e-5"), 5) - 0.97946), 1e-3)
+        without = copy.deepcopy(self.TRAINING)
+        without["segments"][0]["deleted"] = 0
+        self.assertLess(self.epsilon(high, 5, without), joint * 0.95)
+        self.assertLess(self.epsilon(high, 2), joint * 0.95)
+
+    def test_trainings_that_nothing_is_known_of_are_refused(self) -> None:
+        changes: list[dict[str, Any]] = [{"unit": "subject"}, {"segments": []}, {"noise": "0.01"}]
+        for change in changes:
+            with self.assertRaises(verify.Broken):
+                self.epsilon(Decimal("0.1"), 5, {**self.TRAINING, **change})
 
 
 if __name__ == "__main__":

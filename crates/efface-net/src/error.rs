@@ -64,6 +64,9 @@ pub enum NetError {
         /// Weights of the given one.
         got: usize,
     },
+    /// No hidden layer there.
+    #[error("the network has no hidden features before layer {0} from the last")]
+    Hidden(usize),
     /// A start that no training can begin with.
     #[error("weight {0} of the start is not finite")]
     Start(usize),

@@ -1,8 +1,9 @@
-//! Logits of many rows.
+//! Logits and hidden features of many rows.
 
 use rayon::prelude::*;
 
 use crate::error::length;
+use crate::network::{Activation, Layer};
 use crate::pass::{Loaded, Pass};
 use crate::{NetError, Network};
 
@@ -16,8 +17,68 @@ impl Network {
     /// # Errors
     /// Weights, rows or `out` of another length than the network has.
     pub fn logits(&self, weights: &[f32], rows: &[f32], out: &mut [f32]) -> Result<(), NetError> {
+        self.values_at(self.layers().len(), self.outputs(), weights, rows, out)
+    }
+
+    /// How many hidden features a row has before a layer with weights, counted from the last of these,
+    /// which is 1: what that layer takes. None where the network has no such layer, or where it takes
+    /// the row itself.
+    #[must_use]
+    pub fn hidden(&self, from_last: usize) -> Option<usize> {
+        self.hidden_at(from_last).map(|(_, features)| features)
+    }
+
+    /// Whether hidden features there are in [-1, 1], being all of `tanh`.
+    #[must_use]
+    pub fn is_bounded(&self, from_last: usize) -> bool {
+        let Some((at, _)) = self.hidden_at(from_last) else { return false };
+        let before = self.layers().iter().take(at).rev();
+        let activation = before.into_iter().find_map(|layer| match layer {
+            Layer::Activation(kind, _) => Some(*kind),
+            _ => None,
+        });
+        activation == Some(Activation::Tanh)
+    }
+
+    /// The hidden features of n rows, n x [`hidden`](Self::hidden), on all threads of the pool at hand.
+    /// The bits of each row's depend on the weights and that row alone. Those of `tanh` are in [-1, 1];
+    /// no bound is known of those of `relu`.
+    ///
+    /// # Errors
+    /// Weights, rows or `out` of another length than the network has; no such layer.
+    pub fn features(
+        &self,
+        from_last: usize,
+        weights: &[f32],
+        rows: &[f32],
+        out: &mut [f32],
+    ) -> Result<(), NetError> {
+        let (at, features) = self.hidden_at(from_last).ok_or(NetError::Hidden(from_last))?;
+        self.values_at(at, features, weights, rows, out)
+    }
+
+    /// The layer, and how many numbers there are before it.
+    fn hidden_at(&self, from_last: usize) -> Option<(usize, usize)> {
+        let layers = self.layers().iter().enumerate();
+        let linear = layers.filter(|(_, layer)| matches!(layer, Layer::Linear(_)));
+        let places: Vec<usize> = linear.map(|(at, _)| at).collect();
+        let index = places.len().checked_sub(from_last).filter(|index| *index > 0)?;
+        let at = *places.get(index)?;
+        let before = self.layers().get(at.checked_sub(1)?)?;
+        Some((at, before.outputs()))
+    }
+
+    /// The numbers before layer `at` of each row, so many of them.
+    fn values_at(
+        &self,
+        at: usize,
+        outputs: usize,
+        weights: &[f32],
+        rows: &[f32],
+        out: &mut [f32],
+    ) -> Result<(), NetError> {
         length("weights", self.parameters(), weights.len())?;
-        let (inputs, outputs) = (self.inputs(), self.outputs());
+        let inputs = self.inputs();
         let count = rows.len() / inputs;
         length("rows", count * inputs, rows.len())?;
         length("out", count * outputs, out.len())?;
@@ -30,10 +91,13 @@ impl Network {
             |pass, (rows, out)| {
                 let out = out.chunks_exact_mut(outputs);
                 for (row, out) in rows.chunks_exact(inputs).zip(out) {
-                    out.copy_from_slice(pass.logits(&loaded, row));
+                    out.copy_from_slice(pass.values_at(&loaded, row, at));
                 }
             },
         );
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

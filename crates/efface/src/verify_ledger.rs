@@ -393,6 +393,9 @@ impl<'a> Walk<'a> {
             return Err(OTHER_CONSTANTS.into());
         }
         match (&certificate.event, &before.event) {
+            (Event::Composed(now), Event::Composed(then)) if now.given != then.given => {
+                return Err("what was given is not what the previous one built on".into());
+            }
             (Event::Composed(now), Event::Composed(then))
                 if removed_goes_on(
                     &certificate.request,

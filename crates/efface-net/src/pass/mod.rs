@@ -61,10 +61,10 @@ impl<'n> Pass<'n> {
         Self { network, values, errors, kept, scratch: linear::Scratch::default() }
     }
 
-    /// The logits of a row.
-    pub(crate) fn logits(&mut self, loaded: &Loaded<'_>, row: &[f32]) -> &[f32] {
+    /// The numbers of a row before layer `most`; the logits, where that is the number of layers.
+    pub(crate) fn values_at(&mut self, loaded: &Loaded<'_>, row: &[f32], most: usize) -> &[f32] {
         place_channels_together(row, self.network.input(), &mut self.values[0]);
-        for (at, layer) in self.network.layers().iter().enumerate() {
+        for (at, layer) in self.network.layers().iter().enumerate().take(most) {
             let (before, after) = self.values.split_at_mut(at + 1);
             let (input, output) = (&before[at][..], &mut after[0][..]);
             let kept = &mut self.kept[at];
@@ -77,7 +77,7 @@ impl<'n> Pass<'n> {
                 Layer::Pool(pool) => pool::forward(pool, input, &mut kept.picks, output),
             }
         }
-        &self.values[self.network.layers().len()]
+        &self.values[most]
     }
 
     /// Adds to `gradient` that of the softmax cross-entropy of a row of class `label`.
@@ -88,8 +88,8 @@ impl<'n> Pass<'n> {
         label: usize,
         gradient: &mut [f32],
     ) {
-        self.logits(loaded, row);
         let layers = self.network.layers();
+        self.values_at(loaded, row, layers.len());
         loss::error(&self.values[layers.len()], label, &mut self.errors[layers.len()]);
         for (at, layer) in layers.iter().enumerate().rev() {
             let (before, after) = self.errors.split_at_mut(at + 1);

@@ -1,6 +1,6 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::verify::{CLASS_WEIGHT, FEATURES, listed, weighted};
+use super::verify::{CLASS_WEIGHT, FEATURES, given_training, listed, weighted};
 use super::{Certificate, Constant, Origin};
 use crate::event::{Event, NoisyGd, Normalizer};
 use crate::loss::{Loss, LossName, Task};
@@ -102,12 +102,23 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
     }
 }
 
-/// Random features are as many as the event's parameters are columns of, and go with declared rows.
+/// Features are as many as the event's parameters are columns of, and go with declared rows; those of
+/// a network go with its training, which the event accounts for, and with the vault it comes from.
 fn check_features(certificate: &Certificate) -> Result<(), String> {
-    if !certificate.constants.iter().any(|constant| constant.name == FEATURES) {
+    let trained = given_training(&certificate.event).is_some();
+    let named = certificate.constants.iter().any(|constant| constant.name == FEATURES);
+    if !named && !trained {
         return Ok(());
     }
     let map = listed(certificate, FEATURES)?;
+    if map.starts_with("network:") != trained {
+        return Err(format!(
+            "`{FEATURES}` is `{map}`, but a network's features go with its training, and no others do"
+        ));
+    }
+    if trained && listed(certificate, "trunk")? == certificate.vault {
+        return Err("`trunk` is the vault that the network comes from, not the model's own".into());
+    }
     let features = features_of(map)
         .ok_or_else(|| format!("`{FEATURES}` must be a map of version 1, got `{map}`"))?;
     if certificate.event.preprocessing().is_some() {
@@ -130,6 +141,11 @@ fn features_of(map: &str) -> Option<u64> {
     let version = options.rsplit(',').next()?;
     let features = match head.split_once(':')? {
         ("rff" | "gated", size) => count(size)?,
+        ("network", size) => {
+            let digest = options.strip_suffix(",version=1")?;
+            let hex = digest.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+            (hex && digest.len() == 64).then_some(count(size)?)?
+        }
         // Averages over 4 x 4 cells.
         ("random-conv", size) => {
             let (filters, side) = size.split_once('x')?;

@@ -10,7 +10,7 @@ use super::{
     signature_holds,
 };
 use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
-use crate::event::{Adjacency, Event, Normalizer, What};
+use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
 /// How one check came out.
@@ -290,7 +290,7 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 pub(super) const FEATURES: &str = "features";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 15] = [
+const PUBLIC: [&str; 16] = [
     CLASS_WEIGHT,
     FEATURES,
     "radius",
@@ -303,6 +303,7 @@ const PUBLIC: [&str; 15] = [
     "clip",
     "hinge-width",
     "given",
+    "trunk",
     "network",
     "unit",
     "rows-per-unit",
@@ -322,6 +323,14 @@ fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
 /// Whether the claims hold for what learning started from, as far as the event says.
 fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
+}
+
+/// The training of the network that makes the features, where one does.
+pub(super) fn given_training(event: &Event) -> Option<&DpSgd> {
+    match event {
+        Event::Composed(event) => event.given.training.as_deref(),
+        _ => None,
+    }
 }
 
 /// Whether records have weights, which a certificate says by listing the largest.
@@ -372,7 +381,8 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let trained = NETWORK.into_iter().map(|name| (name, network));
+    let learnt = network || given_training(&certificate.event).is_some();
+    let trained = NETWORK.into_iter().map(|name| (name, learnt));
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
     for (name, needed) in needed.into_iter().chain(trained).chain(read) {

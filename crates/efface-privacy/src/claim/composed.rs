@@ -1,7 +1,7 @@
 #![doc = include_str!("composed.md")]
 
 use super::account::{Account, Bound, epsilon_at, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::{ClaimError, Notion, Question, Requests, trunk};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, compose, group};
 use crate::event::{Adjacency, Composed, Event, Stated, What};
@@ -23,11 +23,15 @@ impl Account for Composed {
         ];
         list.extend(numbers.into_iter().filter_map(|(name, x)| Some((name, x?.to_string()))));
         list.push(("given-group", given.group.to_string()));
+        list.extend(given.training.iter().flat_map(|training| trunk::constants(training)));
         list
     }
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         let mu = self.checked()?;
+        if let Some(training) = &self.given.training {
+            return trunk::bound(self, training, question, accountant);
+        }
         let protected = |adjacency| {
             let records = self.facts().group;
             if adjacency == Adjacency::Replace { records.saturating_mul(2) } else { records }
@@ -98,7 +102,8 @@ impl Account for Composed {
     }
 
     fn states_counts(&self) -> Result<bool, String> {
-        Ok(self.removed.is_some() || self.inner.account().states_counts()?)
+        let trained = self.given.training.is_some();
+        Ok(trained || self.removed.is_some() || self.inner.account().states_counts()?)
     }
 
     fn steps_are_fixed(
@@ -141,6 +146,10 @@ impl Composed {
             return malformed("removed", rule, removed.to_string());
         }
         let finite = |x: Decimal| x.0 >= 0.0 && x.0.is_finite();
+        if let Some(training) = &given.training {
+            trunk::check(given, training)?;
+            return Ok(None);
+        }
         match (given.epsilon, given.delta, given.mu) {
             (Some(epsilon), Some(delta), None) if finite(epsilon) && finite(delta) => {
                 if delta.0 < 1.0 {
@@ -268,7 +277,7 @@ mod tests {
 
     fn given(figures: [Option<f64>; 3]) -> Given {
         let [epsilon, delta, mu] = figures.map(|x| x.map(Decimal));
-        Given { what: What::Extractor, epsilon, delta, mu, group: 4 }
+        Given { what: What::Extractor, epsilon, delta, mu, group: 4, training: None }
     }
 
     fn composed(figures: [Option<f64>; 3], removed: Option<u64>) -> Event {

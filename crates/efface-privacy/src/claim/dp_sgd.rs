@@ -4,7 +4,8 @@ use super::account::{Account, Bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::{Accountant, pld};
 use crate::event::{Adjacency, DpSgd, Unit};
-use crate::quantity::Delta;
+use crate::outward;
+use crate::quantity::{Delta, Mu};
 
 const RETRAINED: &str = "the same segments of steps from the same start, with the units deleted so \
     far in none of them and all others as they were";
@@ -52,11 +53,11 @@ impl DpSgd {
     /// All units deleted so far, as one group.
     fn retrained(&self, delta: Delta) -> Result<Bound, ClaimError> {
         let segments = pld::event::with_deleted(self)?;
-        let epsilon = pld::event::agreed_epsilon(&segments, delta)?;
+        let epsilon = pld::event::agreed_epsilon(&segments, nothing(), delta)?;
         Ok(Bound {
             epsilon,
             mu: None,
-            advantage: pld::event::advantage(&segments, 1.0, epsilon, delta),
+            advantage: pld::event::advantage(&segments, nothing(), 1.0, (epsilon, delta)),
             requests: Requests::NonAdaptive,
             releases: 1,
             group: self.units(self.deleted()),
@@ -70,13 +71,13 @@ impl DpSgd {
     fn private(&self, delta: Delta, adjacency: Adjacency) -> Result<Bound, ClaimError> {
         let segments = pld::event::with_group(self)?;
         let (epsilon, hops) = match adjacency {
-            Adjacency::Remove => (pld::event::agreed_epsilon(&segments, delta)?, 1.0),
-            Adjacency::Replace => (pld::event::replaced_epsilon(&segments, delta)?, 2.0),
+            Adjacency::Remove => (pld::event::agreed_epsilon(&segments, nothing(), delta)?, 1.0),
+            Adjacency::Replace => (pld::event::replaced_epsilon(&segments, nothing(), delta)?, 2.0),
         };
         Ok(Bound {
             epsilon,
             mu: None,
-            advantage: pld::event::advantage(&segments, hops, epsilon, delta),
+            advantage: pld::event::advantage(&segments, nothing(), hops, (epsilon, delta)),
             requests: Requests::Any,
             releases: self.releases,
             group: self.units(self.group),
@@ -93,6 +94,11 @@ impl DpSgd {
             (Unit::Subject, _) => format!("{count} subjects"),
         }
     }
+}
+
+/// Nothing was built on the network.
+fn nothing() -> Mu {
+    outward::mu(0.0)
 }
 
 fn refusal(question: &Question) -> &'static str {

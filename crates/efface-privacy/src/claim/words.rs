@@ -118,6 +118,24 @@ const EXACT_STATISTICS: [&str; 2] = [
     "the difference between two releases, whose preprocessing shows what the changed records held",
 ];
 
+/// What is kept where nothing random is released.
+const SUMS: &str = "the kept sums, which depend on the remaining rows and public constants only";
+/// The same of features of a network.
+const TRUNK_SUMS: &str =
+    "the kept sums, which depend on the network, the remaining rows and public constants only";
+
+/// What certificates of models on a network's features cover beside the weights.
+const TRUNK: &str = "the network that makes the features, kept and used with the weights";
+
+/// What is left open where features are a network's.
+const TRUNK_LIMITS: [&str; 3] = [
+    "the vault that the network comes from, named by the constant `trunk`, and its own copy of the \
+     records: a deletion here erases nothing there",
+    "records that only the network saw, records deleted from the vault it comes from after its \
+     features were first used here, and other models made from it",
+    "records deleted here that were more than one record of the network",
+];
+
 /// What is left open where a network was trained.
 const NETWORK_LIMITS: [&str; 2] = [
     "results on private rows told beside the model, such as losses and accuracies",
@@ -149,10 +167,15 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if refitted {
         covers.push(REFITTED.to_owned());
     }
+    let trained = match event {
+        Event::Composed(event) => event.given.training.as_ref(),
+        _ => None,
+    };
+    if trained.is_some() {
+        covers.push(TRUNK.to_owned());
+    }
     if exact && !refitted {
-        covers.push(
-            "the kept sums, which depend on the remaining rows and public constants only".into(),
-        );
+        covers.push(if trained.is_some() { TRUNK_SUMS } else { SUMS }.to_owned());
     }
     let mut does_not = vec![
         "backups and copies of the vault or of the source table",
@@ -185,7 +208,10 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if refitted {
         does_not.extend(EXACT_STATISTICS);
     }
-    if let Event::Composed(_) = event {
+    if trained.is_some() {
+        does_not.extend(TRUNK_LIMITS);
+        does_not.extend(NETWORK_LIMITS);
+    } else if let Event::Composed(_) = event {
         does_not.push("whether the given start or extractor is as private as declared");
         does_not.push(
             "records that only the given start or extractor saw, and other models made \

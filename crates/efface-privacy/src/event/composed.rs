@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Facts, Stated};
+use super::{DpSgd, Event, Facts, Stated};
 use crate::quantity::Decimal;
 
 /// A release whose start or features come from elsewhere, made privately from data that may have
@@ -33,6 +33,10 @@ pub struct Given {
     pub mu: Option<Decimal>,
     /// Records that the figures protect together, at least 1.
     pub group: u64,
+    /// Instead of all figures: the training of a network whose hidden features are used, with those
+    /// deleted before its features were first used; `group` is then 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Box<DpSgd>>,
 }
 
 /// A given feature extractor or start.

@@ -447,6 +447,7 @@ fn given(s: &Settings) -> Result<Option<Given>> {
         delta: privacy.delta.map(Decimal),
         mu: privacy.mu.map(Decimal),
         group: count(name, privacy.group)?,
+        training: None,
     }))
 }
 

@@ -64,7 +64,7 @@ impl Draw {
         (setting, n)
     }
 
-    fn output_noise(&mut self, private: bool) -> Event {
+    pub(super) fn output_noise(&mut self, private: bool) -> Event {
         let refitted = !private && self.unit() < 0.3;
         let mean = self.coin() || refitted;
         let (setting, records) = self.setting(mean);
@@ -85,7 +85,7 @@ impl Draw {
         })
     }
 
-    fn noisy_gd(&mut self, private: bool) -> Event {
+    pub(super) fn noisy_gd(&mut self, private: bool) -> Event {
         let mean = !private && self.coin();
         let (mut setting, records) = self.setting(mean);
         if self.unit() < 0.1 {
@@ -162,6 +162,7 @@ impl Draw {
             delta: None,
             mu: None,
             group: self.count(20),
+            training: None,
         };
         if self.coin() {
             given.mu = Some(Decimal(self.number(-3.0, 0.5)));
@@ -173,7 +174,7 @@ impl Draw {
         Event::Composed(Composed { given, removed, inner: Box::new(inner) })
     }
 
-    fn exact_removal(&mut self, private: bool) -> Event {
+    pub(super) fn exact_removal(&mut self, private: bool) -> Event {
         let mean = self.coin();
         let (mut setting, records) = self.setting(mean);
         let refitted = mean && !private && setting.parameters % 3 > 0;
@@ -288,7 +289,7 @@ impl Draw {
     }
 
     /// What a certificate may claim of an event; about the row count only where it is private.
-    fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
+    pub(super) fn claims(&mut self, event: &Event, delta: f64, private: bool) -> Vec<Claim> {
         let order = 1.0 + self.number(-3.0, 3.0);
         let adjacency = if private { Adjacency::Remove } else { Adjacency::Replace };
         let deletion = |requests| Question::Deletion { order, adjacency, requests };
@@ -495,6 +496,7 @@ pub(super) fn certificate(
     crate::refitted::follow_records(&event, &mut constants);
     constants.push(constant("delta", Decimal(delta).to_string()));
     constants.extend(objective(&event, index));
+    constants.extend(crate::trunks::vault(&event));
     if let Event::NoisyGd(e) = event.core() {
         let latest = e.phases.last().unwrap();
         let removal = if e.phases.len() > 1 { latest.steps / latest.releases } else { 7 };

@@ -11,6 +11,7 @@ mod networks;
 mod read_off;
 mod refitted;
 mod targets;
+mod trunks;
 mod weights;
 
 use std::collections::BTreeMap;

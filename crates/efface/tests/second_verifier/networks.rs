@@ -19,13 +19,16 @@ const NETWORKS: u64 = 24;
 pub(super) fn grounds(event: &Event) -> Vec<&'static str> {
     match event {
         Event::DpSgd(_) => NETWORK.to_vec(),
+        Event::Composed(event) if event.given.training.is_some() => {
+            [&["rows"][..], &NETWORK].concat()
+        }
         _ => vec!["rows"],
     }
 }
 
 impl Draw {
     /// An event in which units are drawn often enough to have no lumps, and that reveals something.
-    fn trained(&mut self, deleted: bool, private: bool) -> DpSgd {
+    pub(super) fn trained(&mut self, deleted: bool, private: bool) -> DpSgd {
         let subject = self.coin() || (private && deleted);
         let whole = self.unit() < 0.2;
         let segments = 1 + if deleted { self.count(3) - 1 } else { 0 };

@@ -24,6 +24,8 @@ const TERMS: u64 = 4096;
 const ROUNDS: u32 = 40;
 /// The largest epsilon of a part: e to this is a number.
 const FARTHEST: f64 = 400.0;
+/// The least mu beside steps that draw units at random, where it is not 0.
+const LEAST_HEAD: f64 = 1e-6;
 /// What the grid of losses may add to epsilon, relatively.
 const GRID: f64 = 1e-2;
 
@@ -97,23 +99,54 @@ pub fn with_group(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
     Ok(vec![segment(event, event.steps() + event.earlier_steps, event.group)])
 }
 
+/// The steps in which units may have been drawn that are deleted now, so many of them after the
+/// network's own deletions, and how many there are in all. Who that is nobody says, so each of them
+/// may have been in every segment.
+///
+/// # Errors
+/// As [`with_deleted`].
+pub fn with_deleted_since(
+    event: &DpSgd,
+    since: u64,
+) -> Result<(Vec<Segment>, u64), AccountantError> {
+    let mut event = event.clone();
+    for segment in &mut event.segments {
+        segment.deleted = segment.deleted.saturating_add(since);
+    }
+    Ok((with_deleted(&event)?, event.deleted()))
+}
+
+/// All steps of all trainings with a group of any size, for differential privacy of everything
+/// released.
+///
+/// # Errors
+/// When the event is malformed.
+pub fn with_group_of(event: &DpSgd, group: u64) -> Result<Vec<Segment>, AccountantError> {
+    with_group(&DpSgd { group, ..event.clone() })
+}
+
 fn segment(event: &DpSgd, steps: u64, group: u64) -> Segment {
     Segment { steps, noise: event.noise.0, rate: event.rate.0, group }
 }
 
 /// The least epsilon at `delta` that is known to hold in both directions, rounded up, where the
 /// divergences of whole orders agree: they bound the same epsilon in another way, and from above.
+/// The segments together with something `head`-GDP from every outcome of them.
 ///
 /// # Errors
 /// As [`super::epsilon`], and where the two contradict each other.
-pub fn agreed_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, PldError> {
-    if segments.is_empty() {
+pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, PldError> {
+    if segments.is_empty() && head.get() == 0.0 {
         return Ok(crate::outward::epsilon(0.0));
     }
-    let losses = super::epsilon(segments, no_head(), delta)?;
+    let head = least_head(head);
+    let losses = super::epsilon(segments, head, delta)?;
+    if segments.is_empty() {
+        return Ok(losses);
+    }
     let group = segments.iter().map(|segment| segment.group).max().unwrap_or(1);
     let most = (TERMS / group.max(1)).clamp(2, ORDERS);
-    let divergences = rdp_epsilon(segments, delta, most)?;
+    let divergences = rdp_epsilon(segments, head, delta, most)?;
     if losses.get() <= divergences.get() * (1.0 + GRID) {
         return Ok(losses);
     }
@@ -121,19 +154,19 @@ pub fn agreed_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, Pld
 }
 
 /// The least epsilon found at `delta` between two runs that each differ from a third by the
-/// segments' groups: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up by 2e-4;
-/// infinite where e would be beyond 400.
+/// segments' groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up
+/// by 2e-4; infinite where e would be beyond 400.
 ///
 /// # Errors
 /// As [`agreed_epsilon`].
-pub fn replaced_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, PldError> {
+pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, PldError> {
     let nothing = crate::outward::epsilon(f64::INFINITY);
     let share = |one: f64| delta.get() / (1.0 + libm::exp(one)) * (1.0 - 1e-12);
     let mut one = 0.0;
     for round in 0..ROUNDS {
         // From below, as delta falls with epsilon; a little more is enough in the end.
         let Ok(part) = Delta::new(share(one)) else { return Ok(nothing) };
-        let next = agreed_epsilon(segments, part)?.get();
+        let next = agreed_epsilon(segments, head, part)?.get();
         if round == 0 && next == 0.0 {
             return Ok(crate::outward::epsilon(0.0));
         }
@@ -143,7 +176,8 @@ pub fn replaced_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, P
         }
         let near = next <= one * (1.0 + 1e-4);
         if near
-            && super::delta(segments, no_head(), crate::outward::epsilon(enough))? <= share(enough)
+            && super::delta(segments, least_head(head), crate::outward::epsilon(enough))?
+                <= share(enough)
         {
             return Ok(crate::outward::epsilon(crate::outward::up(2.0 * enough)));
         }
@@ -153,20 +187,26 @@ pub fn replaced_epsilon(segments: &[Segment], delta: Delta) -> Result<Epsilon, P
 }
 
 /// The largest advantage of any attacker who must tell apart two runs that are so many hops of the
-/// segments' groups from each other: the total variation, or what `epsilon` at `delta` gives where
+/// segments' groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives where
 /// that is less or the former is not computed; rounded up.
 #[must_use]
-pub fn advantage(segments: &[Segment], hops: f64, epsilon: Epsilon, delta: Delta) -> f64 {
-    if segments.is_empty() {
+pub fn advantage(
+    segments: &[Segment],
+    head: Mu,
+    hops: f64,
+    (epsilon, delta): (Epsilon, Delta),
+) -> f64 {
+    if segments.is_empty() && head.get() == 0.0 {
         return 0.0;
     }
     let apart = crate::advantage::from_epsilon_delta(epsilon, delta.get());
-    let whole = super::delta(segments, no_head(), crate::outward::epsilon(0.0));
+    let whole = super::delta(segments, least_head(head), crate::outward::epsilon(0.0));
     whole.map_or(apart, |whole| apart.min(crate::outward::up(hops * whole)).min(1.0))
 }
 
-fn no_head() -> Mu {
-    crate::outward::mu(0.0)
+/// What is beside steps that draw units at random is nothing, or as far as a grid can tell.
+fn least_head(head: Mu) -> Mu {
+    if head.get() == 0.0 { head } else { crate::outward::mu(head.get().max(LEAST_HEAD)) }
 }
 
 /// The numbers of an event's steps by the names certificates list them under.

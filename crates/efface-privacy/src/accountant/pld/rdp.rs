@@ -3,7 +3,7 @@
 use super::mixture::Mixture;
 use super::{PldError, Segment};
 use crate::outward;
-use crate::quantity::{Delta, Epsilon};
+use crate::quantity::{Delta, Epsilon, Mu};
 use crate::rdp::{self, Conversion};
 
 /// The most (order times group): convolutions of that many numbers.
@@ -36,12 +36,18 @@ pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
 }
 
 /// The least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
-/// conversion known here, for runs with the group against runs without, rounded up. Between whole orders (order - 1) times the divergence is
-/// convex, so that a chord is above it.
+/// conversion known here, for runs with the group against runs without, rounded up. The segments
+/// together with something `head`-GDP from every outcome of them. Between whole orders (order - 1)
+/// times the divergence is convex, so that a chord is above it.
 ///
 /// # Errors
 /// As [`rdp()`].
-pub fn rdp_epsilon(segments: &[Segment], delta: Delta, most: u64) -> Result<Epsilon, PldError> {
+pub fn rdp_epsilon(
+    segments: &[Segment],
+    head: Mu,
+    delta: Delta,
+    most: u64,
+) -> Result<Epsilon, PldError> {
     if most > MOST_TERMS {
         let rule = "at most 4096 divided by `group`";
         return Err(PldError::Range { name: "most", rule, got: most as f64 });
@@ -57,6 +63,11 @@ pub fn rdp_epsilon(segments: &[Segment], delta: Delta, most: u64) -> Result<Epsi
         for (sum, one) in total.iter_mut().zip(moments) {
             *sum += steps as f64 * one;
         }
+    }
+    let square = head.get() * head.get();
+    for (above, sum) in total.iter_mut().enumerate() {
+        // (order - 1) order mu^2 / 2
+        *sum += outward::up(0.5 * (above * (above + 1)) as f64 * square);
     }
     // total[i] is alpha * divergence at order alpha + 1 = i + 1.
     let curve = |order: f64| {

@@ -44,7 +44,12 @@ fn known_settings() {
         near(in_direction(segment, Direction::Added, delta), added);
         near(in_direction(segment, Direction::Removed, delta), removed);
         let most = 100.min(1200 / group);
-        near(rdp_epsilon(&[segment], Delta::new(delta).unwrap(), most).unwrap().get(), rdp);
+        near(
+            rdp_epsilon(&[segment], crate::outward::mu(0.0), Delta::new(delta).unwrap(), most)
+                .unwrap()
+                .get(),
+            rdp,
+        );
         assert!(of(&[segment], 0.0, delta) >= added * (1.0 - 1e-4));
     }
 }
@@ -129,7 +134,7 @@ proptest! {
         let segment = segment(ln_noise.exp(), ln_rate.exp(), steps, group);
         let delta = 10_f64.powf(-tens);
         let got = in_direction(segment, Direction::Added, delta);
-        let looser = rdp_epsilon(&[segment], Delta::new(delta).unwrap(), 40).unwrap().get();
+        let looser = rdp_epsilon(&[segment], crate::outward::mu(0.0), Delta::new(delta).unwrap(), 40).unwrap().get();
         prop_assert!(got <= looser * (1.0 + 1e-6), "{got} above {looser}");
         // More of anything is no better.
         let more = [
@@ -275,7 +280,9 @@ fn phases_of_one_kind_are_one_and_too_many_kinds_are_refused() {
     let long = vec![Segment { steps: 600_000_000, ..phase }; 2];
     let refused = epsilon(&long, none(), Delta::new(1e-5).unwrap()).unwrap_err();
     assert!(refused.to_string().contains("at most 1e9"), "{refused}");
-    let orders = rdp_epsilon(&[phase], Delta::new(1e-5).unwrap(), u64::MAX).unwrap_err();
+    let orders =
+        rdp_epsilon(&[phase], crate::outward::mu(0.0), Delta::new(1e-5).unwrap(), u64::MAX)
+            .unwrap_err();
     assert!(orders.to_string().contains("`most` must be"), "{orders}");
 }
 

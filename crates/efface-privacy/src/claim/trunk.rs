@@ -1,0 +1,148 @@
+//! Claims of a model on the hidden features of a network trained by DP-SGD: both together.
+
+use super::account::{Bound, unaccounted};
+use super::{ClaimError, Notion, Question, Requests};
+use crate::accountant::gdp::AccountantError;
+use crate::accountant::{Accountant, pld};
+use crate::event::{Adjacency, Composed, DpSgd, Event, Given, Stated, Unit, What};
+use crate::outward;
+use crate::quantity::{Delta, Mu};
+
+const RETRAINED: &str = "the network's segments of steps from the same start, with the records \
+    deleted so far in none of them and all others as they were, and the model retrained on its \
+    features of the data after the request";
+const NEIGHBOURS: &str = "the same releases, with the trainings of the network, from data that \
+    differ in the protected records";
+const THEOREM: &str = "distributions of privacy losses of the network's steps, for groups by \
+    Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the \
+    accountant says from every network, held against Rényi divergences of whole orders";
+
+/// The names of the numbers of a training that was given, by those of a network's own.
+const NAMES: [(&str, &str); 6] = [
+    ("unit", "given-unit"),
+    ("rows-per-unit", "given-rows-per-unit"),
+    ("clip", "given-clip"),
+    ("noise", "given-noise"),
+    ("gradient-grid", "given-gradient-grid"),
+    ("rate", "given-rate"),
+];
+
+/// The numbers of the training, by the names certificates list them under.
+pub(super) fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
+    let numbers = pld::event::constants(training).into_iter();
+    let mut list: Vec<_> = numbers
+        .filter_map(|(name, number)| {
+            NAMES.iter().find(|(own, _)| *own == name).map(|(_, given)| (*given, number))
+        })
+        .collect();
+    list.push(("given-parameters", training.parameters.to_string()));
+    list.push(("given-steps", training.steps().to_string()));
+    list.push(("given-deleted", training.deleted().to_string()));
+    list.push(("given-earlier-steps", training.earlier_steps.to_string()));
+    list
+}
+
+/// A training is no figure, makes features, and counts records.
+pub(super) fn check(given: &Given, training: &DpSgd) -> Result<(), AccountantError> {
+    let malformed = |name, rule, got: String| Err(AccountantError::Malformed { name, rule, got });
+    let figures = [given.epsilon, given.delta, given.mu];
+    if let Some(figure) = figures.into_iter().flatten().next() {
+        let rule = "without epsilon, delta and mu beside a training, from which they follow";
+        return malformed("given", rule, figure.to_string());
+    }
+    if given.group != 1 {
+        return malformed("given.group", "1 beside a training", given.group.to_string());
+    }
+    if given.what != What::Extractor {
+        let rule = "`extractor` beside a training";
+        return malformed("given.what", rule, given.what.name().to_owned());
+    }
+    if training.unit != Unit::Record {
+        // A record less of a subject changes what the subject contributes: no removal of a unit.
+        let rule = "`record`: what is deleted here are records";
+        return malformed("given.training.unit", rule, training.unit.name().to_owned());
+    }
+    pld::event::check(training)
+}
+
+/// The joint bound: the network's losses with the Gaussian of what was built on it.
+pub(super) fn bound(
+    event: &Composed,
+    training: &DpSgd,
+    question: &Question,
+    accountant: Accountant,
+) -> Result<Bound, ClaimError> {
+    let inner = event.inner.account();
+    match *question {
+        Question::Indistinguishable { delta } => {
+            let removed = event.removed.ok_or_else(|| {
+                unaccounted(accountant, "the number of deleted records is private here")
+            })?;
+            let (segments, deleted) = pld::event::with_deleted_since(training, removed)?;
+            let (mu, releases) = if let Event::ExactRemoval(_) = *event.inner {
+                // A function of the network and the records after the request.
+                (outward::mu(0.0), inner.bound(&Question::Exact, accountant)?.releases)
+            } else {
+                let whole = inner.bound(question, accountant)?;
+                (gaussian(question, whole.mu)?, whole.releases)
+            };
+            let delta = Delta::new(delta)?;
+            let epsilon = pld::event::agreed_epsilon(&segments, mu, delta)?;
+            Ok(Bound {
+                epsilon,
+                mu: None,
+                advantage: pld::event::advantage(&segments, mu, 1.0, (epsilon, delta)),
+                requests: Requests::NonAdaptive,
+                releases,
+                group: deleted.to_string(),
+                reference: RETRAINED,
+                theorem: THEOREM,
+            })
+        }
+        Question::Differential { delta, adjacency } => {
+            let group = event.facts().group;
+            let whole = inner.bound(question, accountant)?;
+            let mu = gaussian(question, whole.mu)?;
+            let (segments, delta) =
+                (pld::event::with_group_of(training, group)?, Delta::new(delta)?);
+            let (epsilon, hops) = match adjacency {
+                Adjacency::Remove => (pld::event::agreed_epsilon(&segments, mu, delta)?, 1.0),
+                // All of what was built on it with the first of the two.
+                Adjacency::Replace => (pld::event::replaced_epsilon(&segments, mu, delta)?, 2.0),
+            };
+            Ok(Bound {
+                epsilon,
+                mu: None,
+                advantage: pld::event::advantage(&segments, mu, hops, (epsilon, delta)),
+                requests: whole.requests,
+                releases: whole.releases,
+                group: group.to_string(),
+                reference: NEIGHBOURS,
+                theorem: THEOREM,
+            })
+        }
+        Question::Renyi { .. } | Question::Deletion { .. } => Err(unavailable(
+            question,
+            "divergences of a network's steps are known in one direction only, with the records \
+             against without: see `indistinguishable-from-retraining`",
+        )),
+        Question::Exact => Err(unavailable(
+            question,
+            "the network that makes the features keeps what it learnt from deleted records, \
+             hidden by noise",
+        )),
+    }
+}
+
+fn gaussian(question: &Question, mu: Option<Mu>) -> Result<Mu, ClaimError> {
+    mu.ok_or_else(|| {
+        unavailable(question, "a network's losses compose with an accountant that has a mu")
+    })
+}
+
+fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
+    ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
+}
+
+#[cfg(test)]
+mod tests;
