@@ -1649,7 +1649,8 @@ CONSTANTS = {
 # Constants that no honest plan computes from the records or their number.
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
-    *("given", "trunk", "class-weight", "features", "network", "unit", "rows-per-unit", "batches"),
+    *("given", "trunk", "class-weight", "features", "extractor", "network", "unit"),
+    *("rows-per-unit", "batches"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
@@ -2652,7 +2653,7 @@ def check_assumptions(document: Fields) -> str:
         needed.add("group")
     if weighted(document):
         needed.add("weights")
-    for name in ("class-weight", "features"):
+    for name in ("class-weight", "features", "extractor"):
         if any(constant["name"] == name for constant in document["constants"]):
             needed.add(name)
     for name in ("preprocessing", "batches"):

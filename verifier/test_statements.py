@@ -112,6 +112,19 @@ class Statements(CertificateCase):
             self.breaks(self.solved_openly, private, taken, say)
             self.breaks(self.solved_openly, set(), retraining, taken, say)
 
+    def test_a_public_model_that_rows_are_outputs_of_is_said(self) -> None:
+        named = {"name": "extractor", "value": "model, sha256 00", "origin": "user"}
+        said = {"name": "extractor", "value": "public", "evidence": "declared"}
+
+        def name(document: dict[str, Any]) -> None:
+            document["constants"].append(named)
+
+        def say(document: dict[str, Any]) -> None:
+            document["assumptions"].append(said)
+
+        self.fails(self.solved, "assumptions", name)
+        self.breaks(self.solved, set(), name, say)
+
     def test_a_map_to_features_is_public_and_said(self) -> None:
         event = self.solved["event"]["setting"]
         intercept = next(c["value"] for c in self.solved["constants"] if c["name"] == "intercept")

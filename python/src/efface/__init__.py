@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         VaultKeptWarning,
         VaultMissing,
     )
+    from ._extract import Features, extract
     from ._forget import Forgotten, forget
     from ._notices import Notice
     from ._parameters import (
@@ -87,6 +88,7 @@ _HOMES = {
         "VaultKeptWarning",
         "VaultMissing",
     ),
+    "_extract": ("Features", "extract"),
     "_forget": ("Forgotten", "forget"),
     "_notices": ("Notice",),
     "_parameters": (
@@ -138,6 +140,8 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "VaultExists",
     "VaultKeptWarning",
     "VaultMissing",
+    "Features",
+    "extract",
     "Forgotten",
     "forget",
     "Notice",

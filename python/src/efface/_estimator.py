@@ -19,6 +19,7 @@ from . import _engine, _face, _rows
 from ._around import limits_of_calls
 from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
+from ._extract import agreed, check_same
 from ._following import Following
 from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
@@ -158,6 +159,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         refits = self._refits()
         targets, declared, settings = self._learn_targets(read.y, refits=refits)
         settings = {**settings_of(self), **settings}
+        self._extractor = agreed(settings.get("extractor"), X)
+        if self._extractor is not None:
+            settings["extractor"] = self._extractor
         if grows and not refits and self._may_divide_by_mean(settings):
             settings["normalizer"] = "mean"
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
@@ -330,6 +334,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
+        check_same(self._extractor, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y))
@@ -364,6 +369,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
+        check_same(self._extractor, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y))
@@ -443,6 +449,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator = cls(**parameters)
         estimator._precision = precision if face is not None else np.dtype(np.float64)
         estimator._columns = {} if face is None else face.get("columns", {})
+        listed = {constant["name"]: constant["value"] for constant in plan["constants"]}
+        estimator._extractor = listed.get("extractor")
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.path)

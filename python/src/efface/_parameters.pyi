@@ -150,6 +150,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     releases: int
     max_group: int
     extractor_privacy: dict[str, float] | None
+    extractor: str | None
     not_covered: Any
     pickle_rows: bool
     random_state: Any
@@ -187,6 +188,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         releases: int = 1,
         max_group: int = 1,
         extractor_privacy: dict[str, float] | None = None,
+        extractor: str | None = None,
         not_covered: Any = (),
         pickle_rows: bool = False,
         random_state: Any = None,
@@ -222,6 +224,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     releases: int
     max_group: int
     extractor_privacy: dict[str, float] | None
+    extractor: str | None
     not_covered: Any
     pickle_rows: bool
     random_state: Any
@@ -257,6 +260,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         releases: int = 1,
         max_group: int = 1,
         extractor_privacy: dict[str, float] | None = None,
+        extractor: str | None = None,
         not_covered: Any = (),
         pickle_rows: bool = False,
         random_state: Any = None,

@@ -22,6 +22,7 @@ from . import _engine, _rows
 from ._around import source_of
 from ._columns import taken, without
 from ._errors import InputError, warn
+from ._extract import check_same
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
 from ._published import Published
 from ._settings import settings_of, to_json
@@ -56,6 +57,9 @@ class Reading:
 
     _published: Published
     _records: int
+
+    # The public model whose outputs the rows are, where they say so.
+    _extractor: str | None = None
 
     # Names of the targets, where `y` had two axes.
     _target_names: list[str] | None = None
@@ -143,6 +147,7 @@ class Reading:
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Margins (rows, outputs) of rows to predict, in the precision of the rows."""
         check_is_fitted(self)
+        check_same(self._extractor, X)
         self._warn_if_stale()
         if self._records == 0:
             warn(

@@ -289,10 +289,14 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 /// The constant that states a public map from rows to random features, and its assumption.
 pub(super) const FEATURES: &str = "features";
 
+/// The constant that names the public model whose outputs rows are, and its assumption.
+const EXTRACTOR: &str = "extractor";
+
 /// Constants that no honest plan computes from the records or their number.
 const PUBLIC: [&str; 16] = [
     CLASS_WEIGHT,
     FEATURES,
+    EXTRACTOR,
     "radius",
     "batches",
     "start",
@@ -376,6 +380,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("weights", weighted(certificate)),
         (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
         (FEATURES, certificate.constants.iter().any(|c| c.name == FEATURES)),
+        (EXTRACTOR, certificate.constants.iter().any(|c| c.name == EXTRACTOR)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
         ("batches", over_batches(certificate.event.core())),
         ("given", matches!(certificate.event, Event::Composed(_))),

@@ -1,7 +1,7 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
 use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
-use efface_privacy::event::{Adjacency, What};
+use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::of;
 use crate::plan::{Choices, Facts, private_notion};
@@ -47,6 +47,11 @@ pub(super) fn assumptions(
         let value = "a stored row holds the features of one declared row, by the public map that is \
                      listed; its kind, sizes and seed were chosen without the records";
         list.push(assumption("features", value, Evidence::Declared));
+    }
+    if choices.settings.extractor.is_some() {
+        let value = "rows are outputs of the public model that is listed, which was made without these \
+                     records and stays as it is; each is computed from its own raw record alone";
+        list.push(assumption("extractor", value, Evidence::Declared));
     }
     if let Some(most) = constants.iter().find(|c| c.name == "max-weight") {
         let value = format!(
@@ -150,7 +155,12 @@ pub(super) fn assumptions(
         1 => "1 record".to_owned(),
         group => format!("{group} records"),
     };
+    let by_subject = constants.iter().any(|c| c.name == "unit" && c.value == Unit::Subject.name());
     list.push(match (facts.subjects, private_notion(choices.notion)) {
+        (true, _) if by_subject => {
+            let value = "claims about groups count subjects, with all records of each";
+            assumption("group", value, Evidence::Enforced)
+        }
         (true, true) => {
             let value = format!("no subject owns more than {group}");
             assumption("group", value, Evidence::Enforced)

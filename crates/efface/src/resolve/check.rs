@@ -167,6 +167,7 @@ impl Choices {
             return Err(Error::input(Code::TargetRange, "a range read off the data must be given"));
         }
         not_covered(&s.not_covered)?;
+        s.extractor.iter().try_for_each(|name| repeatable("`§extractor`", name))?;
         if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
             let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
             return Err(Error::input(Code::Range, message));
@@ -383,27 +384,28 @@ const MOST_LINES: (usize, usize) = (64, 200);
 
 /// Lines that certificates are to repeat.
 pub(super) fn not_covered(lines: &[String]) -> Result<()> {
-    let (most, longest) = MOST_LINES;
+    let (most, _) = MOST_LINES;
     if lines.len() > most {
         let message = format!("`§not-covered` must be at most {most} lines, got {}", lines.len());
         return Err(Error::input(Code::Range, message));
     }
-    let bad = |line: &&String| {
-        line.trim().is_empty()
-            || line.chars().count() > longest
-            || line.chars().any(char::is_control)
-    };
-    match lines.iter().find(bad) {
-        None => Ok(()),
-        Some(line) => {
-            let shown: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
-            let message = format!(
-                "a line of `§not-covered` must have 1 to {longest} characters, none of them a \
-                 control character, got `{shown}`"
-            );
-            Err(Error::input(Code::Range, message))
-        }
+    lines.iter().try_for_each(|line| repeatable("a line of `§not-covered`", line))
+}
+
+/// Refuses texts that have no place in a certificate.
+fn repeatable(what: &str, line: &str) -> Result<()> {
+    let (_, longest) = MOST_LINES;
+    let bad = line.trim().is_empty()
+        || line.chars().count() > longest
+        || line.chars().any(char::is_control);
+    if !bad {
+        return Ok(());
     }
+    let shown: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+    let message = format!(
+        "{what} must have 1 to {longest} characters, none of them a control character, got `{shown}`"
+    );
+    Err(Error::input(Code::Range, message))
 }
 
 /// What claims are composed with.

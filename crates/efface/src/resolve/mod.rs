@@ -137,7 +137,7 @@ impl Plan {
             subjects: facts.subjects,
             in_parts: facts.parts.is_some(),
             not_for_release: s.seed.is_some(),
-            not_covered: s.not_covered.clone(),
+            not_covered: [&s.not_covered[..], &beyond_extractor(choices)].concat(),
             face: s.face.clone(),
             constants: listed,
             assumptions,
@@ -497,8 +497,23 @@ fn list_objective(
     list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
 }
 
+/// What rows that are a public model's outputs leave open.
+fn beyond_extractor(choices: &Choices) -> Vec<String> {
+    let Some(_) = choices.settings.extractor else { return Vec::new() };
+    [
+        "what the public model that rows are outputs of (`extractor`) was made from, which may hold \
+         the same people",
+        "the raw records that rows were computed from, and what else was computed from them",
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
 /// What the data were turned into numbers by.
 fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
+    if let Some(extractor) = &choices.settings.extractor {
+        list.add("extractor", extractor, Origin::User);
+    }
     if let Task::Targets(targets) = task {
         list.add("targets", targets.len(), Origin::User);
     }

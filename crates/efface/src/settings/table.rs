@@ -626,6 +626,18 @@ settings! {
         form: Form::Figures,
     }
 
+    /// The public model that rows are outputs of, as certificates name it: its name, the digest of its
+    /// weights
+    ///
+    /// It was made without these records, stays as it is, and gives each row from its raw record alone.
+    /// Certificates take that on your word, and say that they cover neither what the model was made from
+    /// nor the raw records.
+    extractor: Option<String> {
+        group: Group::Promise,
+        form: Form::Text,
+        placeholder: "NAME",
+    }
+
     /// Lines to add to what every certificate does not cover
     ///
     /// For instance how features were scaled, or how settings were chosen.

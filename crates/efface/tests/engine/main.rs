@@ -7,6 +7,7 @@ mod class_weights;
 mod damage;
 mod digests;
 mod erasures;
+mod extractor;
 mod faint;
 mod files;
 mod fitted;

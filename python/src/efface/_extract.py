@@ -1,0 +1,276 @@
+"""Features that a public model makes of raw records."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import InputError, Refused
+
+# How far outputs of a record may be from those it has alone, relative to the largest: rounding in
+# single precision, and no more.
+_CLOSE = 1e-3
+
+# Records of the first batch that are given to the model again, each by itself.
+_TRIED = 16
+
+
+class Features(np.ndarray):
+    """Rows that are outputs of a public model, and which one: an array of float32.
+
+    Slices of rows keep the name; what is computed from them is a plain array.
+
+    Attributes
+    ----------
+    extractor : str or None
+        The public model, as certificates name it. None of what is no longer its output.
+    dependence : float or None
+        How far an output was from the one that the record has alone, relative to the largest
+        output: measured on the first records.
+    """
+
+    extractor: str | None = None
+    dependence: float | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.extractor = getattr(source, "extractor", None)
+        self.dependence = getattr(source, "dependence", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute on plain arrays: a sum of features is no output of the model."""
+        plain = [np.asarray(x) if isinstance(x, Features) else x for x in inputs]
+        if "out" in options:
+            options["out"] = tuple(
+                np.asarray(x) if isinstance(x, Features) else x for x in options["out"]
+            )
+        return getattr(ufunc, method)(*plain, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Functions of NumPy give plain arrays."""
+        return function(*_plain(args), **{name: _plain(value) for name, value in kwargs.items()})
+
+    def __reduce__(self) -> Any:
+        return _features, (np.asarray(self), self.extractor, self.dependence)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Features):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(item) for item in value)
+    return value
+
+
+def _features(rows: Any, extractor: str | None, dependence: float | None) -> Features:
+    made: Features = np.asarray(rows).view(Features)
+    made.extractor, made.dependence = extractor, dependence
+    return made
+
+
+def extract(
+    model: Callable[[Any], Any], data: Any, *, name: str | None = None, batch_size: int = 256
+) -> Features:
+    """Turn raw records into features by a public model, which stays as it is.
+
+    Estimators take the result as they take arrays, and their certificates name the model: it is
+    taken on your word that it was made without these records. What it was made from is not covered.
+
+    Parameters
+    ----------
+    model : torch module, or callable
+        A module is put nowhere and changed in nothing; it must be in evaluation mode. A callable
+        takes some records, as `data` holds them, and returns an array with a row for each.
+    data : array, tensor, list, or iterable of batches
+        One record for each row. Of batches that are tuples the first part is taken; they must come
+        in a fixed order.
+    name : str, optional
+        What certificates call the model, such as its name and version; needed for callables. Of a
+        module by default its class; the SHA-256 of its layers and weights is added.
+    batch_size : int, default=256
+        Records that the model is given at once.
+
+    Returns
+    -------
+    Features
+        An array (records, features) of float32.
+
+    Raises
+    ------
+    Refused
+        Where the model is in training mode, or what it gives for a record depends on the others of
+        its batch or on chance.
+    InputError
+        Where it does not give a row of finite numbers for each record.
+    """
+    module = _module(model)
+    if module is not None and any(part.training for part in module.modules()):
+        raise Refused(
+            "the model is in training mode: what it gives for a record would depend on others, or "
+            "on chance (batch normalisation, dropout)",
+            code="settings",
+            hint="call its `eval()` first",
+        )
+    if name is None and module is None:
+        raise InputError(
+            "`name` must say which public model this is: certificates name it",
+            code="settings",
+            hint='for instance `name="encoder 2.1"`',
+        )
+    if batch_size < 1:
+        raise InputError(f"`batch_size` must be at least 1, got {batch_size}", code="range")
+    apply = model if module is None else _Applied(module)
+    said = name if name is not None else type(model).__name__
+    before = None if module is None else _digest(module)
+    found: list[NDArray[np.float32]] = []
+    dependence = 0.0
+    for batch in _batches(data, batch_size):
+        rows = _output(apply, batch)
+        if not found:
+            dependence = _dependence(apply, batch, rows)
+        elif rows.shape[1] != found[0].shape[1]:
+            raise InputError(
+                f"the model gave {found[0].shape[1]} numbers for a record, and then "
+                f"{rows.shape[1]}",
+                code="data",
+            )
+        found.append(rows)
+    if not found:
+        raise InputError("there are no records to make features of", code="data")
+    if module is not None:
+        if _digest(module) != before:
+            raise Refused(
+                "the model's weights changed while it made features",
+                code="settings",
+                hint="freeze it: features of all records must be made by the same model",
+            )
+        said = f"{said}, sha256 {before}"
+    return _features(np.concatenate(found), said, dependence)
+
+
+def named_by(x: Any) -> str | None:
+    """Return the public model that rows are outputs of, where they say so."""
+    return x.extractor if isinstance(x, Features) else None
+
+
+def agreed(given: str | None, x: Any) -> str | None:
+    """Return the public model of rows to train on, which settings must not contradict."""
+    own = named_by(x)
+    if None not in (given, own) and given != own:
+        raise InputError(
+            f"`extractor` is {given!r}, but the rows are outputs of {own!r}",
+            code="settings",
+            hint="leave out `extractor`: the rows say it",
+        )
+    return own if given is None else given
+
+
+def check_same(known: str | None, x: Any) -> None:
+    """Refuse outputs of another model than the one that was trained on."""
+    own = named_by(x)
+    if own is not None and own != known:
+        trained = "rows that name no public model" if known is None else f"outputs of {known!r}"
+        raise InputError(
+            f"the model was trained on {trained}, and these rows are outputs of {own!r}",
+            code="data",
+            hint="make features with the same public model",
+        )
+
+
+def _module(model: Any) -> Any:
+    """The model, where it is a module of torch."""
+    torch = sys.modules.get("torch")
+    return model if torch is not None and isinstance(model, torch.nn.Module) else None
+
+
+class _Applied:
+    """A module as a callable on arrays, without gradients, where its weights are."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        first = next(iter(module.parameters()), None)
+        self.device = None if first is None else first.device
+
+    def __call__(self, batch: Any) -> Any:
+        torch = sys.modules["torch"]
+        if not isinstance(batch, torch.Tensor):
+            batch = torch.as_tensor(np.asarray(batch))
+            if batch.dtype == torch.float64:
+                batch = batch.float()
+        with torch.inference_mode():
+            return self.module(batch.to(self.device)).cpu().float()
+
+
+def _digest(module: Any) -> str:
+    """SHA-256 of a module's layers, and of names, types, shapes and bytes of its weights."""
+    torch = sys.modules["torch"]
+    found = hashlib.sha256(repr(module).encode())
+    for name, tensor in sorted(module.state_dict().items()):
+        about = f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0"
+        found.update(about.encode())
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        found.update(flat.view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
+def _batches(data: Any, size: int) -> Iterator[Any]:
+    if isinstance(data, str | bytes):
+        raise InputError("`data` must be records, got one text", code="data", hint="give a list")
+    sliced = hasattr(data, "__getitem__") and hasattr(data, "__len__")
+    if sliced:
+        yield from (data[at : at + size] for at in range(0, len(data), size))
+        return
+    if not isinstance(data, Iterable):
+        raise InputError(
+            f"`data` must be an array, a list or batches, got {type(data).__name__}", code="data"
+        )
+    sampler = type(getattr(data, "sampler", None)).__name__
+    if sampler not in ("NoneType", "SequentialSampler"):
+        raise InputError(
+            f"batches must come in the order of the records, and a `{sampler}` gives another",
+            code="data",
+            hint="make the loader without `shuffle`",
+        )
+    for batch in data:
+        yield batch[0] if isinstance(batch, list | tuple) else batch
+
+
+def _output(apply: Callable[[Any], Any], batch: Any) -> NDArray[np.float32]:
+    """The features of a batch, checked."""
+    made = np.asarray(apply(batch))
+    if made.ndim == 0 or len(made) != len(batch):
+        shape = "one number" if made.ndim == 0 else f"{len(made)} rows"
+        raise InputError(
+            f"the model must give a row for each of {len(batch)} records, got {shape}", code="data"
+        )
+    try:
+        rows = made.reshape(len(made), -1).astype(np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the model must give numbers: {error}", code="data") from None
+    if not np.isfinite(rows).all():
+        raise InputError("the model gave numbers that are not finite", code="data")
+    return rows
+
+
+def _dependence(apply: Callable[[Any], Any], batch: Any, rows: NDArray[np.float32]) -> float:
+    """How far the first records' features are from those that each has by itself."""
+    tried = min(len(rows), _TRIED)
+    alone: NDArray[np.float32] = np.concatenate(
+        [_output(apply, batch[at : at + 1]) for at in range(tried)]
+    )
+    if alone.shape != rows[:tried].shape:
+        raise InputError("the model gives rows of another length for one record", code="data")
+    scale = max(float(np.abs(rows[:tried]).max(initial=0.0)), np.finfo(np.float32).tiny)
+    found: float = float(np.abs(alone - rows[:tried]).max(initial=0.0)) / scale
+    if found > _CLOSE:
+        raise Refused(
+            "what the model gives for a record depends on the other records of its batch, or on "
+            f"chance: {found:.2g} of the largest output",
+            code="settings",
+            hint="put it into evaluation mode, or take layers that look at one record at a time",
+        )
+    return found

@@ -1,0 +1,167 @@
+"""Features that a public model makes: what they are named by, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score, train_test_split
+
+import efface
+from efface import UnlearningClassifier
+
+WEIGHTS = np.random.default_rng(7).normal(size=(5, 12))
+
+
+def encoder(batch: Any) -> Any:
+    return np.tanh(np.asarray(batch) @ WEIGHTS)
+
+
+def records(count: int = 300) -> tuple[Any, Any]:
+    raw = np.random.default_rng(1).normal(size=(count, 5))
+    return raw, np.where(raw[:, 0] * raw[:, 1] > 0, "same", "other")
+
+
+def made(raw: Any, name: str = "encoder 3") -> Any:
+    return efface.extract(encoder, raw, name=name, batch_size=64)
+
+
+def stated(certificate: efface.Certificate) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(certificate.to_json())
+    return document
+
+
+def test_certificates_name_the_model(tmp_path: Path) -> None:
+    raw, y = records()
+    X = made(raw)
+    assert X.shape == (300, 12)
+    assert X.dtype == np.float32
+    assert X.extractor == "encoder 3"
+    assert X.dependence is not None
+    assert X.dependence < 1e-5
+    np.testing.assert_allclose(np.asarray(X), encoder(raw), rtol=1e-5, atol=1e-6)
+    train, test, y_train, y_test = train_test_split(X, y, random_state=0)
+    assert train.extractor == "encoder 3"
+    model = UnlearningClassifier().fit(train, y_train)
+    assert model.score(test, y_test) > 0.4
+    certificate = model.forget(ids="row:3")
+    document = stated(certificate)
+    listed = {c["name"]: c for c in document["constants"]}
+    assert listed["extractor"]["value"] == "encoder 3"
+    assert "extractor" in {a["name"] for a in document["assumptions"]}
+    assert any("public model" in line for line in document["scope"]["does_not_cover"])
+    path = tmp_path / "model.efface"
+    model.save(path)
+    assert certificate.verify(key=model.vault_.public_key, vault=path)
+    model.add(test[:2], y_test[:2])
+    # What was computed elsewhere in the same way is taken, as from a pipeline.
+    model.predict(encoder(raw[:3]))
+    other = made(raw, "encoder 4")
+    for loaded in (model, UnlearningClassifier.load(path), pickle.loads(pickle.dumps(model))):
+        with pytest.raises(efface.InputError, match="outputs of 'encoder 3'"):
+            loaded.predict(other)
+    with pytest.raises(efface.InputError, match="'encoder 4'"):
+        model.add(other[:2], y[:2])
+    plain = UnlearningClassifier().fit(encoder(raw), y)
+    with pytest.raises(efface.InputError, match="name no public model"):
+        plain.predict(X)
+
+
+def test_a_model_may_be_named_without_rows_that_say_it() -> None:
+    raw, y = records()
+    model = UnlearningClassifier(extractor="encoder 3").fit(encoder(raw), y)
+    model.predict(made(raw))
+    UnlearningClassifier(extractor="encoder 3").fit(made(raw), y)
+    with pytest.raises(efface.InputError, match="leave out `extractor`"):
+        UnlearningClassifier(extractor="encoder 4").fit(made(raw), y)
+    with pytest.raises(efface.InputError, match="control character"):
+        UnlearningClassifier(extractor="two\nlines").fit(encoder(raw), y)
+    assert cross_val_score(UnlearningClassifier(), made(raw), y, cv=3).shape == (3,)
+
+
+def test_only_outputs_keep_the_name() -> None:
+    X = made(records()[0])
+    for kept in (X[3:9], X[[1, 2]], copy.copy(X), pickle.loads(pickle.dumps(X))):
+        assert kept.extractor == "encoder 3"
+    for computed in (X * 2, X + X, np.concatenate([X, X]), np.tanh(X), X.sum(axis=1)):
+        assert getattr(computed, "extractor", None) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (lambda batch: batch - batch.mean(axis=0), "depends on the other records"),
+        (lambda batch: batch + np.random.default_rng().normal(size=batch.shape), "on chance"),
+        (lambda batch: batch[:-1], "a row for each"),
+        (lambda batch: batch.sum(), "one number"),
+        (lambda batch: batch / 0.0, "not finite"),
+        (lambda batch: np.full(len(batch), "word"), "must give numbers"),
+        (lambda batch: np.ones((len(batch), 1 + len(batch) % 7)), "length"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_what_is_no_model_of_single_records_is_refused(model: Any, reason: str) -> None:
+    with pytest.raises(efface.Error, match=reason):
+        efface.extract(model, records()[0], name="x", batch_size=100)
+
+
+def test_batches_and_lists() -> None:
+    raw, _ = records(10)
+    in_batches = efface.extract(encoder, iter([(raw[:6], "y"), (raw[6:], "y")]), name="x")
+    np.testing.assert_array_equal(in_batches, efface.extract(encoder, list(raw), name="x"))
+    for data, said in ((raw[:0], "no records"), (3, "got int"), ("text", "one text")):
+        with pytest.raises(efface.InputError, match=said):
+            efface.extract(encoder, data, name="x")
+    with pytest.raises(efface.InputError, match="`name`"):
+        efface.extract(encoder, raw)
+    with pytest.raises(efface.InputError, match="batch_size"):
+        efface.extract(encoder, raw, name="x", batch_size=0)
+
+
+class Shuffled:
+    """A loader that draws the order of its records."""
+
+    class RandomSampler:
+        """As torch calls one."""
+
+    sampler = RandomSampler()
+
+    def __iter__(self) -> Any:
+        return iter([records()[0]])
+
+
+def test_a_shuffling_loader_is_refused() -> None:
+    with pytest.raises(efface.InputError, match="RandomSampler"):
+        efface.extract(encoder, Shuffled(), name="x")
+
+
+def test_modules_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Sequential(
+        torch.nn.Linear(5, 12), torch.nn.BatchNorm1d(12), torch.nn.Tanh(), torch.nn.Dropout(0.5)
+    )
+    raw, y = records()
+    with pytest.raises(efface.Refused, match="training mode"):
+        efface.extract(module, raw)
+    X = efface.extract(module.eval(), raw, name="small")
+    assert X.extractor is not None
+    assert X.extractor.startswith("small, sha256 ")
+    assert len(X.extractor) == len("small, sha256 ") + 64
+    loader = torch.utils.data.DataLoader(torch.tensor(raw).float(), batch_size=50)
+    np.testing.assert_allclose(efface.extract(module, loader, name="small"), X, rtol=1e-4)
+    drawn = torch.utils.data.DataLoader(torch.tensor(raw).float(), batch_size=50, shuffle=True)
+    with pytest.raises(efface.InputError, match="RandomSampler"):
+        efface.extract(module, drawn)
+    model = UnlearningClassifier().fit(X, y)
+    with torch.no_grad():
+        module[0].weight[0, 0] += 1e-3
+    with pytest.raises(efface.InputError, match="outputs of 'small, sha256"):
+        model.predict(efface.extract(module, raw, name="small"))
+    module[1].train()
+    with pytest.raises(efface.Refused, match="training mode"):
+        efface.extract(module, raw)
