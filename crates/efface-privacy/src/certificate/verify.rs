@@ -293,7 +293,7 @@ pub(super) const FEATURES: &str = "features";
 const EXTRACTOR: &str = "extractor";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 16] = [
+const PUBLIC: [&str; 17] = [
     CLASS_WEIGHT,
     FEATURES,
     EXTRACTOR,
