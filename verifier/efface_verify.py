@@ -282,6 +282,8 @@ event/dp-sgd: kind=text parameters=count unit=record|subject rows_per_unit=count
     noise=number grid=number rate=number group=count releases=count segments=[segment]
     earlier_steps=count
 segment: steps=count deleted=count
+event/shards: kind=text parameters=count unit=record|subject shards=count retrained=count
+    arithmetic=count releases=count
 phase: steps=count releases=count only_then=count only_now=count records?=count
 setting: parameters=count normalizer=normalizer lipschitz=number smoothness=number
     strong_convexity=number group=count
@@ -1456,6 +1458,10 @@ NEVER_SAW = {
     ),
 }
 ANEW = "learning from the records after the request alone, with the same public constants"
+ANEW_NAMED = (
+    "learning from the records after the request alone, under the names that they have, with the "
+    "same public constants"
+)
 ANEW_REFITTED = (
     "learning from the records after the request alone, which fits its preprocessing again to "
     "them, with the same public constants"
@@ -1469,6 +1475,10 @@ THEOREMS = {
     "exact-removal": (
         "whole-number sums of rounded records, solved in a fixed order: a function of the current "
         "records only"
+    ),
+    "shards": (
+        "each network is trained on the records of one shard in a fixed order of operations, and a "
+        "record's shard follows from its own name: a function of the current records only"
     ),
     "distributed-descent": (
         "Gaussian mechanism around averages of parts, given the same uniform sample"
@@ -1601,6 +1611,17 @@ NETWORK_LIMITS = (
     "results on private rows told beside the model, such as losses and accuracies",
     "which units were in which batch, and the times of single steps, which follow their number",
 )
+SHARDS_LIMITS = (
+    NETWORK_LIMITS[0],
+    (
+        "which networks changed with a request: they tell some bits of a public hash of the names "
+        "it was about"
+    ),
+    (
+        "the names of the remaining records and subjects: a record named by its position has it "
+        "from the number of records before it, deleted ones included"
+    ),
+)
 COVERS = (
     "the weights published with this request",
     "everything kept after the request: weights, remaining rows, public constants",
@@ -1640,6 +1661,7 @@ CONSTANTS = {
         "gradient-grid": "grid",
         **{name: name for name in ("clip", "noise", "rate")},
     },
+    "shards": {name: name for name in ("unit", "shards", "arithmetic")},
     "descent": {
         **{name: name for name in ("variant", "iterations", "diameter", "noise", "xi", "tail")},
         "eta": "step",
@@ -1650,12 +1672,16 @@ CONSTANTS = {
 CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
     *("given", "trunk", "class-weight", "features", "extractor", "network", "unit"),
-    *("rows-per-unit", "batches"),
+    *("rows-per-unit", "batches", "shards", "arithmetic", "epochs", "momentum"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
 # independently; architecture, start and schedule were chosen without the records.
 NETWORK = {"gradients", "batches", "network"}
+# And about shards: a unit's shard follows from its name alone; a network is a function of its
+# shard's records, bit for bit; architecture, start and schedule were chosen without the records.
+SHARDS = {"shards", "determinism", "network"}
+GROUNDS = {"dp-sgd": NETWORK, "shards": SHARDS}
 CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
 # the records, where one of them could have moved it: an assumption of its name then says so, and
@@ -1681,6 +1707,9 @@ def supported(event: Fields, claim: Fields) -> Fields:
     if kind == "dp-sgd":
         require(inner is event, "of `dp-sgd` no bound on top of something given is known")
         check_network(event)
+        return {"normalizer": "fixed", "state": "perfect", **bound(event, claim)}
+    if kind == "shards":
+        require(inner is event, "the networks of shards start from nothing")
         return {"normalizer": "fixed", "state": "perfect", **bound(event, claim)}
     known = accountant == "gdp" or inner.get("batches") is None
     require(known, f"`{accountant[:40]}` knows no batches")
@@ -2124,9 +2153,7 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     That holds when no sum over as many records as there may be leaves 64 bits, whatever they are:
     then adding and taking away is exact, and the order has no part in it.
     """
-    require(claim["notion"] == EXACT, "a model without noise earns `exact-removal` and no more")
-    parts = (claim["delta"], claim["order"], claim["mu"], claim["adjacency"])
-    require(parts == (None,) * 4, "exact removal has no delta, order, mu or adjacency")
+    check_exact_claim(claim)
     setting, norm = event["setting"], event["setting"]["normalizer"]
     capacity = norm.get("capacity", 2**24)
     refitted, records = event["preprocessing"], event["records"]
@@ -2154,15 +2181,38 @@ def exact_bound(event: Fields, claim: Fields) -> Fields:
     weight = 1 if event["max_weight"] is None else event["max_weight"]
     require(1 <= weight <= LARGEST, "`max_weight` must be in 1..2^53")
     require(capacity * weight * row * max(row, target) <= 2**62, "a sum could exceed 2^62")
-    return {
-        "epsilon": ZERO,
-        "advantage": ZERO,
-        "group": "any",
-        "reference": ANEW_REFITTED if refitted else ANEW,
-        "requests": "any",
-        "releases": 1,
-        "theorem": THEOREMS["exact-removal"],
-    }
+    return nothing_left(ANEW_REFITTED if refitted else ANEW, THEOREMS["exact-removal"])
+
+
+def check_exact_claim(claim: Fields) -> None:
+    """Of what is released without noise nothing is claimed but its removals."""
+    require(claim["notion"] == EXACT, "a model without noise earns `exact-removal` and no more")
+    parts = (claim["delta"], claim["order"], claim["mu"], claim["adjacency"])
+    require(parts == (None,) * 4, "exact removal has no delta, order, mu or adjacency")
+
+
+def nothing_left(reference: str, theorem: str) -> Fields:
+    """The bound of what is bit for bit a function of the records after the request."""
+    bound = {"epsilon": ZERO, "advantage": ZERO, "group": "any", "requests": "any", "releases": 1}
+    return {**bound, "reference": reference, "theorem": theorem}
+
+
+MOST_SHARDS = 4096
+
+
+def shards_bound(event: Fields, claim: Fields) -> Fields:
+    """A network for each shard: the one of the record's shard is new, the others never saw it.
+
+    The counts must be those of some run: as many weights for each shard, and one shard or more that
+    were trained anew, as a request touches a record and a training all shards.
+    """
+    check_exact_claim(claim)
+    shards, weights = event["shards"], event["parameters"]
+    require(0 < shards <= MOST_SHARDS, "`shards` must be in 1..4096")
+    require(min(weights, event["arithmetic"], event["releases"]) > 0, "a count of the event is 0")
+    require(weights % shards == 0, "the shards do not have as many weights each")
+    require(0 < event["retrained"] <= shards, "`retrained` must be in 1..`shards`")
+    return nothing_left(ANEW_NAMED, THEOREMS["shards"])
 
 
 def descent_bound(event: Fields, claim: Fields) -> Fields:
@@ -2193,6 +2243,7 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("noisy-gd", "deletion-rdp"): deletion_bound,
     ("objective-perturbation", "objective"): perturbation_bound,
     ("exact-removal", "exact"): exact_bound,
+    ("shards", "exact"): shards_bound,
     ("distributed-descent", "gdp"): gaussian_bound,
     ("distributed-descent", "descent"): descent_bound,
     ("dp-sgd", "pld"): network_bound,
@@ -2309,6 +2360,8 @@ def check_event_hides(whole: Fields) -> None:
     require(not counted, "the steps or the sample follow the counts of records")
     learnt = (whole.get("given") or {}).get("training") is not None
     require(not learnt, "the number of records is hidden, but a network's counts deleted ones")
+    anew = event["kind"] == "shards"
+    require(not anew, "the number of records is hidden, but shards that changed are counted")
     if event["kind"] == "dp-sgd":  # subjects are named by keyed hashes anyhow
         deleted = max((s["deleted"] for s in event["segments"]), default=0)
         hides = event["unit"] == "subject" or deleted == 0
@@ -2421,6 +2474,8 @@ def check_constants(document: Fields) -> str:
             "max-group": setting["group"],
             **{name: value for name, value in setting["normalizer"].items() if name != "kind"},
         }
+    elif event["kind"] == "shards":  # of groups of any size
+        expected = {"parameters": event["parameters"], "max-group": 1}
     else:
         expected = {"parameters": event["parameters"], "max-group": event["group"]}
         expected["steps"] = event["segments"][0]["steps"] if event["segments"] else 0
@@ -2511,10 +2566,12 @@ def check_features(document: Fields) -> None:
 def check_objective(document: Fields) -> str:
     """G and beta are not less than the loss gives on rows within the norm listed."""
     event = core(document["event"])
-    if event["kind"] == "dp-sgd":
+    if event["kind"] in GROUNDS:
         named = {constant["name"] for constant in document["constants"]}
         for name in CONVEX:
             require(name not in named, f"`{name}` is no constant of a network")
+        if event["kind"] == "shards":
+            return "exact removal rests on no bound of a network's gradients"
         return "a network's gradients are bounded by clipping, whatever loss and rows are"
     setting = event["setting"]
     exact = event["kind"] == "exact-removal"
@@ -2630,14 +2687,15 @@ def follows_size(document: Fields, name: str) -> bool:
         return event.get("variant") in ("regularised", "weak") or bool(event.get("preprocessing"))
     if name == "loss":  # regression, where the first labels are numbers
         return bool(core(document["event"]).get("preprocessing"))
+    if core(document["event"])["kind"] == "shards" and name in ("eta", "batch-size"):
+        return False
     return name not in CHOICES and not name.startswith("given-")
 
 
 def check_assumptions(document: Fields) -> str:
     """Assumptions of the claims beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
-    network = core(document["event"])["kind"] == "dp-sgd"
-    needed = set(NETWORK) if network else {"rows"}
+    needed = set(GROUNDS.get(core(document["event"])["kind"], {"rows"}))
     if (document["event"].get("given") or {}).get("training") is not None:
         needed |= set(NETWORK)
     if core(document["event"]).get("grid") is not None:
@@ -2698,6 +2756,8 @@ def check_request(document: Fields) -> None:
     event = core(document["event"])
     if event["kind"] == "dp-sgd":
         check_trained(event, kind, text)
+    if event["kind"] == "shards":
+        check_retrained(event, kind, text)
     if text == "not stated":
         check_event_hides(document["event"])
         require(kind != "refresh", "a refresh affects no record, but this one does not state 0")
@@ -2752,6 +2812,20 @@ def check_trained(event: Fields, kind: str, text: str) -> None:
         require(deleted >= least, f"`deleted` is {deleted}, the request deleted {least} or more")
 
 
+def check_retrained(event: Fields, kind: str, text: str) -> None:
+    """A new training is of every shard; any other request touches no more of them than records.
+
+    An update may take a record of a subject from one shard to that of another subject.
+    """
+    if kind in ("train", "refresh"):
+        whole = event["retrained"] == event["shards"]
+        require(whole, "a new training is of all shards")
+    elif text != "not stated":
+        most = 2 if kind == "update" and event["unit"] == "subject" else 1
+        fits = event["retrained"] <= most * int(text)
+        require(fits, f"`retrained` is {event['retrained']}, the request touched {text} records")
+
+
 def check_sizes(event: Fields) -> None:
     """Under `mean` a phase's records, less those gone, plus those come, are the records now.
 
@@ -2785,12 +2859,14 @@ def check_scope(document: Fields) -> str:
         covers = (*covers, REFITTED)
     if exact:
         covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
-    if exact and core(event).get("preprocessing"):  # no sums are kept
+    if exact and (core(event).get("preprocessing") or core(event)["kind"] == "shards"):  # no sums
         covers = tuple(text for text in covers if text not in COVERS[3:])
     if learnt:
         covers = tuple(TRUNK_SUMS if text == COVERS[3] else text for text in covers)
     if core(event)["kind"] == "dp-sgd":
         limits = (*limits, *NETWORK_LIMITS)
+    if core(event)["kind"] == "shards":
+        limits = (*limits, *SHARDS_LIMITS)
     if why := UNSOUND.get(core(event)["kind"]):
         covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:

@@ -368,6 +368,44 @@ def network(adjacency: str = "replace") -> dict[str, Any]:
     return seal(document)
 
 
+SHARDED: dict[str, Any] = {  # networks of ten shards, one of which lost a record
+    "kind": "shards",
+    "parameters": 260100,
+    "unit": "record",
+    "shards": 10,
+    "retrained": 1,
+    "arithmetic": 1,
+    "releases": 4,
+}
+
+
+def sharded(kind: str = "delete") -> dict[str, Any]:
+    """A signed certificate of networks of shards."""
+    document = certificate(SOLVED_OPENLY, "replace")
+    event = copy.deepcopy(SHARDED)
+    constants = {name: event[name] for name in ("parameters", "unit", "shards", "arithmetic")}
+    constants |= {"max-group": 1, "epochs": 8, "eta": "0.05", "n": 1000}
+    document["event"] = event
+    document["noise"] = {"sampler": "none", "generator": "none", "grid": None}
+    document["request"] |= {"kind": kind, "records": "3"}
+    asked = dict.fromkeys(("delta", "order", "mu", "adjacency"))
+    asked |= {"notion": verify.EXACT, "accountant": "exact", "requests": "any"}
+    found = verify.supported(verify.fit(event, "event", "event"), asked)
+    claim = {**asked, **found, "epsilon": "0", "advantage": "0"}
+    document["claims"] = [{**claim, "words": verify.sentence(claim)[0]}]
+    document["constants"] = [
+        {"name": name, "value": str(value), "origin": "data" if name == "n" else "user"}
+        for name, value in constants.items()
+    ]
+    document["assumptions"] = [
+        {"name": name, "value": "b", "evidence": "enforced"}
+        for name in (*sorted(verify.SHARDS), "row-count")
+    ]
+    limits = (*verify.UNHIDDEN, *verify.SHARDS_LIMITS)
+    document["scope"]["does_not_cover"] += limits
+    return seal(document)
+
+
 @cache
 def samples() -> dict[str, dict[str, Any]]:
     """Honest certificates by name; whoever changes one copies it first."""

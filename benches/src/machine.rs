@@ -30,3 +30,16 @@ pub fn peak_memory() -> Option<u64> {
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024)
 }
+
+/// Seconds that processors have worked for this process, on all cores together; `None` where the system
+/// does not tell.
+#[must_use]
+pub fn processor_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, which may hold spaces, ends with the last parenthesis.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks = |field: usize| fields.split_whitespace().nth(field)?.parse::<f64>().ok();
+    // Fields 14 and 15 of the line, in user and in kernel mode, in the hundredths of a second that
+    // Linux shows to programs.
+    Some((ticks(11)? + ticks(12)?) / 100.0)
+}

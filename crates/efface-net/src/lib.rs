@@ -72,5 +72,5 @@ pub use dp_sgd::{CheckedDpSgd, DpSgdPlan, dp_sgd};
 pub use error::NetError;
 pub use network::{MOST_NUMBERS, Network, NetworkError, Shape};
 pub use optimiser::Optimiser;
-pub use sgd::{CheckedSgd, SgdPlan, sgd};
+pub use sgd::{ARITHMETIC, CheckedSgd, SgdPlan, sgd};
 pub use workers::Progress;

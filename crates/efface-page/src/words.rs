@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{Constant, Evidence, Origin, RequestKind};
 use efface_privacy::claim::{Claim, Requests};
 
-use efface_privacy::event::{Adjacency, DpSgd, Event, State, Unit};
+use efface_privacy::event::{Adjacency, DpSgd, Event, Shards, State, Unit};
 use efface_privacy::quantity::Decimal;
 
 use crate::model::Item;
@@ -95,11 +95,15 @@ pub fn origin(origin: Origin) -> &'static str {
 /// A bound on the records of a subject that says nothing: as many as a network learns from.
 const ANY_ROWS: u64 = u32::MAX as u64;
 
-/// How a network was trained, and how many of whom it may have learnt from are deleted; nothing for
+/// How networks were trained, and how many of whom one may have learnt from are deleted; nothing for
 /// other models. `constants` are the certificate's, whose `deletions` is the capacity.
 #[must_use]
 pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
-    let Event::DpSgd(event) = event else { return Vec::new() };
+    let event = match event {
+        Event::DpSgd(event) => event,
+        Event::Shards(event) => return vec![in_shards(event)],
+        _ => return Vec::new(),
+    };
     let unit = match event.unit {
         Unit::Record => "each record by itself".to_owned(),
         Unit::Subject if event.rows_per_unit >= ANY_ROWS => {
@@ -128,6 +132,22 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
         ),
         format!("Deleted since from what it learnt from: {}{capacity}", units(event)),
     ]
+}
+
+/// What became of the networks of shards.
+fn in_shards(event: &Shards) -> String {
+    let whose = match event.unit {
+        Unit::Record => "of its id",
+        Unit::Subject => "of its subject",
+    };
+    format!(
+        "{}, each with a network of {} that is trained without noise; a record's shard is a public \
+         hash {whose}; trained anew for this release: {} of {}",
+        counted(event.shards, "shard"),
+        counted(event.parameters / event.shards.max(1), "weight"),
+        event.retrained,
+        event.shards
+    )
 }
 
 /// The deleted units of the segment that had the most of them.

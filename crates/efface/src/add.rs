@@ -1,5 +1,6 @@
 //! Additions and updates of records.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use efface_privacy::certificate::RequestKind;
@@ -10,6 +11,7 @@ use crate::context::Context;
 use crate::encode::encode;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
+use crate::mechanism::{touched, touched_by};
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
@@ -104,10 +106,11 @@ fn serve_rows(
     let mut first = 0;
     let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
     let leaving = Leaving::ids(replaced.map(|id| id.to_string()), version);
+    let mut shards = BTreeSet::new();
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
             let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
-            withdraw(&mut *rows, plan, ids, &leaving, &mut removed)?
+            withdraw(&mut *rows, plan, ids, &leaving, &mut removed, &mut shards)?
         }
         Some(ids) => {
             let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
@@ -123,7 +126,10 @@ fn serve_rows(
         }
     };
     let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
-    let batch = Batch { data: &table.data, names: &names.after(first), raw: table.raw.as_ref() };
+    let names = names.after(first);
+    shards
+        .extend(touched(plan, (0..names.count()).map(|row| (names.id(row), names.subject(row))))?);
+    let batch = Batch { data: &table.data, names: &names, raw: table.raw.as_ref() };
     let mut stored = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
     let keys = stored.insert(&batch, version)?;
     drop(stored);
@@ -143,6 +149,7 @@ fn serve_rows(
         clipped: Some(clipped.scaled),
         notices,
         removed,
+        touched: shards,
         leaving,
         ..Effect::of(kind, named, rows, plan)?
     };
@@ -228,6 +235,7 @@ fn withdraw(
     ids: &[Box<str>],
     leaving: &Leaving,
     removed: &mut Keyed,
+    shards: &mut BTreeSet<u64>,
 ) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
     let lookup = rows.find_ids(&names)?;
@@ -245,6 +253,7 @@ fn withdraw(
     }
     let identities = rows.identities(&lookup.found)?;
     leaving.only(&identities)?;
+    shards.extend(touched_by(plan, &identities)?);
     if plan.uses_changed_rows() {
         *removed = rows.read(&lookup.found)?;
     }

@@ -13,7 +13,7 @@ use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
-use crate::mechanism::{claims, of, planned_event, steps_of, within_target};
+use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::{DryRun, Served};
@@ -191,6 +191,7 @@ fn take_out(
         tombstones,
         subject,
         notices,
+        touched: touched_by(plan, &identities)?,
         ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
     };
     if release && plan.uses_changed_rows() {

@@ -90,7 +90,7 @@ pub use outcome::{
 };
 pub use plan::{
     ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
-    SampledPlan, Schedule, Target, TargetRange, Task,
+    SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

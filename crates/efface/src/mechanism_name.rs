@@ -38,6 +38,7 @@ mechanisms! {
     Ridge = "ridge": "Solve the squared loss, of numbers or of classes, from whole-number sums: exact, without noise.",
     DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
     DpSgd = "dp-sgd": "Train a network by noisy sums of clipped gradients, so that deletions cost nothing until a capacity is spent.",
+    Shards = "shards": "Train a network on each of several shards, without noise: a deletion trains the shards anew that it touches.",
     ObjectivePerturbation = "objective-perturbation": "Perturb the objective and remove by Newton steps, as published: certificates never verify.",
 }
 
@@ -45,6 +46,12 @@ impl MechanismName {
     /// Whether removal is exact and nothing random is released.
     #[must_use]
     pub fn is_exact(self) -> bool {
+        matches!(self, Self::Ridge | Self::Shards)
+    }
+
+    /// Whether its model is solved from sums over the records, which are kept.
+    #[must_use]
+    pub fn keeps_sums(self) -> bool {
         self == Self::Ridge
     }
 

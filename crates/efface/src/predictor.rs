@@ -5,13 +5,13 @@ use efface_matrix::{Matrix, Row};
 use efface_net::{Network, Shape};
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, SampledPlan, described};
+use crate::plan::{Plan, SampledPlan, ShardedPlan, described, of_shards};
 
 /// The model of a plan, with its weights.
 pub(crate) enum Predictor {
     /// Margins are products with weights.
     Linear(Model),
-    /// Margins are the outputs of a network.
+    /// Margins are the outputs of a network, or of one for each shard.
     Network(Loss, Layers),
 }
 
@@ -24,6 +24,9 @@ impl Predictor {
         let loss = plan.loss()?;
         if let Some(sampled) = plan.sampled() {
             return Layers::of(sampled, weights).map(|layers| Self::Network(loss, layers));
+        }
+        if let Some(sharded) = plan.sharded() {
+            return Layers::of_shards(sharded, weights).map(|layers| Self::Network(loss, layers));
         }
         Model::several(loss, plan.task.targets(), plan.columns(), weights.to_vec())
             .map(Self::Linear)
@@ -47,10 +50,18 @@ impl Predictor {
     }
 }
 
-/// A network with its weights.
+/// The logarithm of the sum of the exponentials of logits: what log-probabilities are less by.
+fn log_sum(logits: &[f32]) -> f64 {
+    let largest = logits.iter().fold(f64::NEG_INFINITY, |most, &z| most.max(f64::from(z)));
+    largest + logits.iter().map(|&z| (f64::from(z) - largest).exp()).sum::<f64>().ln()
+}
+
+/// A network with its weights; or one for each shard, whose mean log-probabilities are the outputs.
 pub(crate) struct Layers {
     network: Network,
+    /// Of one network after another.
     weights: Vec<f32>,
+    in_shards: bool,
     /// Numbers of a row.
     width: usize,
 }
@@ -60,24 +71,32 @@ const BATCH: usize = 4096;
 
 impl Layers {
     pub(crate) fn of(sampled: &SampledPlan, weights: &[f64]) -> Result<Self> {
-        Self::with(sampled.network()?, weights)
+        Self::with(sampled.network()?, None, weights)
     }
 
-    fn with(network: Network, weights: &[f64]) -> Result<Self> {
-        if weights.len() != network.parameters() {
-            let message =
-                format!("a network of {} weights has {}", network.parameters(), weights.len());
+    fn of_shards(sharded: &ShardedPlan, weights: &[f64]) -> Result<Self> {
+        Self::with(sharded.network()?, Some(sharded.shards as usize), weights)
+    }
+
+    fn with(network: Network, shards: Option<usize>, weights: &[f64]) -> Result<Self> {
+        let (each, count) = (network.parameters(), shards.unwrap_or(1));
+        if each.checked_mul(count) != Some(weights.len()) {
+            let message = match shards {
+                None => format!("a network of {each} weights has {}", weights.len()),
+                Some(_) => format!("{count} networks of {each} weights have {}", weights.len()),
+            };
             return Err(Error::input(Code::Weights, message));
         }
         // They were 32-bit floats when they were released.
         let weights = weights.iter().map(|weight| *weight as f32).collect();
         let Shape { channels, height, width } = network.input();
-        Ok(Self { network, weights, width: channels * height * width })
+        Ok(Self { network, weights, in_shards: shards.is_some(), width: channels * height * width })
     }
 
-    /// Of a text with layers and the shape of rows.
+    /// Of a text with layers, the shape of rows and, where there are several, the number of networks.
     pub(crate) fn described(text: &str, outputs: usize, weights: &[f64]) -> Result<Self> {
-        Self::with(described(text, outputs)?, weights)
+        let (text, shards) = of_shards(text);
+        Self::with(described(text, outputs)?, shards, weights)
     }
 
     /// The outputs of each row, a block of them for each.
@@ -103,9 +122,24 @@ impl Layers {
     /// As [`outputs`](Self::outputs), of rows one behind another.
     pub(crate) fn margins(&self, rows: &[f32]) -> Result<Vec<f64>> {
         let count = rows.len() / self.width.max(1);
-        let mut out = vec![0.0; count * self.network.outputs()];
-        self.network.logits(&self.weights, rows, &mut out).map_err(failed)?;
-        Ok(out.into_iter().map(f64::from).collect())
+        let outputs = self.network.outputs();
+        let mut out = vec![0.0; count * outputs];
+        if !self.in_shards {
+            self.network.logits(&self.weights, rows, &mut out).map_err(failed)?;
+            return Ok(out.into_iter().map(f64::from).collect());
+        }
+        let mut means = vec![0.0; count * outputs];
+        let networks = self.weights.chunks_exact(self.network.parameters());
+        let share = 1.0 / networks.len() as f64;
+        for weights in networks {
+            self.network.logits(weights, rows, &mut out).map_err(failed)?;
+            for (means, logits) in means.chunks_mut(outputs).zip(out.chunks(outputs)) {
+                let total = log_sum(logits);
+                let each = means.iter_mut().zip(logits);
+                each.for_each(|(mean, &logit)| *mean += share * (f64::from(logit) - total));
+            }
+        }
+        Ok(means)
     }
 
     /// Numbers of a row.

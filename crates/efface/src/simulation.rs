@@ -1,5 +1,6 @@
 //! The engine in memory: what it would release, without a vault.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use efface_learn::Dataset;
@@ -11,7 +12,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::audit_sample::AuditSample;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Request, Start, claims, of, run, stated};
+use crate::mechanism::{Request, Start, claims, of, run, stated, touched};
 use crate::naming::row_id;
 use crate::plan::Plan;
 use crate::rows::{Batch, InMemory, Keyed, Labels, Names, Rows};
@@ -26,6 +27,8 @@ pub struct Simulation<'a> {
     before: InMemory<'a>,
     after: InMemory<'a>,
     removed: Keyed,
+    /// The shards that these are in, for models that have some.
+    touched: BTreeSet<u64>,
     none: Keyed,
 }
 
@@ -73,10 +76,11 @@ impl<'a> Simulation<'a> {
         before.check()?;
         let ids: Vec<String> = positions.iter().map(|&row| row_id(row as u64)).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let touched = touched(plan, ids.iter().map(|id| (id, None)))?;
         let leaving = before.find_ids(&ids)?.found;
         let removed = before.read(&leaving)?;
         after.erase(&leaving, &mut |_| Ok(()))?;
-        Ok(Self { plan, then: plan, before, after, removed, none: Keyed::none(plan)? })
+        Ok(Self { plan, then: plan, before, after, removed, touched, none: Keyed::none(plan)? })
     }
 
     /// The deletion of the records at `positions` of a sample, whose plan without them is `then` (see
@@ -185,6 +189,7 @@ impl<'a> Simulation<'a> {
             change,
             removed,
             added: &self.none,
+            touched: &self.touched,
             steps,
         });
         let watch = &mut |_: &_| ControlFlow::Continue(());

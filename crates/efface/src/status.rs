@@ -143,7 +143,10 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!("not guaranteed; currently epsilon {}", bound(claim.epsilon.0))
             }
             (None, _) => match notion {
-                _ if exact => "`ridge` adds no noise and supports exact removal only".to_owned(),
+                _ if exact => {
+                    let name = plan.mechanism.name();
+                    format!("`{name}` adds no noise and supports exact removal only")
+                }
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
                 _ if private_notion(notion) && told.is_some() => {
                     let name = told.map_or("", |constant| constant.name.as_str());
@@ -160,7 +163,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                     "not offered for networks".to_owned()
                 }
                 Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
-                Notion::ExactRemoval => "only `ridge` supports it".to_owned(),
+                Notion::ExactRemoval => "only `ridge` and `shards` support it".to_owned(),
                 _ => "the constants do not support it".to_owned(),
             },
         };

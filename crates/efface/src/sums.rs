@@ -1,5 +1,5 @@
-//! What was computed from the rows, held against them: fitted preprocessing, and the sums and weights
-//! of `ridge`.
+//! What was computed from the rows, held against them: fitted preprocessing, the sums and weights of
+//! `ridge`, and the networks of `shards`.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use efface_vault::Vault;
 
 use crate::encode::{released, weight_bytes};
 use crate::error::Result;
-use crate::mechanism::{refused, ridge_plan};
+use crate::mechanism::{refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
 use crate::rows::InVault;
 use crate::store::kept;
@@ -19,7 +19,7 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
     if plan.fitting.is_some() {
         return preprocessing(vault, plan, verdict);
     }
-    if !plan.mechanism.is_exact() {
+    if !plan.mechanism.keeps_sums() {
         return Ok(());
     }
     let mut fails = |reason: &str| verdict.push("sums", CheckOutcome::Fails, reason);
@@ -71,7 +71,7 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
     };
     verdict.push("preprocessing", outcome, reason);
     let (Ok(anew), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
-    if plan.mechanism.is_exact() {
+    if plan.mechanism.keeps_sums() {
         let (outcome, reason) = match solved(&anew, &rows) {
             Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
                 (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
@@ -81,6 +81,28 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
         };
         verdict.push("sums", outcome, reason);
     }
+    Ok(())
+}
+
+/// Trains the networks of all shards anew from the vault's rows and holds them against the published ones,
+/// which takes as long as the first training did; other models, and withdrawn ones, are passed over.
+pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    // A plan that cannot be read was told of before.
+    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
+    let (true, Some(model)) = (plan.sharded().is_some(), vault.model()?) else { return Ok(()) };
+    let rows = InVault::at_rest(vault, &plan);
+    let (outcome, reason) = match shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())) {
+        Ok(anew) => {
+            if model.weights == weight_bytes(&anew) {
+                let reason = "networks trained anew from the vault's rows are its own, bit for bit";
+                (CheckOutcome::Holds, reason.to_owned())
+            } else {
+                (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned())
+            }
+        }
+        Err(error) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("shards", outcome, reason);
     Ok(())
 }
 

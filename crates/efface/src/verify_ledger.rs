@@ -40,7 +40,7 @@ pub fn verify_ledger(
 }
 
 /// As [`verify_ledger`], every entry from the first on, and that checkpoints say what the entries
-/// before them add up to.
+/// before them add up to; the networks of shards are trained anew, as long as the first training took.
 ///
 /// # Errors
 /// When the vault cannot be read.
@@ -51,7 +51,10 @@ pub fn verify_whole_ledger(
     keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
     let head = head.map(Head::parse).transpose()?;
-    checked(&mut open_for_reading(path)?, trusted, head, keyring, true)
+    let mut vault = open_for_reading(path)?;
+    let mut verdict = checked(&mut vault, trusted, head, keyring, true)?;
+    sums::check_shards(&vault, &mut verdict)?;
+    Ok(verdict)
 }
 
 /// As [`verify_whole_ledger`] without keys, of a vault that is open.

@@ -7,7 +7,7 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, SampledPlan, Task};
+use crate::plan::{Plan, Task};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
 
@@ -47,7 +47,7 @@ pub struct Weights {
     /// The map that encoded rows go through to random features, as text; none where `coef` is of the
     /// encoded rows.
     pub feature_map: Option<String>,
-    /// The layers of a network and the shape of its rows, as text; none where outputs are products with
+    /// The layers of a network, the shape of its rows and, where there are several, their number, as text; none where outputs are products with
     /// `coef`.
     pub network: Option<String>,
     /// Numbers in an encoded row before the feature map, where there is one.
@@ -71,7 +71,7 @@ pub struct Weights {
     pub outputs: u64,
     /// Numbers of a row, columns of `coef`.
     pub features: u64,
-    /// outputs x features, row by row; of a network all of its weights, in order.
+    /// outputs x features, row by row; of a network all of its weights, in order, and of several one after another.
     #[serde(skip)]
     pub coef: Vec<f64>,
     /// What is added to each output; zeros without an intercept.
@@ -158,7 +158,7 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         row_map: plan.rows.map.clone(),
         plain,
         feature_map: map.map(ToString::to_string),
-        network: plan.sampled().map(SampledPlan::description),
+        network: plan.network(),
         inputs,
         input_names,
         preprocessing,
@@ -190,8 +190,9 @@ pub(crate) struct Parts {
 /// The stored weight of the intercept's column times the constant is what is added to a margin.
 pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
-    if let Some(sampled) = plan.sampled() {
-        let outputs = sampled.outputs as usize;
+    let sampled = plan.sampled().map(|sampled| sampled.outputs);
+    if let Some(outputs) = sampled.or(plan.sharded().map(|sharded| sharded.outputs)) {
+        let outputs = outputs as usize;
         let (coef, intercept) = (weights.to_vec(), vec![0.0; outputs]);
         return Parts { outputs, features, coef, intercept };
     }

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ObjectivePerturbation,
         Retrain,
         Ridge,
+        Shards,
         Solve,
     )
     from ._suggest import Suggestion, suggest
@@ -100,6 +101,7 @@ _HOMES = {
         "ObjectivePerturbation",
         "Retrain",
         "Ridge",
+        "Shards",
         "Solve",
     ),
     "_suggest": ("Suggestion", "suggest"),
@@ -153,6 +155,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "ObjectivePerturbation",
     "Retrain",
     "Ridge",
+    "Shards",
     "Solve",
     "Suggestion",
     "suggest",

@@ -115,6 +115,24 @@ class DPSGD(Mechanism, name="dp-sgd"):
         deletions: int = 1,
     ) -> None: ...
 
+class Shards(Mechanism, name="shards"):
+    network: str | None
+    eta: float | None
+    momentum: float
+    shards: int
+    epochs: int
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        network: str | None = None,
+        eta: float | None = None,
+        momentum: float = 0.9,
+        shards: int = 10,
+        epochs: int = 8,
+        batch_size: int = 64,
+    ) -> None: ...
+
 class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
     solver: str | None
     def __init__(self, *, solver: str | None = None) -> None: ...

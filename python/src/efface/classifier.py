@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-_OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax"}
+_OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax", "shards": "softmax"}
 
 
 def _loss(estimator: Any) -> Any:

@@ -5,7 +5,10 @@
 //! serves a deletion by retraining the record's shard alone. For requests fixed in advance that is
 //! retraining: the shards of the rest are uniform. But the published models show where each record is. A
 //! requester who deletes whatever is not in the first shard leaves models 2 and 3 empty, which a fresh draw of m
-//! records does with probability 3^-m.
+//! records does with probability 3^-m. Shards that follow from names are never drawn: there the same requester
+//! ends at the model that retraining gives.
+
+mod named;
 
 use efface::{Delete, Result, Settings, Source, Which};
 use efface_learn::Loss;
@@ -72,6 +75,7 @@ fn run(setup: &Setup) -> Result<Vec<Outcome>> {
     ];
     outcomes.push(solve(setup)?);
     outcomes.push(own_shards(setup)?);
+    outcomes.push(named::shards(setup)?);
     Ok(outcomes)
 }
 

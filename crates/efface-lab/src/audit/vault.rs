@@ -172,12 +172,13 @@ pub fn audit(
 fn check(plan: &Plan, options: &Options) -> Result<()> {
     let refused = |text: &str| Err(Error::refused(Code::Audit, text));
     if plan.mechanism.is_exact() {
-        return Err(Error::refused(
-            Code::Audit,
-            "`ridge` publishes without noise: its claim is equality, bit for bit, and takes no \
-             statistics",
-        )
-        .hint("`efface ledger verify` checks the sums against the rows"));
+        let message = format!(
+            "`{}` publishes without noise: its claim is equality, bit for bit, and takes no statistics",
+            plan.mechanism.name()
+        );
+        return Err(Error::refused(Code::Audit, message).hint(
+            "`efface ledger verify --all` computes the model anew from the rows and compares",
+        ));
     }
     if !plan.mechanism.is_sound() {
         return refused(

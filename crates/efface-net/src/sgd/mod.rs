@@ -20,6 +20,10 @@ pub use plan::{CheckedSgd, SgdPlan};
 
 use order::Order;
 
+/// Version of the arithmetic: of the starts that seeds give, of the order of rows, and of every operation
+/// on them. It changes with the bits of trained weights.
+pub const ARITHMETIC: u64 = 1;
+
 /// Rows whose gradients are summed one after another; counted from a batch's first.
 const PART: usize = 8;
 

@@ -1,7 +1,7 @@
 #![doc = include_str!("exact.md")]
 
 use super::gdp::AccountantError;
-use crate::event::{ExactRemoval, Normalizer};
+use crate::event::{ExactRemoval, Normalizer, Shards};
 use crate::quantity::Decimal;
 
 /// No sum may exceed 2 to this.
@@ -81,4 +81,28 @@ pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
         .saturating_mul(row * row.max(target));
     let fits = sum <= 1 << SUM_BITS;
     rule("row_grid", "so coarse that no sum exceeds 2^62", text(event.row_grid), fits)
+}
+
+/// Refuses counts of shards that no run can have.
+///
+/// # Errors
+/// The first field that breaks its rule.
+pub fn check_shards(event: &Shards) -> Result<(), AccountantError> {
+    let rule = |name, rule, got: u64, ok: bool| {
+        if ok {
+            Ok(())
+        } else {
+            Err(AccountantError::Malformed { name, rule, got: got.to_string() })
+        }
+    };
+    let Shards { parameters, shards, retrained, arithmetic, releases, .. } = *event;
+    for (name, count) in
+        [("parameters", parameters), ("arithmetic", arithmetic), ("releases", releases)]
+    {
+        rule(name, "in 1..=2^53", count, (1..=1 << 53).contains(&count))?;
+    }
+    rule("shards", "in 1..=4096", shards, (1..=Shards::MOST).contains(&shards))?;
+    rule("parameters", "as many for each shard", parameters, parameters.is_multiple_of(shards))?;
+    let some = (1..=shards).contains(&retrained);
+    rule("retrained", "at least 1 and at most `shards`", retrained, some)
 }

@@ -1,7 +1,7 @@
 //! Facts of a certificate that must agree with each other.
 
 use super::{Certificate, GENESIS, RequestKind};
-use crate::event::{DpSgd, Event, Normalizer, Phase, State, Unit};
+use crate::event::{DpSgd, Event, Normalizer, Phase, Shards, State, Unit};
 
 /// The largest integer canonical JSON tells from its neighbours.
 pub(super) const MOST: u64 = 1 << 53;
@@ -52,6 +52,9 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
     }
     if let Event::DpSgd(event) = certificate.event.core() {
         trained_fits(certificate, event)?;
+    }
+    if let Event::Shards(event) = certificate.event.core() {
+        retrained_fits(certificate, event)?;
     }
     let (deletes, adds) = match certificate.request.kind {
         RequestKind::Delete => (true, false),
@@ -192,6 +195,32 @@ fn trained_fits(certificate: &Certificate, event: &DpSgd) -> Result<(), String> 
         RequestKind::Add => {}
     }
     Ok(())
+}
+
+/// A training learns every shard, and so does a refresh; any other request touches no more shards than
+/// records, where an update may move a record of a subject from one shard to another.
+fn retrained_fits(certificate: &Certificate, event: &Shards) -> Result<(), String> {
+    let (kind, retrained) = (certificate.request.kind, event.retrained);
+    let most = match (kind, event.unit) {
+        (RequestKind::Train | RequestKind::Refresh, _) => {
+            let all = event.shards;
+            return if retrained == all {
+                Ok(())
+            } else {
+                Err(format!(
+                    "a new training is of all {all} shards, but `retrained` is {retrained}"
+                ))
+            };
+        }
+        (RequestKind::Update, Unit::Subject) => 2,
+        (RequestKind::Delete | RequestKind::Add | RequestKind::Update, _) => 1,
+    };
+    match certificate.request.records {
+        Some(records) if retrained > records.saturating_mul(most) => Err(format!(
+            "the request affected {records} records, but `retrained` counts {retrained} shards"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn phases(core: &Event) -> Option<&[Phase]> {

@@ -71,11 +71,15 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
 /// Constants of a convex objective, which nothing that is known of a network bounds.
 const CONVEX: [&str; 5] = ["lipschitz", "smoothness", "lambda", "max-weight", "class-weight"];
 
-/// A network's gradients are clipped: nothing is claimed to follow from its loss or its rows.
+/// A network's gradients are clipped, or nothing rests on them: nothing is claimed to follow from its loss
+/// or its rows.
 fn network(certificate: &Certificate) -> Result<String, String> {
     let convex = |c: &&Constant| CONVEX.contains(&c.name.as_str());
     match certificate.constants.iter().find(convex) {
         Some(constant) => Err(format!("`{}` is no constant of a network", constant.name)),
+        None if matches!(certificate.event.core(), Event::Shards(_)) => {
+            Ok("exact removal rests on no bound of a network's gradients".into())
+        }
         None => {
             Ok("a network's gradients are bounded by clipping, whatever loss and rows are".into())
         }

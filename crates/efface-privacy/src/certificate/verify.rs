@@ -293,7 +293,7 @@ pub(super) const FEATURES: &str = "features";
 const EXTRACTOR: &str = "extractor";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 17] = [
+const PUBLIC: [&str; 21] = [
     CLASS_WEIGHT,
     FEATURES,
     EXTRACTOR,
@@ -311,12 +311,17 @@ const PUBLIC: [&str; 17] = [
     "network",
     "unit",
     "rows-per-unit",
+    "shards",
+    "arithmetic",
+    "epochs",
+    "momentum",
 ];
 
 /// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted
 /// preprocessing, where the first labels may also tell regression from classification.
 fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     match (name, certificate.event.core()) {
+        ("eta" | "batch-size", Event::Shards(_)) => false,
         ("lambda", Event::Descent(event)) => event.variant.chooses_lambda(),
         ("lambda" | "loss", event) if event.preprocessing().is_some() => true,
         ("lambda", _) => false,
@@ -348,6 +353,20 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
 /// schedule were chosen without the records.
 pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
 
+/// The assumptions that exact removal from shards rests on: that a unit's shard follows from its name
+/// alone; that a network is a function of its shard's records, bit for bit; that architecture, start and
+/// schedule were chosen without the records.
+pub const SHARDS: [&str; 3] = ["shards", "determinism", "network"];
+
+/// Those that claims about a network rest on.
+fn of_networks(core: &Event) -> &'static [&'static str] {
+    match core {
+        Event::DpSgd(_) => &NETWORK,
+        Event::Shards(_) => &SHARDS,
+        _ => &[],
+    }
+}
+
 /// Whether steps are over batches, of which an assumption says how records come into them.
 fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
@@ -370,10 +389,10 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .claims
         .iter()
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
-    let network = matches!(certificate.event.core(), Event::DpSgd(_));
+    let trained = of_networks(certificate.event.core());
     let needed = [
-        // Clipping bounds what a unit does to a network, whatever its rows are.
-        ("rows", !network),
+        // Clipping bounds what a unit does to a network, or nothing has to, whatever its rows are.
+        ("rows", trained.is_empty()),
         ("randomness", certificate.event.grid().is_some()),
         ("row-count", replace || counted),
         ("group", private),
@@ -386,8 +405,8 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let learnt = network || given_training(&certificate.event).is_some();
-    let trained = NETWORK.into_iter().map(|name| (name, learnt));
+    let learnt = given_training(&certificate.event).map_or(&[][..], |_| &NETWORK);
+    let trained = trained.iter().chain(learnt).map(|name| (*name, true));
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
     for (name, needed) in needed.into_iter().chain(trained).chain(read) {

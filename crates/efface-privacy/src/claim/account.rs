@@ -52,6 +52,7 @@ impl Event {
             Self::Composed(event) => event,
             Self::ExactRemoval(event) => event,
             Self::DpSgd(event) => event,
+            Self::Shards(event) => event,
         }
     }
 }
@@ -163,6 +164,31 @@ pub(crate) fn adaptive(
     Ok(Epsilon::new(epsilon)?)
 }
 
+/// The bound of what is bit for bit a function of the records after the request, and has no noise.
+pub(crate) fn exactly(
+    question: &Question,
+    reference: &'static str,
+    theorem: &'static str,
+) -> Result<Bound, ClaimError> {
+    let reason = match question {
+        Question::Exact => {
+            return Ok(Bound {
+                epsilon: Epsilon::new(0.0)?,
+                mu: None,
+                advantage: 0.0,
+                requests: Requests::Any,
+                releases: 1,
+                group: "any".to_owned(),
+                reference,
+                theorem,
+            });
+        }
+        Question::Differential { .. } => "nothing hides the remaining records: no noise is drawn",
+        _ => "removal is exact here: see `exact-removal`",
+    };
+    Err(ClaimError::Unavailable { notion: Notion::of(question).name(), reason })
+}
+
 /// The refusal of an accountant that does not know the event.
 pub(crate) fn unaccounted(accountant: Accountant, reason: &'static str) -> ClaimError {
     ClaimError::Accountant(AccountantError::Unsupported { notion: accountant.name(), reason })
@@ -172,7 +198,7 @@ pub(crate) fn unaccounted(accountant: Accountant, reason: &'static str) -> Claim
 pub(crate) fn random() -> ClaimError {
     ClaimError::Unavailable {
         notion: Notion::ExactRemoval.name(),
-        reason: "only `ridge` keeps a state that is bit for bit the one without the records",
+        reason: "only `ridge` and `shards` keep a state that is bit for bit the one without the records",
     }
 }
 

@@ -135,6 +135,11 @@ impl Composed {
                 bound on top of something given is known here";
             return malformed("inner", rule, "dp-sgd".into());
         }
+        if matches!(*self.inner, Event::Shards(_)) {
+            let rule = "an event whose start or features may have seen the records: the networks of \
+                shards start from nothing";
+            return malformed("inner", rule, "shards".into());
+        }
         let phases = match &*self.inner {
             Event::NoisyGd(inner) => inner.phases.as_slice(),
             Event::Descent(inner) => inner.phases.as_slice(),

@@ -1,15 +1,16 @@
 //! Claims of a model whose removals are exact: one, and no more.
 
-use super::account::{Account, Bound, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::account::{Account, Bound, exactly, unaccounted};
+use super::{ClaimError, Question};
 use crate::accountant::{Accountant, exact};
 use crate::event::{ExactRemoval, Refitted};
-use crate::quantity::Epsilon;
 
 const ANEW: &str =
     "learning from the records after the request alone, with the same public constants";
 const ANEW_REFITTED: &str = "learning from the records after the request alone, which fits its \
     preprocessing again to them, with the same public constants";
+const THEOREM: &str = "whole-number sums of rounded records, solved in a fixed order: a function of \
+    the current records only";
 
 impl Account for ExactRemoval {
     fn constants(&self) -> Vec<(&'static str, String)> {
@@ -28,28 +29,10 @@ impl Account for ExactRemoval {
         if accountant != Accountant::Exact {
             return Err(unaccounted(accountant, "only `exact` applies to a model without noise"));
         }
-        let reason = match question {
-            Question::Exact => None,
-            Question::Differential { .. } => {
-                Some("nothing hides the remaining records: no noise is drawn")
-            }
-            _ => Some("removal is exact here: see `exact-removal`"),
-        };
-        if let Some(reason) = reason {
-            return Err(ClaimError::Unavailable { notion: Notion::of(question).name(), reason });
-        }
+        let reference = if self.preprocessing.is_some() { ANEW_REFITTED } else { ANEW };
+        let bound = exactly(question, reference, THEOREM)?;
         exact::check(self)?;
-        Ok(Bound {
-            epsilon: Epsilon::new(0.0)?,
-            mu: None,
-            advantage: 0.0,
-            requests: Requests::Any,
-            releases: 1,
-            group: "any".to_owned(),
-            reference: if self.preprocessing.is_some() { ANEW_REFITTED } else { ANEW },
-            theorem: "whole-number sums of rounded records, solved in a fixed order: a function \
-                of the current records only",
-        })
+        Ok(bound)
     }
 
     fn states_counts(&self) -> Result<bool, String> {
@@ -68,7 +51,7 @@ impl Account for ExactRemoval {
 mod tests {
     use super::*;
     use crate::accountant::gdp::AccountantError;
-    use crate::claim::evaluate;
+    use crate::claim::{Requests, evaluate};
     use crate::event::State;
     use crate::event::{Adjacency, Event, Normalizer, Setting};
     use crate::quantity::Decimal;

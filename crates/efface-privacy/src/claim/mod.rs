@@ -10,6 +10,7 @@ mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
 mod output_noise;
+mod shards;
 mod trunk;
 mod words;
 

@@ -136,9 +136,22 @@ const TRUNK_LIMITS: [&str; 3] = [
     "records deleted here that were more than one record of the network",
 ];
 
-/// What is left open where a network was trained.
+/// What is left open where a network was trained, however.
+const RESULTS: &str =
+    "results on private rows told beside the model, such as losses and accuracies";
+
+/// What is left open where networks are each trained on one shard.
+const SHARDS_LIMITS: [&str; 3] = [
+    RESULTS,
+    "which networks changed with a request: they tell some bits of a public hash of the names it was \
+     about",
+    "the names of the remaining records and subjects: a record named by its position has it from the \
+     number of records before it, deleted ones included",
+];
+
+/// What is left open where a network was trained on batches.
 const NETWORK_LIMITS: [&str; 2] = [
-    "results on private rows told beside the model, such as losses and accuracies",
+    RESULTS,
     "which units were in which batch, and the times of single steps, which follow their number",
 ];
 
@@ -174,7 +187,7 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if trained.is_some() {
         covers.push(TRUNK.to_owned());
     }
-    if exact && !refitted {
+    if matches!(core, Event::ExactRemoval(_)) && !refitted {
         covers.push(if trained.is_some() { TRUNK_SUMS } else { SUMS }.to_owned());
     }
     let mut does_not = vec![
@@ -221,8 +234,10 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if exact {
         does_not.extend(UNHIDDEN);
     }
-    if let Event::DpSgd(_) = core {
-        does_not.extend(NETWORK_LIMITS);
+    match core {
+        Event::DpSgd(_) => does_not.extend(NETWORK_LIMITS),
+        Event::Shards(_) => does_not.extend(SHARDS_LIMITS),
+        _ => {}
     }
     let mut limits: Vec<String> = does_not.into_iter().map(str::to_owned).collect();
     if let Some(why) = unsound {

@@ -12,6 +12,7 @@ mod exact_removal;
 mod noisy_gd;
 mod objective_perturbation;
 mod output_noise;
+mod shards;
 
 pub use composed::{Composed, Given, What};
 pub use descent::{Descent, Variant};
@@ -21,6 +22,7 @@ pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{Batches, NoisyGd, Phase};
 pub use objective_perturbation::ObjectivePerturbation;
 pub use output_noise::{OutputNoise, Procedure, Refitted};
+pub use shards::Shards;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,8 @@ pub enum Event {
     ExactRemoval(ExactRemoval),
     /// Steps of DP-SGD on a network, and who was deleted since.
     DpSgd(DpSgd),
+    /// Networks that are each trained on the records of one shard, without noise.
+    Shards(Shards),
 }
 
 impl Event {
@@ -60,6 +64,7 @@ impl Event {
             Self::Composed(event) => event.facts(),
             Self::ExactRemoval(event) => event.facts(),
             Self::DpSgd(event) => event.facts(),
+            Self::Shards(event) => event.facts(),
         }
     }
 

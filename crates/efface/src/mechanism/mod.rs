@@ -16,15 +16,20 @@ mod objective_perturbation;
 mod refusal;
 mod ridge;
 mod search;
+mod shards;
 mod solve;
 
 pub(crate) use claims::{claims, within_target};
 pub(crate) use event::{first_event, planned_event, stated, steps_of};
+use refusal::{exact_alone, pointless};
+
 pub(crate) use refusal::{clash, refused};
 pub(crate) use ridge::plan as ridge_plan;
 pub(crate) use search::{EXCESS_RISK as DEFAULT_EXCESS_RISK, Public, least_steps};
+pub(crate) use shards::{touched, touched_by, weights_of as shard_weights};
 pub(crate) use solve::remembers;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
@@ -54,6 +59,7 @@ pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
         MechanismName::ObjectivePerturbation => &objective_perturbation::ObjectivePerturbation,
         MechanismName::DistributedDescent => &distributed_descent::DistributedDescent,
         MechanismName::DpSgd => &dp_sgd::DpSgd,
+        MechanismName::Shards => &shards::Shards,
         MechanismName::DescentToDelete => &descent_to_delete::DescentToDelete,
     }
 }
@@ -383,6 +389,8 @@ pub(crate) struct Request<'a> {
     pub(crate) removed: &'a Keyed,
     /// The records it adds, where the plan asks for them.
     pub(crate) added: &'a Keyed,
+    /// The shards that these are in, for models that have some ([`touched`]).
+    pub(crate) touched: &'a BTreeSet<u64>,
     /// K, where steps are counted; 0 for others.
     pub(crate) steps: u64,
 }
@@ -422,7 +430,7 @@ impl Plan {
     /// Whether something beside model and records is kept between requests.
     #[must_use]
     pub fn keeps_state(&self) -> bool {
-        self.state == State::Secret || (self.mechanism.is_exact() && self.fitting.is_none())
+        self.state == State::Secret || (self.mechanism.keeps_sums() && self.fitting.is_none())
     }
 
     /// Whether releases since the last refresh are counted against a limit.

@@ -2,9 +2,12 @@
 
 use efface_learn::mechanism::MechanismError;
 use efface_learn::solver::SolveError;
+use efface_privacy::accountant::Accountant;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::State;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::MechanismName;
+use crate::plan::{Choices, MechanismName};
 
 /// The engine's refusal for what a mechanism of the learner refuses.
 pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
@@ -37,6 +40,50 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
             _ => Error::refused(Code::By(name), text),
         }
     }
+}
+
+/// Refuses what a mechanism has no use for whose removals are exact, and which draws nothing.
+pub(super) fn exact_alone(choices: &Choices) -> Result<()> {
+    let (s, name) = (&choices.settings, choices.mechanism.name());
+    if choices.notion != Notion::ExactRemoval || choices.accountant != Accountant::Exact {
+        return clash(
+            &format!("`{name}`"),
+            "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
+            "leave out `§notion` and `§accountant`, or use `§mechanism solve`",
+        );
+    }
+    if choices.state == State::Secret {
+        return clash(
+            &format!("`{name}` with `§state secret`"),
+            "is not offered: what it keeps depends on the remaining records only",
+            "leave out `§state`",
+        );
+    }
+    let noise = "it draws no noise";
+    let without_use = [
+        ("epsilon", s.epsilon.is_some(), "removal is exact, epsilon is 0"),
+        ("delta", s.delta.is_some(), "removal is exact"),
+        ("order", s.order.is_some(), "removal is exact"),
+        ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
+        ("releases", s.releases.is_some(), "every release is accounted for by itself"),
+        ("max-group", s.max_group.is_some(), "the promise holds for any number of records"),
+        ("noise", s.noise.is_some(), noise),
+        ("excess-risk", s.excess_risk.is_some(), noise),
+        ("seed", s.seed.is_some(), "it draws no random numbers"),
+        (
+            "extractor-privacy",
+            s.extractor_privacy.is_some(),
+            "the effect of an extractor that saw the records is not removed exactly",
+        ),
+    ];
+    let given = without_use.into_iter().find(|(_, given, _)| *given);
+    given.map_or(Ok(()), |(setting, _, reason)| pointless(setting, choices.mechanism, reason))
+}
+
+/// The refusal of a setting that a mechanism has no use for.
+pub(super) fn pointless(setting: &str, mechanism: MechanismName, reason: &str) -> Result<()> {
+    let rule = format!("has no meaning with `{}`: {reason}", mechanism.name());
+    clash(&format!("`§{setting}`"), &rule, "leave it out")
 }
 
 /// A refusal of settings that exclude each other: what, the rule, what to do.

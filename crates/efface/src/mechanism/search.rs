@@ -26,6 +26,8 @@ pub(crate) struct Public<'a> {
     pub(crate) records: u64,
     /// Subjects of the first training, where the mechanism asks for their number.
     pub(crate) people: Option<u64>,
+    /// Whether records name subjects.
+    pub(crate) subjects: bool,
     /// Where the numbers of the normaliser come from.
     pub(crate) normalizer_origin: Origin,
     /// The same with delta.

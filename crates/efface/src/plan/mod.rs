@@ -9,6 +9,7 @@ mod fitting;
 mod groups;
 mod sampled;
 mod schedule;
+mod sharded;
 mod task;
 
 pub use crate::settings::MechanismName;
@@ -24,6 +25,8 @@ pub(crate) use groups::sizes;
 pub use sampled::SampledPlan;
 pub(crate) use sampled::{Layers, described, layers};
 pub use schedule::{Published, Schedule};
+pub use sharded::ShardedPlan;
+pub(crate) use sharded::of_shards;
 pub use task::{TargetRange, Task};
 
 use efface_formats::FeatureMap;
@@ -188,11 +191,14 @@ impl Target {
 pub(crate) const PLACE: &str = "place";
 
 impl Plan {
-    /// Parameters P. Of a network its weights; with fitted preprocessing `setting.parameters` is a public upper bound on them.
+    /// Parameters P. Of networks their weights; with fitted preprocessing `setting.parameters` is a public upper bound on them.
     #[must_use]
     pub fn parameters(&self) -> usize {
         if let Some(plan) = self.sampled() {
             return plan.weights as usize;
+        }
+        if let Some(plan) = self.sharded() {
+            return plan.parameters() as usize;
         }
         let most = self.setting.parameters as usize;
         match &self.fitting {
@@ -211,6 +217,20 @@ impl Plan {
             Schedule::Sampled(plan) => Some(plan),
             _ => None,
         }
+    }
+
+    /// The networks of a model that has one for each shard.
+    pub(crate) fn sharded(&self) -> Option<&ShardedPlan> {
+        match &self.schedule {
+            Schedule::Sharded(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// The networks of a model that has some, in words that its weights can be read by.
+    pub(crate) fn network(&self) -> Option<String> {
+        let of_shards = || self.sharded().map(ShardedPlan::description);
+        self.sampled().map(SampledPlan::description).or_else(of_shards)
     }
 
     /// Columns of the stored rows once the intercept is appended.
@@ -338,7 +358,7 @@ pub(crate) fn loss_with(
     width: Option<Decimal>,
     task: &Task,
 ) -> std::result::Result<Loss, LossError> {
-    let exact = mechanism.is_exact() && name.parameter() == Some(Parameter::Clip);
+    let exact = mechanism.keeps_sums() && name.parameter() == Some(Parameter::Clip);
     let parameter = match (exact, width) {
         (true, Some(width)) => {
             return Err(LossError::Needless { loss: name.name(), got: width.0 });

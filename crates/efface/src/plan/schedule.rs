@@ -8,7 +8,7 @@ use efface_privacy::event::Setting;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::SampledPlan;
+use super::{SampledPlan, ShardedPlan};
 
 /// The public constants of the mechanism, in the learner's own form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,8 @@ pub enum Schedule {
     Descent(DescentPlan),
     /// `dp-sgd`.
     Sampled(SampledPlan),
+    /// `shards`.
+    Sharded(ShardedPlan),
 }
 
 /// What the published theorem's numbers of steps follow from, beside its I.
@@ -75,7 +77,7 @@ impl Schedule {
             Self::Output(plan) => Some(plan.noise),
             Self::Perturbed(plan) => Some(plan.noise),
             Self::Steps { plan, .. } => Some(plan.noise / (2.0 * plan.step).sqrt()),
-            Self::Sums => None,
+            Self::Sums | Self::Sharded(_) => None,
             Self::Parts { plan, .. } => Some(plan.noise),
             Self::Descent(plan) => Some(plan.noise),
             Self::Sampled(plan) => Some(plan.noise.0 * plan.clip.0),

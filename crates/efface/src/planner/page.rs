@@ -209,7 +209,7 @@ fn details(choice: &Choice) -> Section {
             format!("stopping distance {}; {training}", near(plan.distance, 3))
         }
         Schedule::Parts { plan, .. } => format!("{} parts; {training}", plan.parts),
-        Schedule::Perturbed(_) | Schedule::Sampled(_) => training,
+        Schedule::Perturbed(_) | Schedule::Sampled(_) | Schedule::Sharded(_) => training,
     };
     let state = words::state(choice.fixed.state);
     let excess = if choice.accurate {

@@ -25,7 +25,7 @@ pub(super) fn assumptions(
         ),
         Evidence::Enforced,
     )];
-    if exact && !choices.fitted {
+    if choices.mechanism.keeps_sums() && !choices.fitted {
         list.push(assumption(
             "stored-rows",
             "deleting a row subtracts exactly what it added to the sums: rows in the vault are \

@@ -210,8 +210,8 @@ impl Choices {
         if self.notion == Notion::ExactRemoval && !self.mechanism.is_exact() {
             return clash(
                 "`§notion exact-removal`",
-                "is possible with `ridge` only: other mechanisms release something random",
-                "use `§mechanism ridge` and `§loss squared`, or leave out `§notion`",
+                "is possible with `ridge` and `shards` only: other mechanisms release something random",
+                "use `§mechanism ridge` or, for networks, `§mechanism shards`, or leave out `§notion`",
             );
         }
         if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
@@ -341,7 +341,7 @@ impl Choices {
 
     /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
-        if self.loss == LossName::SquaredClasses && !self.mechanism.is_exact() {
+        if self.loss == LossName::SquaredClasses && !self.mechanism.keeps_sums() {
             let what = format!("`{}` with the loss `{}`", self.mechanism.name(), self.loss.name());
             return clash(
                 &what,

@@ -100,6 +100,7 @@ impl Plan {
             target: &target,
             records: facts.records,
             people: facts.people,
+            subjects: facts.subjects,
             normalizer_origin: size_origin,
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
@@ -196,7 +197,7 @@ fn sums_alone(choices: &Choices) -> Result<()> {
 /// Refuses several targets of what learns one.
 pub(crate) fn several(choices: &Choices, targets: &[String]) -> Result<()> {
     let regression = choices.loss.task() == LossTask::Regression;
-    if targets.len() < 2 || choices.mechanism.is_exact() && regression {
+    if targets.len() < 2 || choices.mechanism.keeps_sums() && regression {
         return Ok(());
     }
     let learner = match regression {
@@ -426,7 +427,7 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
     let width = match choices.loss.parameter() {
         None => None,
         // Solved from sums, which know no clip.
-        Some(Parameter::Clip) if choices.mechanism.is_exact() => None,
+        Some(Parameter::Clip) if choices.mechanism.keeps_sums() => None,
         Some(parameter) => {
             let given = match parameter {
                 Parameter::Clip => s.clip,

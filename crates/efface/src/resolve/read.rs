@@ -73,7 +73,7 @@ impl Plan {
             }
         }
         if let Task::Targets(list) = &self.task {
-            if list.len() < 2 || !self.mechanism.is_exact() {
+            if list.len() < 2 || !self.mechanism.keeps_sums() {
                 return Err("several targets are solved from exact sums alone".into());
             }
             if self.fitting.is_none() && ranges.iter().any(|range| *range != ranges[0]) {

@@ -9,6 +9,8 @@ pub(crate) use before::{replay, served_before};
 pub(crate) use certify::{FIRST, MOVED, certify, store};
 pub(crate) use name::{Named, check_request_id, name_request};
 
+use std::collections::BTreeSet;
+
 use efface_learn::mechanism::{Change, Released};
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Notion;
@@ -47,6 +49,8 @@ pub(crate) struct Effect {
     /// The records taken out and put in, where the plan asks for them.
     pub(crate) removed: Keyed,
     pub(crate) inserted: Keyed,
+    /// The shards that these are in, for models that have some.
+    pub(crate) touched: BTreeSet<u64>,
     /// Whatever must not be left.
     pub(crate) leaving: Leaving,
     /// What an erasure found in a damaged vault.
@@ -85,6 +89,7 @@ impl Effect {
             notices: Vec::new(),
             removed: Keyed::none(plan)?,
             inserted: Keyed::none(plan)?,
+            touched: BTreeSet::new(),
             leaving: Leaving::default(),
             lost: None,
             remaining: 0,
@@ -199,6 +204,7 @@ pub(crate) fn serve(
         change,
         removed: &effect.removed,
         added: &effect.inserted,
+        touched: &effect.touched,
         steps,
     };
     let start = if anew && !of(plan.mechanism).continues_history() {

@@ -178,7 +178,7 @@ settings! {
         form: Form::Text,
         code: Code::Network,
         default: Fallback::Follows("dense:64"),
-        only: of(&["dp-sgd"]),
+        only: of(&["dp-sgd", "shards"]),
         placeholder: "LAYER,...",
     }
 
@@ -331,7 +331,8 @@ settings! {
     /// noisy gradient steps; `descent-to-delete` takes exact ones and publishes with noise. `ridge`
     /// solves the squared loss from whole-number sums: removal is exact and there is no noise, so
     /// the remaining records get no guarantee. `dp-sgd` trains a network with noise that is enough for a
-    /// number of deletions, which then compute nothing. `distributed-descent` averages models of the parts
+    /// number of deletions, which then compute nothing; `shards` trains a network on each of several shards
+    /// without noise, and trains those anew that a request touches: exact, too. `distributed-descent` averages models of the parts
     /// of a sample and keeps the sample uniform, so that a request touches few parts.
     /// `objective-perturbation` removes by Newton steps as published, and its certificates never
     /// verify (NOT SOUND).
@@ -383,8 +384,8 @@ settings! {
     eta: Option<f64> {
         group: Group::Mechanism,
         form: POSITIVE,
-        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip"),
-        only: of(&["noisy-gd", "descent-to-delete", "dp-sgd"]),
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip; `shards`: 0.05"),
+        only: of(&["noisy-gd", "descent-to-delete", "dp-sgd", "shards"]),
     }
 
     /// Radius of the ball that contains the weights, as public knowledge
@@ -438,7 +439,38 @@ settings! {
         group: Group::Mechanism,
         form: Form::Number(Interval { low: 0.0, with_low: true, high: 1.0, with_high: false }),
         default: Fallback::Number(0.9),
-        only: of(&["dp-sgd"]),
+        only: of(&["dp-sgd", "shards"]),
+    }
+
+    /// Shards that have a network each; a record's shard is a hash of its subject, or of its id
+    ///
+    /// A request trains those shards anew that hold a record of it, so that one record costs as much as
+    /// its share of the training. Predictions are the mean of the networks' log-probabilities; with more shards
+    /// each network sees fewer records. Shards, layers and schedule are public, chosen without the records.
+    shards: Option<u64> {
+        group: Group::Mechanism,
+        form: Form::Count(1, 4096),
+        unit: "shards",
+        default: Fallback::Count(10),
+        only: of(&["shards"]),
+    }
+
+    /// Passes of a training over the records of a shard
+    epochs: Option<u64> {
+        group: Group::Mechanism,
+        form: Form::Count(1, 1 << 20),
+        unit: PASSES,
+        default: Fallback::Count(8),
+        only: of(&["shards"]),
+    }
+
+    /// Records of each step of a training
+    batch_size: Option<u64> {
+        group: Group::Mechanism,
+        form: Form::Count(1, 1 << 20),
+        unit: "records",
+        default: Fallback::Count(64),
+        only: of(&["shards"]),
     }
 
     /// Steps for each request
@@ -523,7 +555,7 @@ settings! {
         group: Group::Promise,
         form: Form::Name(|| Notion::ALL.map(Notion::name).to_vec()),
         code: Code::Notion,
-        default: Fallback::Follows("indistinguishable-from-retraining; `ridge`: exact-removal"),
+        default: Fallback::Follows("indistinguishable-from-retraining; `ridge` and `shards`: exact-removal"),
     }
 
     /// The accountant whose bound must meet epsilon: the tight `gdp`, or a published one

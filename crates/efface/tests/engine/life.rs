@@ -189,6 +189,16 @@ fn noisy_gd_lives() {
 }
 
 #[test]
+fn shards_live() {
+    live(Settings {
+        mechanism: Some("shards".into()),
+        network: Some("dense:8".into()),
+        shards: Some(6),
+        ..Settings::default()
+    });
+}
+
+#[test]
 fn networks_live() {
     live(Settings {
         mechanism: Some("dp-sgd".into()),

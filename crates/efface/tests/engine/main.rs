@@ -30,6 +30,7 @@ mod refusals;
 mod releases;
 mod salvage;
 mod several_targets;
+mod shards;
 mod simulation;
 mod sizes;
 mod weighted;

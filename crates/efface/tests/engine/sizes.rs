@@ -116,6 +116,7 @@ fn entries_take_at_most_two_kilobytes() {
                 Settings { epsilon: None, ..of("objective-perturbation") }
             }
             MechanismName::Ridge => ridge.clone(),
+            MechanismName::Shards => Settings { epsilon: None, shards: Some(3), ..of("shards") },
             // An addition after each deletion trains anew.
             MechanismName::DpSgd => {
                 Settings { deletions: Some(4), steps: Some(20), ..of("dp-sgd") }

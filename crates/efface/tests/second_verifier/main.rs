@@ -10,6 +10,7 @@ mod forms;
 mod networks;
 mod read_off;
 mod refitted;
+mod shards;
 mod targets;
 mod trunks;
 mod weights;

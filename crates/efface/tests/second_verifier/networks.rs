@@ -1,7 +1,7 @@
 //! Random certificates of networks, and rules that they break.
 
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::{Certificate, Constant, NETWORK, Origin, RequestKind};
+use efface_privacy::certificate::{Certificate, Constant, NETWORK, Origin, RequestKind, SHARDS};
 use efface_privacy::claim::{Claim, Question, evaluate};
 use efface_privacy::event::{Adjacency, DpSgd, Event, Segment, Unit};
 use efface_privacy::quantity::Decimal;
@@ -22,6 +22,7 @@ pub(super) fn grounds(event: &Event) -> Vec<&'static str> {
         Event::Composed(event) if event.given.training.is_some() => {
             [&["rows"][..], &NETWORK].concat()
         }
+        Event::Shards(_) => SHARDS.to_vec(),
         _ => vec!["rows"],
     }
 }
@@ -111,7 +112,7 @@ fn change(certificate: &mut Certificate, change: fn(&mut DpSgd)) -> bool {
     })
 }
 
-fn of_kind(certificate: &Certificate, kinds: &[RequestKind]) -> bool {
+pub(super) fn of_kind(certificate: &Certificate, kinds: &[RequestKind]) -> bool {
     kinds.contains(&certificate.request.kind)
 }
 
@@ -212,7 +213,7 @@ const NETWORK_BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
-fn from_data(certificate: &mut Certificate, name: &str) -> bool {
+pub(super) fn from_data(certificate: &mut Certificate, name: &str) -> bool {
     let found: Option<&mut Constant> = listed(certificate, name);
     found.map(|constant| constant.origin = Origin::Data).is_some()
 }

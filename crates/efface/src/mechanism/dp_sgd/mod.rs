@@ -22,6 +22,8 @@ use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, SampledPlan, Schedule};
 use crate::settings::Settings;
 
+pub(super) use schedule::NETWORK;
+
 /// `dp-sgd`.
 pub(super) struct DpSgd;
 
@@ -32,7 +34,7 @@ const ANY_ROWS: u64 = u32::MAX as u64;
 
 /// Rows longer than this are shortened: a network needs no bound, and a number that a table holds by
 /// mistake should not rule it.
-const ROW_NORM: f64 = 100.0;
+pub(super) const ROW_NORM: f64 = 100.0;
 
 fn sampled(plan: &Plan) -> Result<&SampledPlan> {
     plan.sampled().ok_or_else(|| foreign(plan))

@@ -102,7 +102,8 @@ fn unit(choices: &Choices, public: &Public<'_>) -> Result<Unit> {
     }
 }
 
-const NETWORK: &str = "dense:64";
+/// The layers of a network where none are given.
+pub(in crate::mechanism) const NETWORK: &str = "dense:64";
 const DELETIONS: u64 = 1;
 const CLIP: f64 = 0.1;
 

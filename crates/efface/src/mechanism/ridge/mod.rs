@@ -10,10 +10,13 @@ use efface_learn::{Constants, Declared};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, State, Variant};
+use efface_privacy::event::{Event, Variant};
 
 use super::cost::{Cost, Inputs};
-use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign, refused};
+use super::{
+    Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
+    refused,
+};
 use crate::context::{Progress, Watch};
 use crate::encode::weight_bytes;
 use crate::error::{Code, Error, Result};
@@ -174,7 +177,6 @@ fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
 /// Refuses settings that `ridge` has no use for.
 fn check(choices: &Choices) -> Result<()> {
     let s = &choices.settings;
-    let exact = choices.notion == Notion::ExactRemoval;
     if !matches!(choices.loss, LossName::Squared | LossName::SquaredClasses) {
         return clash(
             &format!("`ridge` with the loss `{}`", choices.loss.name()),
@@ -182,37 +184,10 @@ fn check(choices: &Choices) -> Result<()> {
             "give `§loss squared` for numbers or `§loss squared-classes` for classes",
         );
     }
-    if !exact || choices.accountant != Accountant::Exact {
-        return clash(
-            "`ridge`",
-            "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
-            "leave out `§notion` and `§accountant`, or use `§mechanism solve`",
-        );
-    }
-    if choices.state == State::Secret {
-        return clash(
-            "`ridge` with `§state secret`",
-            "is not offered: what it keeps depends on the remaining records only",
-            "leave out `§state`",
-        );
-    }
+    exact_alone(choices)?;
     let without_use = [
-        ("epsilon", s.epsilon.is_some(), "removal is exact, epsilon is 0"),
-        ("delta", s.delta.is_some(), "removal is exact"),
-        ("order", s.order.is_some(), "removal is exact"),
-        ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
-        ("releases", s.releases.is_some(), "every release is accounted for by itself"),
-        ("max-group", s.max_group.is_some(), "the promise holds for any number of records"),
-        ("noise", s.noise.is_some(), "`ridge` draws no noise"),
-        ("excess-risk", s.excess_risk.is_some(), "`ridge` draws no noise"),
-        ("seed", s.seed.is_some(), "`ridge` draws no random numbers"),
-        ("solver", s.solver.is_some(), "`ridge` solves in one fixed order"),
+        ("solver", s.solver.is_some(), "it solves in one fixed order"),
         ("radius", s.radius.is_some(), "lambda alone bounds the weights"),
-        (
-            "extractor-privacy",
-            s.extractor_privacy.is_some(),
-            "the effect of an extractor that saw the records is not removed exactly",
-        ),
         (
             "clip",
             s.clip.is_some_and(f64::is_finite),
@@ -220,11 +195,5 @@ fn check(choices: &Choices) -> Result<()> {
         ),
     ];
     let given = without_use.into_iter().find(|(_, given, _)| *given);
-    given.map_or(Ok(()), |(name, _, reason)| pointless(name, reason))
-}
-
-/// The refusal of a setting that `ridge` has no use for.
-fn pointless(name: &str, reason: &str) -> Result<()> {
-    let rule = format!("has no meaning with `ridge`: {reason}");
-    clash(&format!("`§{name}`"), &rule, "leave it out")
+    given.map_or(Ok(()), |(name, _, reason)| pointless(name, NAME, reason))
 }

@@ -178,7 +178,9 @@ fn ridge_is_for_the_squared_loss_and_promises_exact_removal() {
         assert!(ridge.accurate && ridge.excess_risk < 1e-6 && ridge.lasts == Lasts::Always);
         if notion == Some("exact-removal") {
             assert_eq!(ranked(&advice), ["ridge"]);
-            assert!(reason(&advice, "solve").contains("is possible with `ridge` only"));
+            assert!(
+                reason(&advice, "solve").contains("is possible with `ridge` and `shards` only")
+            );
             assert!(advice.advice.iter().any(|line| line.contains("adds no noise")));
         } else {
             assert!(advice.choices.len() >= 6, "{:?}", advice.refused);

@@ -1,0 +1,160 @@
+//! Training the networks of some shards, each from its public start on its own records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use efface_learn::Dataset;
+use efface_net::{Data, NetError, Network, Progress as Step};
+use efface_vault::RecordId;
+use zeroize::Zeroize;
+
+use super::NAME;
+use super::place::{place, row_key};
+use crate::context::{Progress, Watch};
+use crate::error::{Code, Error, Result};
+use crate::plan::{Plan, ShardedPlan};
+use crate::predictor::append;
+use crate::rows::Rows;
+
+/// The records of a shard as its network learns them.
+#[derive(Default)]
+struct Shard {
+    rows: Vec<f32>,
+    labels: Vec<u32>,
+    keys: Vec<u64>,
+}
+
+impl Shard {
+    fn push(&mut self, data: &Dataset, row: usize, width: usize, key: u64) {
+        append(data.x().row(row), width, &mut self.rows);
+        // Classes are whole numbers, which targets of a classifier are checked to be.
+        self.labels.push(data.y()[row] as u32);
+        self.keys.push(key);
+    }
+}
+
+impl Drop for Shard {
+    fn drop(&mut self) {
+        self.rows.zeroize();
+        self.labels.zeroize();
+    }
+}
+
+/// What was trained.
+pub(super) struct Trained {
+    /// The weights of each shard that was asked for, in the order of their numbers.
+    pub(super) weights: Vec<(u64, Vec<f32>)>,
+    /// Steps of all of them.
+    pub(super) steps: u64,
+    /// Passes over all records that they are worth, rounded up.
+    pub(super) passes: u64,
+}
+
+/// Trains the networks of these shards on the records at hand.
+///
+/// # Errors
+/// Records without names, or that do not fit the network; weights that grow beyond every bound; an
+/// interruption.
+pub(super) fn train(
+    plan: &Plan,
+    sharded: &ShardedPlan,
+    wanted: &BTreeSet<u64>,
+    rows: &dyn Rows,
+    tell: &mut Watch<'_>,
+) -> Result<Trained> {
+    sharded.check_arithmetic()?;
+    let network = sharded.network()?;
+    let (shards, all) = read(plan, sharded, wanted, rows)?;
+    let of = |shard: &Shard| {
+        let batches = (shard.keys.len() as u64).div_ceil(sharded.batch.max(1));
+        sharded.epochs.saturating_mul(batches)
+    };
+    let total = shards.values().map(of).fold(0, u64::saturating_add);
+    let learnt: u64 = shards.values().map(|shard| shard.keys.len() as u64).sum();
+    let (mut done, mut weights) = (0, Vec::with_capacity(shards.len()));
+    for (&number, shard) in &shards {
+        let watch = &mut |step: Step| tell(&Progress::Training { step: done + step.done, total });
+        weights.push((number, one(sharded, &network, number, shard, watch)?));
+        done += of(shard);
+    }
+    let passes = sharded.epochs.saturating_mul(learnt).div_ceil(all.max(1));
+    Ok(Trained { weights, steps: total, passes })
+}
+
+/// The weights of one shard: zeros where it has no record, so that its classes are equally likely.
+fn one(
+    sharded: &ShardedPlan,
+    network: &Network,
+    number: u64,
+    shard: &Shard,
+    watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Vec<f32>> {
+    if shard.keys.is_empty() {
+        return Ok(vec![0.0; network.parameters()]);
+    }
+    let checked = sharded.checked(network, number)?;
+    let data = Data { rows: &shard.rows, labels: &shard.labels, units: None };
+    let start = network.initial(sharded.seed(number));
+    efface_net::sgd(network, &checked, &data, &shard.keys, start, watch).map_err(
+        |error| match error {
+            NetError::Cancelled => Error::interrupted(),
+            NetError::Diverged => {
+                Error::refused(Code::By(NAME), "the weights grew beyond every bound").hint(
+                    "train a new model with a lower `§eta`; `§erase-only` deletes records without \
+                     training",
+                )
+            }
+            NetError::Keys { .. } => {
+                let message =
+                    "two ids of a shard have the same 64 bits of a hash, which orders them";
+                Error::refused(Code::Ids, message).hint("give one of the records another id")
+            }
+            other => Error::refused(Code::By(NAME), other.to_string()),
+        },
+    )
+}
+
+/// The records of these shards, and how many there are in all.
+fn read(
+    plan: &Plan,
+    sharded: &ShardedPlan,
+    wanted: &BTreeSet<u64>,
+    rows: &dyn Rows,
+) -> Result<(BTreeMap<u64, Shard>, u64)> {
+    let damaged = |message: &str| Error::storage(Code::Damaged, message);
+    let records: Vec<RecordId> = rows.keys()?.into_iter().map(RecordId::new).collect();
+    let named = rows.identities(&records)?;
+    if named.len() != records.len() || records.len() != rows.count()? {
+        return Err(damaged("some records have no names"));
+    }
+    let (mut members, mut places) = (Vec::new(), Vec::new());
+    for who in &named {
+        let shard = place(plan, sharded, &who.id, who.subject.as_deref())?;
+        if wanted.contains(&shard) {
+            members.push(who.record);
+            places.push((shard, row_key(&who.id)));
+        }
+    }
+    let picked =
+        if members.len() == records.len() { None } else { Some(rows.read(&members)?.data) };
+    let data = match &picked {
+        Some(picked) => picked,
+        None => rows.data()?,
+    };
+    let width = sharded.width();
+    if data.rows() != members.len() {
+        return Err(damaged("a record that was asked for is not there"));
+    }
+    if data.x().cols() != width {
+        let message = format!("rows have {} numbers, the network takes {width}", data.x().cols());
+        return Err(damaged(&message));
+    }
+    let mut shards: BTreeMap<u64, Shard> =
+        wanted.iter().map(|&number| (number, Shard::default())).collect();
+    for (row, (number, key)) in places.into_iter().enumerate() {
+        if let Some(shard) = shards.get_mut(&number) {
+            shard.push(data, row, width, key);
+        }
+    }
+    Ok((shards, records.len() as u64))
+}

@@ -1,0 +1,273 @@
+//! `shards`: networks that are each trained without noise on the records of one shard. A request trains
+//! the shards that it touches anew, so that removal is exact.
+
+mod learn;
+mod place;
+mod schedule;
+
+use std::collections::BTreeSet;
+
+use efface_learn::Constants;
+use efface_learn::loss::LossName;
+use efface_learn::mechanism::{Change, Evidence, Released};
+use efface_privacy::accountant::Accountant;
+use efface_privacy::certificate::{Assumption, Evidence as Grounds};
+use efface_privacy::claim::Notion;
+use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
+
+use super::cost::{Cost, Inputs};
+use super::dp_sgd::ROW_NORM;
+use super::{
+    Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
+};
+use crate::context::Watch;
+use crate::error::{Code, Error, Result};
+use crate::plan::{Choices, List, MechanismName, Plan, Schedule, ShardedPlan};
+use crate::rows::Rows;
+use crate::settings::Settings;
+
+pub(crate) use place::{touched, touched_by};
+
+/// `shards`.
+pub(super) struct Shards;
+
+const NAME: MechanismName = MechanismName::Shards;
+
+fn sharded(plan: &Plan) -> Result<&ShardedPlan> {
+    plan.sharded().ok_or_else(|| foreign(plan))
+}
+
+/// The event of a release for which so many shards were trained.
+fn event(plan: &Plan, retrained: u64, releases: u64) -> Result<Sharded> {
+    let sharded = sharded(plan)?;
+    Ok(Sharded {
+        parameters: sharded.parameters(),
+        unit: if plan.subjects { Unit::Subject } else { Unit::Record },
+        shards: sharded.shards,
+        retrained,
+        arithmetic: sharded.arithmetic,
+        releases,
+    })
+}
+
+fn damaged(message: &str) -> Error {
+    Error::storage(Code::Damaged, message)
+}
+
+/// The weights that the records at hand give, with the number of steps and of passes they take.
+fn all(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<(Vec<f64>, u64, u64)> {
+    let sharded = sharded(plan)?;
+    let every: BTreeSet<u64> = (0..sharded.shards).collect();
+    let trained = learn::train(plan, sharded, &every, rows, tell)?;
+    let weights = trained.weights.into_iter().flat_map(|(_, weights)| weights).map(f64::from);
+    Ok((weights.collect(), trained.steps, trained.passes))
+}
+
+/// The weights that the records at hand give.
+///
+/// # Errors
+/// As a training.
+pub(crate) fn weights_of(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<Vec<f64>> {
+    all(plan, rows, tell).map(|(weights, ..)| weights)
+}
+
+/// The published weights with those of the shards that the request touches in their places.
+fn some(
+    plan: &Plan,
+    request: &Request<'_>,
+    rows: &dyn Rows,
+    tell: &mut Watch<'_>,
+) -> Result<(Vec<f64>, u64, u64)> {
+    let sharded = sharded(plan)?;
+    if request.weights.len() as u64 != sharded.parameters() {
+        return Err(damaged("the vault's networks have another number of weights"));
+    }
+    if request.touched.is_empty() || request.touched.iter().any(|&shard| shard >= sharded.shards) {
+        return Err(damaged("the request touches no shard of the model"));
+    }
+    let trained = learn::train(plan, sharded, request.touched, rows, tell)?;
+    let mut weights = request.weights.to_vec();
+    let size = sharded.weights as usize;
+    for (shard, new) in trained.weights {
+        let places = &mut weights[shard as usize * size..][..size];
+        places.iter_mut().zip(new).for_each(|(place, new)| *place = f64::from(new));
+    }
+    Ok((weights, trained.steps, trained.passes))
+}
+
+impl Mechanism for Shards {
+    fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
+        Defaults {
+            notion: Notion::ExactRemoval,
+            accountant: Accountant::Exact,
+            loss: LossName::Softmax,
+            ..Defaults::default()
+        }
+    }
+
+    fn minimises(&self) -> bool {
+        false
+    }
+
+    fn row_norm(&self) -> f64 {
+        ROW_NORM
+    }
+
+    fn intercept(&self) -> f64 {
+        0.0
+    }
+
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
+    fn check(&self, choices: &Choices) -> Result<()> {
+        check(choices)
+    }
+
+    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+        Some("trains each network on the records of its shard")
+    }
+
+    fn schedule(
+        &self,
+        choices: &Choices,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule> {
+        schedule::schedule(choices, public, list).map(Schedule::Sharded)
+    }
+
+    fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        let sharded = sharded(plan)?;
+        let shaped =
+            sharded.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
+        let fits = shaped == Some(plan.rows.features)
+            && plan.rows.intercept.0 == 0.0
+            && u64::from(sharded.outputs) == constants.loss().outputs() as u64
+            && plan.setting.group == 1
+            && plan.state == State::Perfect
+            && plan.target.notion == Notion::ExactRemoval;
+        if !fits {
+            return Err(damaged("its networks do not fit its rows, its classes or its target"));
+        }
+        sharded.checked(&sharded.network()?, 0).map(drop)
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        let all = [
+            (
+                "shards",
+                "a record's shard is a public hash of its subject, or of its id where records name no \
+                 subjects, and depends on no other record",
+                Grounds::Enforced,
+            ),
+            (
+                "determinism",
+                "the network of a shard is a function of its records and their ids, bit for bit: from \
+                 a public start, in an order by a public hash of ids and epochs, by sums in a fixed \
+                 order, whatever the number of threads; zeros where a shard has no record",
+                Grounds::Enforced,
+            ),
+            (
+                "network",
+                "shards, layers, start, epochs, batch size and size of steps were chosen without the \
+                 records",
+                Grounds::Declared,
+            ),
+        ];
+        let assumption = |(name, value, evidence): (&str, &str, _)| Assumption {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            evidence,
+        };
+        all.map(assumption).into()
+    }
+
+    fn is_of(&self, plan: &Plan, event: &Event) -> bool {
+        match event {
+            Event::Shards(of) => event_of(plan, of).is_ok_and(|expected| expected == *of),
+            _ => false,
+        }
+    }
+
+    /// Trains every shard, or those that the request touches.
+    fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+        let (plan, releases) = (run.plan, run.releases);
+        let ((weights, steps, passes), retrained) = match run.start {
+            Start::Nothing => (all(plan, run.rows, tell)?, sharded(plan)?.shards),
+            Start::Given(_) => {
+                return Err(Error::refused(Code::By(NAME), "`shards` takes no start"));
+            }
+            Start::Request(request) => {
+                let retrained = request.touched.len() as u64;
+                (some(plan, request, run.rows, tell)?, retrained)
+            }
+        };
+        Ok(Released {
+            weights,
+            event: Event::Shards(event(plan, retrained, releases)?),
+            evidence: Evidence::Sampled { steps, passes },
+            kept: None,
+        })
+    }
+
+    fn first_event(&self, plan: &Plan, _: &Constants, _: usize) -> Result<Event> {
+        event(plan, sharded(plan)?.shards, 1).map(Event::Shards)
+    }
+
+    /// Which shards it touches is known once the records are read: at most one for each.
+    fn advance(
+        &self,
+        plan: &Plan,
+        last: &mut Event,
+        change: &Change<'_>,
+        _: u64,
+        _: usize,
+    ) -> Result<()> {
+        let Event::Shards(last) = last else { return Err(foreign(plan)) };
+        let records = (change.deleted_since.len() as u64).saturating_add(change.added);
+        last.retrained = records.clamp(1, last.shards);
+        last.releases += 1;
+        Ok(())
+    }
+
+    fn cost(&self, _: &Plan, _: &Constants, _: &Inputs<'_>) -> Result<Cost> {
+        let message = "`shards` is not compared with other mechanisms: nobody can predict how well a \
+                       network does";
+        Err(Error::refused(Code::By(NAME), message))
+    }
+}
+
+/// The plan's event with what an event says of its own release.
+fn event_of(plan: &Plan, of: &Sharded) -> Result<Sharded> {
+    event(plan, of.retrained, of.releases)
+}
+
+/// Refuses settings that `shards` has no use for.
+fn check(choices: &Choices) -> Result<()> {
+    let s = &choices.settings;
+    if choices.loss != LossName::Softmax {
+        return clash(
+            &format!("`shards` with the loss `{}`", choices.loss.name()),
+            "is not offered: its networks are trained to tell classes apart, two or more",
+            "leave out `§loss`",
+        );
+    }
+    if choices.fitted {
+        return clash(
+            "`§preprocess fitted` with `shards`",
+            "is not offered: means and scales of all records would make the network of every shard \
+             depend on each of them",
+            "leave it out, or use `§preprocess declared`",
+        );
+    }
+    exact_alone(choices)?;
+    let without_use = [
+        ("lambda", s.lambda.is_some(), "no penalty is added"),
+        ("intercept", s.intercept.is_some(), "layers have biases of their own"),
+        ("normalizer", choices.mean, "gradients are divided by the records of a step"),
+    ];
+    let given = without_use.into_iter().find(|(_, given, _)| *given);
+    given.map_or(Ok(()), |(name, _, reason)| pointless(name, NAME, reason))
+}
