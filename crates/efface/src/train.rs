@@ -13,8 +13,8 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
-    Clipped, Sizes, beyond_deletions, ids_learnt, index_left_out, left_out, of_clipped, of_columns,
-    of_plan,
+    Clipped, Notice, Sizes, beyond_deletions, index_left_out, left_out, names_learnt, of_clipped,
+    of_columns, of_plan,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, sizes};
@@ -167,8 +167,11 @@ impl First<'_> {
         let largest = plan.check_groups(table.subjects.as_deref())?;
         let named = table.ids.is_some();
         let found = plan.statistics()?;
-        let ids =
-            table.raw.as_ref().zip(found).and_then(|(raw, found)| ids_learnt(&raw.rows, found));
+        let subjects = table.subjects.is_some();
+        let told = table.raw.as_ref().zip(found);
+        let told: Vec<Notice> = told
+            .map(|(raw, found)| names_learnt(&raw.rows, found, subjects).collect())
+            .unwrap_or_default();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
         let store = context.rows;
@@ -182,9 +185,9 @@ impl First<'_> {
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        served
-            .notices
-            .extend([chosen, index, ids, people, left_out(table.left_out)].into_iter().flatten());
+        let rest = [people, left_out(table.left_out)];
+        let all = [chosen, index].into_iter().flatten().chain(told);
+        served.notices.extend(all.chain(rest.into_iter().flatten()));
         Ok(served)
     }
 

@@ -26,6 +26,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "noise-dominates": NoiseDominatesWarning,
     "public-n-far-off": SettingsWarning,
     "rows-clipped": RowsClippedWarning,
+    "subject-learnt": SettingsWarning,
     "subjects-beyond-deletions": SettingsWarning,
     "texts-missing": SettingsWarning,
 }

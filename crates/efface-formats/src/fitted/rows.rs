@@ -101,6 +101,25 @@ impl RawRows {
         Some(TellingApart { in_every_row: missing + again == 0, dense })
     }
 
+    /// Whether the cells of a named column, counted from 0, are whole numbers or texts that are no
+    /// measurements, or missing, with at least so many different ones; false for arrays.
+    pub fn lists_names(&self, column: usize, least: usize) -> bool {
+        let mut seen = HashSet::new();
+        for row in 0..self.len() {
+            let Some((key, cell)) = self.keyed(row, column) else { return false };
+            match cell {
+                RawCell::Missing => continue,
+                RawCell::Number(value) if value.fract() == 0.0 => {}
+                RawCell::Text(text) if !is_measured(text) => {}
+                _ => return false,
+            }
+            if seen.len() < least {
+                seen.insert(key);
+            }
+        }
+        seen.len() >= least
+    }
+
     /// Whether a named column, counted from 0, has the same cell in all of two or more rows; false for
     /// arrays.
     pub fn is_constant(&self, column: usize) -> bool {
@@ -110,6 +129,11 @@ impl RawRows {
 
     /// The bytes of a cell of a named column.
     fn key(&self, row: usize, column: usize) -> Option<&[u8]> {
+        self.keyed(row, column).map(|(key, _)| key)
+    }
+
+    /// A cell of a named column with its bytes.
+    fn keyed(&self, row: usize, column: usize) -> Option<(&[u8], RawCell<'_>)> {
         if !matches!(*self.frame, Frame::Columns(_)) {
             return None;
         }
@@ -118,7 +142,7 @@ impl RawRows {
         for _ in 0..column {
             reader.cell().ok()?;
         }
-        reader.keyed().ok().map(|(key, _)| key)
+        reader.keyed().ok()
     }
 
     /// Appends a row.

@@ -9,7 +9,7 @@ mod of_rows;
 
 use serde::Serialize;
 
-pub(crate) use of_names::ids_learnt;
+pub(crate) use of_names::names_learnt;
 pub(crate) use of_plan::{Sizes, beyond_deletions, of_plan};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
@@ -51,6 +51,8 @@ pub enum NoticeCode {
     RegressionChosen,
     /// Columns that seem to name records were learnt from.
     IdLearnt,
+    /// A column that seems to name people was learnt from.
+    SubjectLearnt,
     /// A column has values, but nothing is learnt from it.
     ColumnLeftOut,
     /// The first column has no name in the header, as a row index has none, and is not learnt from.
@@ -96,6 +98,7 @@ impl NoticeCode {
             Self::RowsClipped => "rows-clipped",
             Self::RegressionChosen => "regression-chosen",
             Self::IdLearnt => "id-learnt",
+            Self::SubjectLearnt => "subject-learnt",
             Self::ColumnLeftOut => "column-left-out",
             Self::IndexLeftOut => "index-left-out",
             Self::ColumnConstant => "column-constant",
@@ -125,6 +128,7 @@ impl NoticeCode {
             | Self::NoRequestCovered
             | Self::RowsClipped
             | Self::IdLearnt
+            | Self::SubjectLearnt
             | Self::ColumnLeftOut
             | Self::ColumnChanged
             | Self::TextsMissing

@@ -10,8 +10,56 @@ use super::{Notice, NoticeCode};
 /// How many columns are listed.
 const LISTED: usize = 6;
 
+/// Different values that a column of people has at least: fewer are groups of them.
+const PEOPLE: usize = 20;
+
+/// What the columns learnt from name, as far as nobody said so: records, or people where `subjects` are
+/// not known.
+pub(crate) fn names_learnt(
+    rows: &RawRows,
+    found: &Fitted,
+    subjects: bool,
+) -> impl Iterator<Item = Notice> {
+    let ids = ids_learnt(rows, found);
+    let people = if subjects { None } else { people_learnt(rows, found) };
+    ids.into_iter().chain(people)
+}
+
+/// The first column that seems to name people, each in several records, and is learnt from.
+fn people_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
+    let kinds = found.kinds();
+    let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
+    let (_, column) = learnt.find(|(at, column)| {
+        names_people(column.name)
+            && rows.lists_names(*at, PEOPLE)
+            && rows.telling_apart(*at).is_none()
+    })?;
+    let name = column.name;
+    let message = format!(
+        "the column `{name}` seems to name people, each in several records, and is learnt from: train \
+         again with `§subject {name}`, so that all records of a person can be deleted at once, or leave \
+         it out with `§ignore {name}`"
+    );
+    Some(Notice::new(NoticeCode::SubjectLearnt, message))
+}
+
+/// Whether a column is called what lists of people call them: `patient_no`, `UserId`, `subject#`.
+fn names_people(name: &str) -> bool {
+    let words = words(name);
+    let Some((last, before)) = words.split_last() else { return false };
+    let person = |word: &str| word == "subject" || word != "invoice" && WHO.contains(&word);
+    let mark = |word: &str| MARKS.contains(&word) || BEHIND.contains(&word);
+    match before {
+        [] => {
+            let glued = ["id", "no", "nr", "key", "nummer", "number"];
+            person(last) || glued.iter().any(|mark| last.strip_suffix(mark).is_some_and(person))
+        }
+        [.., thing] => person(thing) && mark(last) || before == ["id"] && person(last),
+    }
+}
+
 /// Columns that seem to name records and are learnt from.
-pub(crate) fn ids_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
+fn ids_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
     let kinds = found.kinds();
     let names = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let names: Vec<(&str, TellingApart)> = names
@@ -234,6 +282,26 @@ fn words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_people_are_told_from_those_of_things() {
+        for name in [
+            "patient_no",
+            "patient",
+            "subject#",
+            "Subject",
+            "UserId",
+            "userid",
+            "id_client",
+            "customer key",
+        ] {
+            assert!(names_people(name), "{name}");
+        }
+        for name in ["group_id", "item", "invoice_no", "users", "subjective", "user_age", "no", ""]
+        {
+            assert!(!names_people(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_that_say_it_are_told_from_those_that_may() {

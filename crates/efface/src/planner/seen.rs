@@ -4,7 +4,7 @@ use efface_formats::{Fitted, RawRows};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::notice::{Notice, Sizes, constant, few_records, ids_learnt, of_columns, of_plan};
+use crate::notice::{Notice, Sizes, constant, few_records, names_learnt, of_columns, of_plan};
 use crate::plan::{Facts, Plan};
 
 /// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
@@ -19,9 +19,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(rows: &RawRows, found: &Fitted, read: impl Iterator<Item = Notice>) -> Self {
+    pub(super) fn of(
+        rows: &RawRows,
+        found: &Fitted,
+        subjects: bool,
+        read: impl Iterator<Item = Notice>,
+    ) -> Self {
         let mut notices: Vec<Notice> = read.collect();
-        notices.extend(ids_learnt(rows, found));
+        notices.extend(names_learnt(rows, found, subjects));
         notices.extend(of_columns(None, found));
         notices.extend(constant(rows));
         notices.extend(few_records(found));

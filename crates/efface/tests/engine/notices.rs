@@ -162,6 +162,32 @@ fn rows_that_are_clipped_are_told_with_the_bound_that_would_fit() {
     assert_eq!(codes(&served.notices), [NoticeCode::RowsClipped, NoticeCode::NamedByPosition]);
 }
 
+/// Who is in several records can be deleted at once where somebody says who it is.
+#[test]
+fn a_column_of_people_that_is_learnt_from_is_said() {
+    let told = |header: &str, people: usize, subject: Option<&str>| {
+        let world = World::new();
+        let path = world.path("table.csv");
+        let mut text = format!("y,a,{header}\n");
+        (0..200).for_each(|at| text += &format!("{},{}.5,{}\n", at % 2, at % 7, at % people));
+        std::fs::write(&path, text).unwrap();
+        let subject = subject.map(str::to_owned);
+        let label = Some("y".into());
+        let source = Source { path: Some(path), label, subject, ..Source::default() };
+        let vault = world.path("model.efface");
+        let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+        let about = |notice: &Notice| notice.code == NoticeCode::SubjectLearnt;
+        served.notices.into_iter().find(about).map(|notice| notice.message)
+    };
+    let said = told("subject#", 40, None).unwrap();
+    assert!(said.contains("`subject#`") && said.contains("§subject"), "{said}");
+    assert_eq!(told("subject#", 40, Some("subject#")), None);
+    assert_eq!(told("patient_no", 200, None), None, "one record each: an id");
+    assert_eq!(told("patient_no", 10, None), None, "few: groups");
+    assert_eq!(told("site_no", 40, None), None, "no people");
+    assert!(told("patient_no", 100, None).is_some());
+}
+
 /// By their names and by values that differ in nearly every record; neither would do alone.
 #[test]
 fn every_column_that_names_records_and_is_learnt_from_is_said() {
