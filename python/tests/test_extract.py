@@ -88,8 +88,56 @@ def test_only_outputs_keep_the_name() -> None:
     X = made(records()[0])
     for kept in (X[3:9], X[[1, 2]], copy.copy(X), pickle.loads(pickle.dumps(X))):
         assert kept.extractor == "encoder 3"
-    for computed in (X * 2, X + X, np.concatenate([X, X]), np.tanh(X), X.sum(axis=1)):
+    made_of = (X * 2, X + X, np.concatenate([X, X]), np.tanh(X), X.sum(axis=1), X.T, X[:, 1:])
+    for computed in (*made_of, X.dot(np.ones((12, 2))), X.astype(int), X.reshape(600, 6)):
         assert getattr(computed, "extractor", None) is None
+    changed = X.copy()
+    changed[:] = changed - changed.mean(axis=0)
+    assert changed.extractor is None
+    alias = X.copy()
+    np.add(alias, 1.0, out=alias)
+    assert alias.extractor is None
+
+
+def test_every_batch_is_looked_at() -> None:
+    raw, _ = records()
+
+    def centred(batch: Any) -> Any:
+        return batch - batch.mean(axis=0)
+
+    with pytest.raises(efface.Refused, match="depends on the other records"):
+        efface.extract(centred, iter([raw[:1], raw[1:]]), name="x")
+
+    def later(batch: Any) -> Any:
+        return batch if len(batch) < 60 else centred(batch)
+
+    with pytest.raises(efface.Refused, match="depends on the other records"):
+        efface.extract(later, iter([raw[:50], raw[50:]]), name="x")
+
+    def beside_a_constant(batch: Any) -> Any:
+        return np.hstack([np.full((len(batch), 1), 1e4), centred(batch)])
+
+    with pytest.raises(efface.Refused, match="depends on the other records"):
+        efface.extract(beside_a_constant, raw, name="x")
+    with pytest.raises(efface.Refused, match="by itself"):
+        efface.extract(two_at_least, raw, name="x")
+    with pytest.raises(efface.Refused, match="on chance"):
+        drawn = np.random.default_rng(3)
+        efface.extract(lambda b: b + drawn.normal(size=b.shape), raw, name="x", batch_size=1)
+
+
+def two_at_least(batch: Any) -> Any:
+    if len(batch) < 2:
+        raise ValueError("two records at least")
+    return batch
+
+
+def test_what_rounding_leaves_is_said() -> None:
+    raw, y = records()
+    X = made(raw)
+    X.dependence = 2e-6
+    document = stated(UnlearningClassifier().fit(X, y).certificate_)
+    assert any("2e-06" in line for line in document["scope"]["does_not_cover"])
 
 
 @pytest.mark.parametrize(
@@ -155,6 +203,11 @@ def test_modules_of_torch() -> None:
     loader = torch.utils.data.DataLoader(torch.tensor(raw).float(), batch_size=50)
     np.testing.assert_allclose(efface.extract(module, loader, name="small"), X, rtol=1e-4)
     drawn = torch.utils.data.DataLoader(torch.tensor(raw).float(), batch_size=50, shuffle=True)
+    with pytest.raises(efface.InputError, match="RandomSampler"):
+        efface.extract(module, drawn)
+    rows = torch.tensor(raw).float()
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), 50, False)
+    drawn = torch.utils.data.DataLoader(rows, batch_sampler=sampler)
     with pytest.raises(efface.InputError, match="RandomSampler"):
         efface.extract(module, drawn)
     model = UnlearningClassifier().fit(X, y)

@@ -1,17 +1,18 @@
 //! Additions and updates of records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use efface_privacy::certificate::RequestKind;
-use efface_vault::Vault;
+use efface_privacy::event::Unit;
+use efface_vault::{Identity, Vault};
 use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::encode::encode;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
-use crate::mechanism::{touched, touched_by};
+use crate::mechanism::{of, touched, touched_by};
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
 use crate::outcome::Served;
@@ -110,7 +111,8 @@ fn serve_rows(
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
             let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
-            withdraw(&mut *rows, plan, ids, &leaving, &mut removed, &mut shards)?
+            let whose = table.subjects.as_deref();
+            withdraw(&mut *rows, plan, ids, whose, &leaving, &mut removed, &mut shards)?
         }
         Some(ids) => {
             let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
@@ -233,6 +235,7 @@ fn withdraw(
     rows: &mut dyn Rows,
     plan: &Plan,
     ids: &[Box<str>],
+    subjects: Option<&[Box<str>]>,
     leaving: &Leaving,
     removed: &mut Keyed,
     shards: &mut BTreeSet<u64>,
@@ -253,12 +256,39 @@ fn withdraw(
     }
     let identities = rows.identities(&lookup.found)?;
     leaving.only(&identities)?;
+    if of(plan.mechanism).unit(plan) == Unit::Subject {
+        stay_theirs(&identities, ids, subjects)?;
+    }
     shards.extend(touched_by(plan, &identities)?);
     if plan.uses_changed_rows() {
         *removed = rows.read(&lookup.found)?;
     }
     rows.erase(&lookup.found, &mut |_| Ok(()))?;
     Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
+}
+
+/// Refuses to give a record to another subject: what a subject may tell is accounted over all trainings
+/// by the records that are its own.
+fn stay_theirs(
+    identities: &[Identity],
+    ids: &[Box<str>],
+    subjects: Option<&[Box<str>]>,
+) -> Result<()> {
+    let given: HashMap<&str, &str> = ids
+        .iter()
+        .zip(subjects.unwrap_or_default())
+        .map(|(id, subject)| (id.as_ref(), subject.as_ref()))
+        .collect();
+    let stays = |who: &Identity| who.subject.as_deref() == given.get(who.id.as_str()).copied();
+    if identities.iter().all(stays) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        Code::Subjects,
+        "this would give a record to another subject, but gradients were clipped by subject, and \
+         what is promised follows each through all trainings",
+    )
+    .hint("delete the subject, and add the record under another id"))
 }
 
 /// Ids are never reused, not even after a deletion.

@@ -19,7 +19,7 @@ from . import _engine, _face, _rows
 from ._around import limits_of_calls
 from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
-from ._extract import agreed, check_same
+from ._extract import agreed, check_same, limits_of
 from ._following import Following
 from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
@@ -164,7 +164,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             settings["extractor"] = self._extractor
         if grows and not refits and self._may_divide_by_mean(settings):
             settings["normalizer"] = "mean"
-        settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
+        limits = [*limits_of_calls(), *limits_of(X)]
+        settings["not_covered"] = [*settings["not_covered"], *limits]
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)

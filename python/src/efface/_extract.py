@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from ._errors import InputError, Refused
 
-# How far outputs of a record may be from those it has alone, relative to the largest: rounding in
-# single precision, and no more.
-_CLOSE = 1e-3
+# How far outputs of a record may be from those it has alone, relative to the largest of their
+# column: what rounding in single precision makes of many layers, and no more.
+_CLOSE = 1e-4
 
-# Records of the first batch that are given to the model again, each by itself.
+# Records of the first batch that are given to the model again, each by itself; of a later one, one.
 _TRIED = 16
+
+
+# What loaders draw records by, where that is one after the other.
+_IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstantSampler")
 
 
 class Features(np.ndarray):
@@ -30,21 +34,50 @@ class Features(np.ndarray):
     extractor : str or None
         The public model, as certificates name it. None of what is no longer its output.
     dependence : float or None
-        How far an output was from the one that the record has alone, relative to the largest
-        output: measured on the first records.
+        How far an output was from the one that the record has alone, relative to the largest of
+        its column: measured on some records of each batch.
     """
 
     extractor: str | None = None
     dependence: float | None = None
 
     def __array_finalize__(self, source: Any) -> None:
-        self.extractor = getattr(source, "extractor", None)
-        self.dependence = getattr(source, "dependence", None)
+        """Start without a name: what is made of features in other ways is no output."""
+        self.extractor, self.dependence = None, None
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return some of the rows, which keep the name, or other parts, which do not."""
+        found = super().__getitem__(key)
+        whole = not isinstance(key, tuple) or all(
+            part is Ellipsis or (isinstance(part, slice) and part == slice(None))
+            for part in key[1:]
+        )
+        if whole and isinstance(found, Features) and found.shape[1:] == self.shape[1:]:
+            found.extractor, found.dependence = self.extractor, self.dependence
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Change numbers, which are no outputs from then on."""
+        self.extractor, self.dependence = None, None
+        super().__setitem__(key, value)
+
+    def copy(self, order: Any = "C") -> Features:
+        """Return a copy, which keeps the name."""
+        return _features(np.array(self, order=order, subok=False), self.extractor, self.dependence)
+
+    def __copy__(self) -> Features:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Features:
+        return self.copy()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute on plain arrays: a sum of features is no output of the model."""
         plain = [np.asarray(x) if isinstance(x, Features) else x for x in inputs]
         if "out" in options:
+            for x in options["out"]:
+                if isinstance(x, Features):
+                    x.extractor, x.dependence = None, None
             options["out"] = tuple(
                 np.asarray(x) if isinstance(x, Features) else x for x in options["out"]
             )
@@ -90,7 +123,8 @@ def extract(
         in a fixed order.
     name : str, optional
         What certificates call the model, such as its name and version; needed for callables. Of a
-        module by default its class; the SHA-256 of its layers and weights is added.
+        module by default its class; the SHA-256 of its layers and weights is added, which says
+        nothing of its code.
     batch_size : int, default=256
         Records that the model is given at once.
 
@@ -127,12 +161,12 @@ def extract(
     said = name if name is not None else type(model).__name__
     before = None if module is None else _digest(module)
     found: list[NDArray[np.float32]] = []
-    dependence = 0.0
+    dependence, first, rng = 0.0, True, np.random.default_rng(0)
     for batch in _batches(data, batch_size):
         rows = _output(apply, batch)
-        if not found:
-            dependence = _dependence(apply, batch, rows)
-        elif rows.shape[1] != found[0].shape[1]:
+        dependence = max(dependence, _dependence(apply, batch, rows, rng, _TRIED if first else 1))
+        first = first and len(rows) == 1
+        if found and rows.shape[1] != found[0].shape[1]:
             raise InputError(
                 f"the model gave {found[0].shape[1]} numbers for a record, and then "
                 f"{rows.shape[1]}",
@@ -155,6 +189,15 @@ def extract(
 def named_by(x: Any) -> str | None:
     """Return the public model that rows are outputs of, where they say so."""
     return x.extractor if isinstance(x, Features) else None
+
+
+def limits_of(x: Any) -> list[str]:
+    """Return what rounding leaves of other records in rows, as certificates are to say it."""
+    far = x.dependence if isinstance(x, Features) else None
+    if not far:
+        return []
+    left = f"measured, up to {far:.1g} of the largest number of a column"
+    return [f"what rounding leaves of the rest of its batch in a row of the public model: {left}"]
 
 
 def agreed(given: str | None, x: Any) -> str | None:
@@ -206,10 +249,14 @@ class _Applied:
 
 
 def _digest(module: Any) -> str:
-    """SHA-256 of a module's layers, and of names, types, shapes and bytes of its weights."""
+    """SHA-256 of a module's layers, and of names, types, shapes and bytes of its weights.
+
+    Buffers that are not saved with the module are weights here, too.
+    """
     torch = sys.modules["torch"]
     found = hashlib.sha256(repr(module).encode())
-    for name, tensor in sorted(module.state_dict().items()):
+    tensors = dict(module.named_parameters()) | dict(module.named_buffers())
+    for name, tensor in sorted(tensors.items()):
         about = f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0"
         found.update(about.encode())
         flat = tensor.detach().cpu().contiguous().reshape(-1)
@@ -228,13 +275,15 @@ def _batches(data: Any, size: int) -> Iterator[Any]:
         raise InputError(
             f"`data` must be an array, a list or batches, got {type(data).__name__}", code="data"
         )
-    sampler = type(getattr(data, "sampler", None)).__name__
-    if sampler not in ("NoneType", "SequentialSampler"):
-        raise InputError(
-            f"batches must come in the order of the records, and a `{sampler}` gives another",
-            code="data",
-            hint="make the loader without `shuffle`",
-        )
+    batches = getattr(data, "batch_sampler", None)
+    for sampler in (getattr(data, "sampler", None), getattr(batches, "sampler", None), batches):
+        kind = type(sampler).__name__
+        if kind not in _IN_ORDER:
+            raise InputError(
+                f"batches must come in the order of the records, and a `{kind}` may give another",
+                code="data",
+                hint="make the loader without `shuffle` and samplers, or give batches one by one",
+            )
     for batch in data:
         yield batch[0] if isinstance(batch, list | tuple) else batch
 
@@ -256,21 +305,33 @@ def _output(apply: Callable[[Any], Any], batch: Any) -> NDArray[np.float32]:
     return rows
 
 
-def _dependence(apply: Callable[[Any], Any], batch: Any, rows: NDArray[np.float32]) -> float:
-    """How far the first records' features are from those that each has by itself."""
-    tried = min(len(rows), _TRIED)
-    alone: NDArray[np.float32] = np.concatenate(
-        [_output(apply, batch[at : at + 1]) for at in range(tried)]
-    )
-    if alone.shape != rows[:tried].shape:
+def _dependence(
+    apply: Callable[[Any], Any],
+    batch: Any,
+    rows: NDArray[np.float32],
+    rng: np.random.Generator,
+    tried: int,
+) -> float:
+    """How far some records' features are from those that each has by itself."""
+    picked = rng.permutation(len(rows))[:tried]
+    try:
+        alone = np.concatenate([_output(apply, batch[at : at + 1]) for at in picked])
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise Refused(
+            f"the model takes no record by itself: {error}",
+            code="settings",
+            hint="take one that looks at one record at a time",
+        ) from None
+    if alone.shape != rows[picked].shape:
         raise InputError("the model gives rows of another length for one record", code="data")
-    scale = max(float(np.abs(rows[:tried]).max(initial=0.0)), np.finfo(np.float32).tiny)
-    found: float = float(np.abs(alone - rows[:tried]).max(initial=0.0)) / scale
+    scale = np.maximum(np.abs(rows).max(axis=0, initial=0.0), np.finfo(np.float32).tiny)
+    found: float = float((np.abs(alone - rows[picked]) / scale).max(initial=0.0))
     if found > _CLOSE:
         raise Refused(
             "what the model gives for a record depends on the other records of its batch, or on "
             f"chance: {found:.2g} of the largest output",
             code="settings",
-            hint="put it into evaluation mode, or take layers that look at one record at a time",
+            hint="put it into evaluation mode, or take layers that look at one record at a time; "
+            "`batch_size=1` gives each record by itself",
         )
     return found

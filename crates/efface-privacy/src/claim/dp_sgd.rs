@@ -35,8 +35,8 @@ impl Account for DpSgd {
         }
     }
 
-    /// Subjects are named by their keyed hashes whatever is hidden; a record that was deleted is
-    /// counted.
+    /// Units of records that were deleted are counted; how many records a subject had is not told by the
+    /// number of subjects.
     fn states_counts(&self) -> Result<bool, String> {
         Ok(self.unit == Unit::Record && self.deleted() > 0)
     }

@@ -7,7 +7,7 @@ use crate::error::{Code, Error, Result};
 
 impl Plan {
     /// Under notions that protect a person, no subject may own more records than the public group.
-    /// The most records of one, where somebody asks.
+    /// The most records of one, for networks and where there is such a rule.
     pub(crate) fn check_groups(&self, subjects: Option<&[Box<str>]>) -> Result<Option<u64>> {
         let limit = self.group_limit();
         let asked = limit.is_some() || self.sampled().is_some();

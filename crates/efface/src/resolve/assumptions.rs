@@ -14,6 +14,7 @@ pub(super) fn assumptions(
     constants: &[Constant],
 ) -> Vec<Assumption> {
     let exact = choices.mechanism.is_exact();
+    let by_subject = constants.iter().any(|c| c.name == "unit" && c.value == Unit::Subject.name());
     let mut list = vec![assumption(
         "rows",
         format!(
@@ -99,12 +100,14 @@ pub(super) fn assumptions(
             && (!weighted || choices.settings.capacity.is_some());
         let public = if summed {
             "the number of records and the sum of the first ones' weights are public"
+        } else if by_subject {
+            "the numbers of records and of subjects, and how many records each has, are public"
         } else {
             "the number of records is public"
         };
         let mut value = public.to_owned();
         if !from_data.is_empty() {
-            let pronoun = if summed { "them" } else { "it" };
+            let pronoun = if summed || by_subject { "them" } else { "it" };
             value += &format!("; {} follow from {pronoun}", from_data.join(", "));
         }
         let evidence = if given { Evidence::Declared } else { Evidence::Assumed };
@@ -155,7 +158,6 @@ pub(super) fn assumptions(
         1 => "1 record".to_owned(),
         group => format!("{group} records"),
     };
-    let by_subject = constants.iter().any(|c| c.name == "unit" && c.value == Unit::Subject.name());
     list.push(match (facts.subjects, private_notion(choices.notion)) {
         (true, _) if by_subject => {
             let value = "claims about groups count subjects, with all records of each";

@@ -33,6 +33,14 @@ fn a_public_model_is_named_and_its_limits_are_told() {
 }
 
 #[test]
+fn what_saw_the_records_is_no_public_model() {
+    let privacy = efface::Privacy { epsilon: Some(0.1), delta: Some(1e-9), mu: None, group: 1 };
+    let settings = Settings { extractor_privacy: Some(privacy), ..settings("encoder 3") };
+    let error = World::new().trained(settings).unwrap_err();
+    assert_eq!(error.code(), Code::Settings, "{error}");
+}
+
+#[test]
 fn names_that_have_no_place_in_a_certificate_are_refused() {
     for name in ["", "  ", "two\nlines", &"x".repeat(201)] {
         let error = World::new().trained(settings(name)).unwrap_err();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use efface::{
     CheckOutcome, Code, Delete, NoticeCode, Settings, Which, certificate, delete, delete_dry_run,
-    erase, refresh, status, verify_ledger, weights,
+    erase, refresh, status, update, verify_ledger, weights,
 };
 use efface_privacy::event::Unit;
 use serde_json::Value;
@@ -88,6 +88,20 @@ fn a_part_of_a_subject_is_refused_and_can_be_erased() {
     let dry = delete_dry_run(&vault, &ids(5..6), &world.keyring).unwrap();
     assert_eq!(dry.claims[0].group, "1 subject");
     world.run(|s| delete(&vault, &ids(5..6), s)).unwrap();
+    holds(&world, &vault);
+}
+
+#[test]
+fn an_update_leaves_records_with_their_subject() {
+    let world = World::new();
+    let (vault, _) = world.trained(network()).unwrap();
+    let source = world.table("again.csv", 3, 2, 2);
+    world.run(|s| update(&vault, &source, None, s)).unwrap();
+    let text = std::fs::read_to_string(source.path.as_ref().unwrap()).unwrap();
+    std::fs::write(source.path.as_ref().unwrap(), text.replace("who-1", "who-2")).unwrap();
+    let error = world.run(|s| update(&vault, &source, None, s)).unwrap_err();
+    assert_eq!(error.code(), Code::Subjects, "{error}");
+    assert!(!error.to_string().contains("who-"), "{error}");
     holds(&world, &vault);
 }
 
