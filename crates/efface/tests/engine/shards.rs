@@ -163,19 +163,17 @@ fn after_any_requests_the_model_is_that_of_the_records_there_are() {
         let first: Vec<_> = (0..60).map(record).collect();
         let vault = trained(&world, "lived", &first, people);
         let (mut records, mut next): (Records, u64) = (first.into_iter().collect(), 60);
-        for _ in 0..6 {
+        for request in 0..6 {
             serve(&world, &vault, &mut rng, &mut records, &mut next);
+            // In another order, by one thread or two, in vaults that never saw another record.
+            let rest: Vec<_> = records.clone().into_iter().rev().collect();
+            let threads = 1 + request % 2;
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let name = format!("never-{request}");
+            let never = pool.install(|| trained(&world, &name, &rest, people));
+            assert_eq!(bits(&vault), bits(&never), "seed {seed}, request {request}");
         }
         holds(&world, &vault);
-        // In another order, by one thread and by two, in vaults that never saw another record.
-        let mut rest: Vec<_> = records.into_iter().collect();
-        for threads in [1, 2] {
-            rest.reverse();
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let never =
-                pool.install(|| trained(&world, &format!("never-{threads}"), &rest, people));
-            assert_eq!(bits(&vault), bits(&never), "seed {seed}, {threads} threads");
-        }
     }
 }
 
@@ -208,6 +206,21 @@ fn a_request_changes_the_networks_of_its_shards_and_no_other() {
         assert_eq!(event(&vault)["unit"], unit);
         holds(&world, &vault);
     }
+}
+
+/// The network of the subject before has to forget the record, too.
+#[test]
+fn an_update_may_move_a_record_from_one_shard_to_another() {
+    let world = World::new();
+    let mut records: Vec<_> = (0..60).map(record).collect();
+    let vault = trained(&world, "model", &records, true);
+    let other = (0..).map(|n| format!("other-{n}")).find(|who| shard(who) != shard("who-2"));
+    records[7].1 = (other.unwrap(), 7);
+    let source = table(&world, "moved.csv", &records[7..8], true);
+    world.run(|s| update(&vault, &source, None, s)).unwrap();
+    assert_eq!(event(&vault)["retrained"], 2);
+    assert_eq!(bits(&vault), bits(&trained(&world, "never", &records, true)));
+    holds(&world, &vault);
 }
 
 #[test]
