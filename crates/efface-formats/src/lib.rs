@@ -77,7 +77,7 @@ pub use error::{
     Malformed, MemoryFault, NpyFault, NpzFault, OptionFault, Place, RawFault, ReadError, RowFault,
     SchemaError, SinkError, Spot,
 };
-pub use feature_map::{FeatureMap, MOST_FEATURES};
+pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
     RawSource, RawTarget, RawValues, Rules, TellingApart,

@@ -41,7 +41,7 @@ pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'
 /// the row, plus `intercept`; and what to know of the rows, a JSON list of notices.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
-#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, feature_map=None, network=None, progress=None))]
+#[pyo3(signature = (table, coef, intercept, *, row_map, row_norm, preprocessing=None, feature_map=None, trunk=None, network=None, progress=None))]
 pub(crate) fn margins<'py>(
     py: Python<'py>,
     table: &Table,
@@ -51,11 +51,13 @@ pub(crate) fn margins<'py>(
     row_norm: f64,
     preprocessing: Option<&str>,
     feature_map: Option<&str>,
+    trunk: Option<&str>,
     network: Option<&str>,
     progress: Callback,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
     let (coef, intercept) = (coef.as_slice()?, intercept.as_slice()?);
-    let linear = Linear { coef, intercept, row_map, row_norm, preprocessing, feature_map, network };
+    let linear =
+        Linear { coef, intercept, row_map, row_norm, preprocessing, feature_map, trunk, network };
     let (all, notices) = table.lend(py, |source| {
         watched(py, &progress, |watch| efface::margins(source, &linear, watch))
     })?;

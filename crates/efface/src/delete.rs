@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
-use crate::notice::{Notice, NoticeCode};
+use crate::notice::{Notice, NoticeCode, network_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::{Plan, Task};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
@@ -152,7 +152,7 @@ fn take_out(
     }
     let release = then == Then::Release;
     if release {
-        current.published().map_err(or_erase)?;
+        current.published().map_err(|error| or_erase(plan, error))?;
     }
     let mut identities = Vec::with_capacity(resolved.live.len());
     for some in resolved.live.chunks(CHUNK) {
@@ -175,13 +175,15 @@ fn take_out(
     let subject = subject_marks(&request.what, hmac);
     let emptied = emptied(&*rows, &identities, &mut go_on)?;
     let deleted_since = match then {
-        Then::Release => units(plan, &identities, &emptied).map_err(or_erase)?,
+        Then::Release => {
+            units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
+        }
         Then::Withdraw => Vec::new(),
     };
     for subject in emptied {
         tombstones.push(hmac("subject", &subject));
     }
-    let mut notices = Vec::new();
+    let mut notices: Vec<Notice> = network_elsewhere(plan).into_iter().collect();
     if !resolved.gone.is_empty() {
         let message = format!("{} of the names were deleted before", resolved.gone.len());
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));
@@ -204,7 +206,8 @@ fn take_out(
     drop(rows);
     effect.leaving = leaving;
     match then {
-        Then::Release => serve(transaction, &current, effect, context).map_err(or_erase),
+        Then::Release => serve(transaction, &current, effect, context)
+            .map_err(|error| or_erase(&current.plan, error)),
         Then::Withdraw => withdraw(transaction, &current, effect, context),
     }
 }
@@ -321,8 +324,8 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
     if records == 0 || then == Then::Withdraw {
         return Ok(dry);
     }
-    let (steps, claims) =
-        foreseen(&vault, &current, &rows, &identities, remaining).map_err(or_erase)?;
+    let (steps, claims) = foreseen(&vault, &current, &rows, &identities, remaining)
+        .map_err(|error| or_erase(&current.plan, error))?;
     Ok(DryRun { steps, claims, ..dry })
 }
 

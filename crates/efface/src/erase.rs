@@ -12,6 +12,7 @@ use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::{ERASURE, append};
 use crate::outcome::{ERASE, Served};
+use crate::plan::Plan;
 use crate::rows::Access;
 use crate::seal::sealed;
 use crate::serve::{Effect, clock_set_back, in_line, mark, note_place};
@@ -30,6 +31,7 @@ pub(crate) fn withdraw(
     context: &mut Context<'_>,
 ) -> Result<Served> {
     in_line(&transaction, current)?;
+    erasable(&current.plan)?;
     note_place(&mut transaction, &mut effect)?;
     let named = &effect.named;
     context.report(Progress::Storing)?;
@@ -99,12 +101,30 @@ pub(crate) fn withdraw(
     })
 }
 
-/// The same refusal, with the way that is always open: rows can go although no release can follow.
-pub(crate) fn or_erase(error: Error) -> Error {
+/// Refuses an erasure that would leave something of the rows behind: the network that makes features was
+/// trained on them, and is part of the vault.
+fn erasable(plan: &Plan) -> Result<()> {
+    if plan.trunk.is_none() {
+        return Ok(());
+    }
+    let message = "an erasure claims that nothing is left that was computed from the rows, but the \
+                   network that makes the features may have learnt from them, and stays";
+    Err(Error::refused(Code::Features, message).hint(
+        "`§efface delete` deletes the rows and certifies what the network may still tell of them; \
+         where it refuses, delete the vault and train a new network and a new model",
+    ))
+}
+
+/// The same refusal, with the way that is open but where a network stays: rows can go although no release
+/// can follow.
+pub(crate) fn or_erase(plan: &Plan, error: Error) -> Error {
     if error.kind() != Kind::Refused {
         return error;
     }
-    let way = "`§efface delete --erase-only` erases the rows now and withdraws the model";
+    let way = match plan.trunk {
+        None => "`§efface delete --erase-only` erases the rows now and withdraws the model",
+        Some(_) => "else the vault itself is to be deleted, with the network in it",
+    };
     let hint = match error.what_to_do() {
         Some(hint) => format!("{hint}; {way}"),
         None => way.to_owned(),

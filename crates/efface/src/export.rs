@@ -118,6 +118,7 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
         ("vault", vec![model.vault.clone()]),
         ("preprocessing", vec![model.preprocessing.clone().unwrap_or_default()]),
         ("feature_map", vec![model.feature_map.clone().unwrap_or_default()]),
+        ("trunk", vec![model.trunk.clone().unwrap_or_default()]),
         ("network", vec![model.network.clone().unwrap_or_default()]),
         ("digest", vec![model.digest.clone()]),
         ("salt", vec![model.salt.clone()]),

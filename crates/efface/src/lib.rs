@@ -61,6 +61,7 @@ mod store;
 mod sums;
 mod table;
 mod train;
+mod trunk;
 mod verify;
 mod verify_ledger;
 mod weights;
@@ -90,7 +91,7 @@ pub use outcome::{
 };
 pub use plan::{
     ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
-    SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task,
+    SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use refresh::refresh;

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
+use crate::plan::Trunk;
 use crate::predictor::{Layers, append};
 use crate::source::{Source, row_map, unreadable};
 
@@ -33,6 +34,9 @@ pub struct Linear<'a> {
     pub preprocessing: Option<&'a str>,
     /// The map of encoded rows to random features, as text; none where `coef` is of the rows themselves.
     pub feature_map: Option<&'a str>,
+    /// The network that makes the features, the JSON of [`Weights`](crate::Weights), where the map is a
+    /// network's.
+    pub trunk: Option<&'a str>,
     /// The layers of a network and the shape of its rows, as text.
     pub network: Option<&'a str>,
 }
@@ -80,6 +84,17 @@ pub fn margins(
     let feature_map = linear.feature_map.map(str::parse::<FeatureMap>).transpose();
     let feature_map =
         feature_map.map_err(|error| Error::input(Code::Features, error.to_string()))?;
+    let feature_map = match linear.trunk.map(Trunk::read).transpose()? {
+        None => feature_map,
+        Some(trunk) => {
+            let own = Some(trunk.feature_map()?);
+            if own != feature_map {
+                let message = "`trunk` is not the network of the feature map";
+                return Err(Error::input(Code::Features, message));
+            }
+            own
+        }
+    };
     // Features are made on all cores, with weights that are drawn once.
     let in_parts = source.memory.as_ref().filter(|_| feature_map.is_none());
     let options =

@@ -56,6 +56,12 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Positions that are none, out of order or out of range; data that break the plan's constants.
     pub fn new(plan: &'a Plan, data: &Dataset, positions: &[usize]) -> Result<Self> {
+        if plan.trunk.is_some() {
+            let message = "a deletion is not simulated for features of a network: the other world has \
+                           another network";
+            return Err(Error::refused(Code::Simulation, message)
+                .hint("audit the network in its own vault"));
+        }
         let ordered = positions.windows(2).all(|pair| pair[0] < pair[1]);
         let within = positions.last().is_some_and(|&last| last < data.rows());
         if !(ordered && within) {

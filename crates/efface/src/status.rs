@@ -7,7 +7,7 @@ use efface_learn::solver::Stopping;
 use efface_page::{number::bound, words};
 use efface_privacy::certificate::{Certificate, key_id};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, State};
+use efface_privacy::event::{Event, State, Unit};
 use efface_vault::Vault;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         exports: tally.exports.clone(),
         releases_left,
         deletions_left: deletions_left(plan, latest),
-        deletions_of: plan.sampled().map(|sampled| sampled.unit),
+        deletions_of: plan.sampled().map(|sampled| sampled.unit).or(trunk_unit(plan)),
         residual,
         memory,
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
@@ -108,8 +108,17 @@ fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
     })
 }
 
+/// What deletions are counted in where features are a network's.
+fn trunk_unit(plan: &Plan) -> Option<Unit> {
+    Some(plan.given.as_ref()?.training.as_ref()?.unit)
+}
+
 /// What is left of a network's capacity.
 fn deletions_left(plan: &Plan, latest: &Certificate) -> Option<u64> {
+    if let (Event::Composed(event), Some(trunk)) = (&latest.event, &plan.trunk) {
+        let before = event.given.training.as_ref()?.deleted();
+        return Some(trunk.deletions.saturating_sub(before.saturating_add(event.removed?)));
+    }
     let Event::DpSgd(event) = &latest.event else { return None };
     Some(plan.sampled()?.deletions.saturating_sub(event.deleted()))
 }
@@ -143,9 +152,16 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!("not guaranteed; currently epsilon {}", bound(claim.epsilon.0))
             }
             (None, _) => match notion {
-                _ if exact => {
+                _ if exact && plan.trunk.is_none() => {
                     let name = plan.mechanism.name();
                     format!("`{name}` adds no noise and supports exact removal only")
+                }
+                Notion::ExactRemoval if plan.trunk.is_some() => {
+                    "the network that makes the features is not removed exactly".to_owned()
+                }
+                _ if exact => "`ridge` adds no noise".to_owned(),
+                Notion::DeletionPrivacy if plan.trunk.is_some() => {
+                    "not offered for features of a network".to_owned()
                 }
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
                 _ if private_notion(notion) && told.is_some() => {
@@ -172,6 +188,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             && plan.state == State::Perfect
             && !exact
             && plan.sampled().is_none()
+            && plan.trunk.is_none()
             && told.is_none();
         let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }

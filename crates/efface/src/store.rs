@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use efface_learn::mechanism::Kept;
 use efface_privacy::certificate::Certificate;
-use efface_privacy::event::State;
+use efface_privacy::event::{Event, Given, State};
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
 use crate::context::{Context, Progress, Watch};
@@ -138,6 +138,7 @@ impl Current {
         let latest = tally.newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
             && of(plan.mechanism).is_of(&plan, &latest.event)
+            && given_of(&latest.event) == plan.given.as_ref()
             && genesis.vault_id == latest.vault;
         if !planned {
             return Err(uncertified("plan is"));
@@ -166,6 +167,14 @@ impl Current {
     /// Releases this model has made.
     pub(crate) fn releases(&self) -> u64 {
         self.latest.event.releases()
+    }
+}
+
+/// What an event builds on.
+fn given_of(event: &Event) -> Option<&Given> {
+    match event {
+        Event::Composed(event) => Some(&event.given),
+        _ => None,
     }
 }
 

@@ -32,6 +32,7 @@ use crate::shape::Shape;
 use crate::source::Source;
 use crate::start;
 use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
+use crate::trunk;
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
@@ -91,7 +92,8 @@ fn trained(
         }
         _ => settings,
     };
-    let choices = Choices::of(settings, fitted)?;
+    let trunk = trunk::named(&settings, context)?;
+    let choices = Choices::on(settings, fitted, trunk)?;
     several(&choices, &targets)?;
     free_name(output)?;
     let first = First { choices, chosen, output, received_at };

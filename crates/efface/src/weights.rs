@@ -7,7 +7,7 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, Task};
+use crate::plan::{Plan, Task, Trunk};
 use crate::source::schema_of;
 use crate::store::{Current, open_for_reading};
 
@@ -47,6 +47,8 @@ pub struct Weights {
     /// The map that encoded rows go through to random features, as text; none where `coef` is of the
     /// encoded rows.
     pub feature_map: Option<String>,
+    /// The network that makes the features, as JSON, where the map is a network's.
+    pub trunk: Option<String>,
     /// The layers of a network, the shape of its rows and, where there are several, their number, as text; none where outputs are products with
     /// `coef`.
     pub network: Option<String>,
@@ -158,6 +160,7 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
         row_map: plan.rows.map.clone(),
         plain,
         feature_map: map.map(ToString::to_string),
+        trunk: plan.trunk.as_ref().map(Trunk::written).transpose()?,
         network: plan.network(),
         inputs,
         input_names,

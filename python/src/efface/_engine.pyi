@@ -167,6 +167,7 @@ def margins(
     row_norm: float,
     preprocessing: str | None = None,
     feature_map: str | None = None,
+    trunk: str | None = None,
     network: str | None = None,
     progress: _Progress | None = None,
 ) -> tuple[NDArray[np.float64], str]: ...

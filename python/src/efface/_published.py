@@ -91,6 +91,7 @@ class Published:
             row_norm=facts["row_norm"],
             preprocessing=fitted,
             feature_map=facts["feature_map"],
+            trunk=facts["trunk"],
             network=facts["network"],
         )
         warn_of(Notice._of(notice) for notice in json.loads(told))

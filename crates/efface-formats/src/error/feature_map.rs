@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum FeatureMapError {
     /// An unknown kind.
-    #[error("`§features` must be `rff:P`, `gated:P` or `random-conv:FxK`, got `{got}`")]
+    #[error(
+        "`§features` must be `rff:P`, `gated:P`, `random-conv:FxK` or `network:VAULT`, got `{got}`"
+    )]
     Kind {
         /// The word got.
         got: String,
@@ -130,6 +132,23 @@ pub enum FeatureMapError {
         outputs: usize,
         /// Weights allowed.
         most: u64,
+    },
+    /// No digest of a network.
+    #[error("a network's features are told as `network:P,DIGEST,version=1`, got `{got}`")]
+    Network {
+        /// What follows the number of features.
+        got: String,
+    },
+    /// Features of a network that is not there.
+    #[error("the network that makes these features is not at hand")]
+    Absent,
+    /// Rows of another length.
+    #[error("the network that makes these features takes rows of {expected} numbers, got {got}")]
+    Inputs {
+        /// Numbers that it takes.
+        expected: usize,
+        /// Numbers of a row.
+        got: u32,
     },
     /// Sparse rows.
     #[error(

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::convolution::{Images, Patches};
 use super::draw::Draws;
 use super::products::{Weights, padded, positive};
-use super::{FeatureMap, Kind};
+use super::{FeatureMap, Kind, WITHIN, given, length, rounded, scale_to};
 use crate::error::FeatureMapError;
 
 /// Most weights: half a gigabyte.
@@ -14,13 +14,6 @@ const MOST_WEIGHTS: u64 = 1 << 27;
 
 /// Rows that one thread takes at a time.
 const TASK: usize = 24;
-
-/// Features are whole multiples of 2^-22.
-const GRID: f64 = 4_194_304.0;
-
-/// What keeps rows of features at most 1 long after their rounding to the grid, which adds no more than
-/// 2^-15 to 2^16 features.
-const WITHIN: f64 = 1.0 - 1.0 / 4096.0;
 
 /// Maps rows of a fixed number of inputs.
 pub(crate) struct Mapper {
@@ -38,6 +31,9 @@ impl Mapper {
     /// More weights than memory should hold; an image of another number of inputs.
     pub(crate) fn new(map: &FeatureMap, inputs: u32) -> Result<Self, FeatureMapError> {
         let map = map.of_rows(inputs, None)?;
+        if map.is_network() && map.given().is_none() {
+            return Err(FeatureMapError::Absent);
+        }
         let inputs = inputs as usize;
         let mut draws = Draws::new(map.name(), map.seed);
         // Inputs of one product, outputs, and what multiplies a normal.
@@ -49,6 +45,8 @@ impl Mapper {
             Kind::Convolution { filters, side, .. } => {
                 ((side * side) as usize, filters as usize, 1.0)
             }
+            // Its weights are elsewhere.
+            Kind::Network { .. } => (0, 0, 0.0),
         };
         if length as u64 * padded(outputs) as u64 > MOST_WEIGHTS {
             return Err(FeatureMapError::Weights { length, outputs, most: MOST_WEIGHTS });
@@ -79,6 +77,9 @@ impl Mapper {
     /// The features of rows, row after row, on all threads of the pool at hand: each row's are the same
     /// whatever rows there are beside it. Inputs are finite.
     pub(crate) fn apply(&self, rows: &[f32], features: &mut [f32]) {
+        if let Some(given) = self.map.given() {
+            return given::apply(given, rows, features);
+        }
         let rows = rows.par_chunks(TASK * self.inputs);
         let features = features.par_chunks_mut(TASK * self.width());
         rows.zip(features).for_each_init(Scratch::default, |scratch, (rows, features)| {
@@ -112,6 +113,7 @@ impl Mapper {
                     }
                 }
             }
+            Kind::Network { .. } => {}
             Kind::Convolution { .. } => {
                 let Some(images) = &self.images else { return };
                 for (row, features) in rows.zip(features.chunks_exact_mut(self.width())) {
@@ -125,26 +127,6 @@ impl Mapper {
                 }
             }
         }
-    }
-}
-
-/// The nearest multiple of 2^-22.
-fn rounded(feature: f64) -> f32 {
-    ((feature * GRID).round_ties_even() / GRID) as f32
-}
-
-/// The root of the sum of squares in their order, in double precision.
-fn length(values: &[f32]) -> f64 {
-    values.iter().fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x)).sqrt()
-}
-
-/// Appends a row scaled down to a length; with `always`, also a shorter one, but for zeros.
-fn scale_to(row: &[f32], scaled: &mut Vec<f32>, norm: f64, always: bool) {
-    let length = length(row);
-    if length > norm || always && length > 0.0 {
-        scaled.extend(row.iter().map(|&x| (f64::from(x) / length * norm) as f32));
-    } else {
-        scaled.extend_from_slice(row);
     }
 }
 

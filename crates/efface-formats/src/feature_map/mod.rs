@@ -2,6 +2,7 @@
 
 mod convolution;
 mod draw;
+mod given;
 mod mapper;
 mod products;
 #[cfg(test)]
@@ -9,11 +10,13 @@ mod tests;
 mod text;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::FeatureMapError;
 
+pub use given::RowFeatures;
 pub(crate) use mapper::Mapper;
 
 /// Most features of a row.
@@ -34,15 +37,31 @@ const MOST_IMAGE: u32 = 1 << 12;
 /// The derivation of weights and features: another one gets another number.
 const VERSION: u64 = 1;
 
-/// A map from a declared row to its random features: a function of the row and of public constants alone.
+/// A map from a declared row to its features: a function of the row and of constants alone.
 ///
 /// As text it is `rff:P`, `gated:P` or `random-conv:FxK`, followed by options such as `seed=7`; the text
-/// of [`Display`](std::fmt::Display) states all of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// of [`Display`](std::fmt::Display) states all of them. `network:P,DIGEST` is a map that somebody else
+/// brings, see [`of_network`](Self::of_network).
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FeatureMap {
     kind: Kind,
     seed: u64,
+    /// What makes features of rows, where the map does not say it itself.
+    given: Option<Arc<dyn RowFeatures>>,
+}
+
+/// The text decides.
+impl PartialEq for FeatureMap {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.seed == other.seed
+    }
+}
+
+impl std::fmt::Debug for FeatureMap {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "FeatureMap({self})")
+    }
 }
 
 /// What the features are, with the constants of each kind.
@@ -71,14 +90,47 @@ enum Kind {
         /// Rows and columns of an image; none as long as only the table can tell.
         image: Option<(u32, u32)>,
     },
+    /// What a network that was trained elsewhere gives before one of its layers.
+    Network {
+        features: u32,
+        /// Of the network.
+        digest: [u8; 32],
+    },
 }
 
 impl FeatureMap {
+    /// The map of what somebody else brings, known by its digest.
+    ///
+    /// # Errors
+    /// No feature, or more than [`MOST_FEATURES`].
+    pub fn of_network(
+        given: Arc<dyn RowFeatures>,
+        digest: [u8; 32],
+    ) -> Result<Self, FeatureMapError> {
+        let features = u32::try_from(given.width()).unwrap_or(u32::MAX);
+        let map = Self { kind: Kind::Network { features, digest }, seed: 0, given: Some(given) };
+        map.check()?;
+        Ok(map)
+    }
+
+    /// Whether features are those of a network that was trained elsewhere.
+    #[must_use]
+    pub fn is_network(&self) -> bool {
+        matches!(self.kind, Kind::Network { .. })
+    }
+
+    /// The map with what makes features of rows, where that is its.
+    pub(crate) fn given(&self) -> Option<&dyn RowFeatures> {
+        self.given.as_deref()
+    }
+
     /// Numbers in a row of features.
     #[must_use]
     pub fn width(&self) -> u32 {
         match self.kind {
-            Kind::Fourier { features, .. } | Kind::Gated { features, .. } => features,
+            Kind::Fourier { features, .. }
+            | Kind::Gated { features, .. }
+            | Kind::Network { features, .. } => features,
             Kind::Convolution { filters, .. } => filters * CELLS,
         }
     }
@@ -90,6 +142,7 @@ impl FeatureMap {
             Kind::Fourier { .. } => text::FOURIER,
             Kind::Gated { .. } => text::GATED,
             Kind::Convolution { .. } => text::CONVOLUTION,
+            Kind::Network { .. } => text::NETWORK,
         }
     }
 
@@ -105,6 +158,9 @@ impl FeatureMap {
     /// # Errors
     /// A map of images whose shape nobody told, or which is not that of the rows.
     pub fn of_rows(&self, inputs: u32, found: Option<(u32, u32)>) -> Result<Self, FeatureMapError> {
+        if let Some(given) = self.given().filter(|given| given.inputs() != inputs as usize) {
+            return Err(FeatureMapError::Inputs { expected: given.inputs(), got: inputs });
+        }
         let Kind::Convolution { filters, side, image } = self.kind else {
             return Ok(self.clone());
         };
@@ -119,7 +175,8 @@ impl FeatureMap {
             return Err(FeatureMapError::Image { height, width, inputs });
         }
         let image = Some((height, width));
-        let map = Self { kind: Kind::Convolution { filters, side, image }, seed: self.seed };
+        let kind = Kind::Convolution { filters, side, image };
+        let map = Self { kind, seed: self.seed, given: None };
         map.check()?;
         Ok(map)
     }
@@ -161,6 +218,9 @@ impl FeatureMap {
                 range("the number of features", 1, MOST_FEATURES, features)?;
                 positive(norms, norm)
             }
+            Kind::Network { features, .. } => {
+                range("the number of features", 1, MOST_FEATURES, features)
+            }
             Kind::Convolution { filters, side, image } => {
                 range("the number of filters", 1, MOST_FEATURES / CELLS, filters)?;
                 range("the side of a filter", 1, MOST_SIDE, side)?;
@@ -174,5 +234,32 @@ impl FeatureMap {
                 Ok(())
             }
         }
+    }
+}
+
+/// Features are whole multiples of 2^-22.
+const STEPS: f64 = 4_194_304.0;
+
+/// What keeps rows of features at most 1 long after their rounding to the grid, which adds no more than
+/// 2^-15 to 2^16 features.
+const WITHIN: f64 = 1.0 - 1.0 / 4096.0;
+
+/// The nearest multiple of 2^-22.
+fn rounded(feature: f64) -> f32 {
+    ((feature * STEPS).round_ties_even() / STEPS) as f32
+}
+
+/// The root of the sum of squares in their order, in double precision.
+fn length(values: &[f32]) -> f64 {
+    values.iter().fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x)).sqrt()
+}
+
+/// Appends a row scaled down to a length; with `always`, also a shorter one, but for zeros.
+fn scale_to(row: &[f32], scaled: &mut Vec<f32>, norm: f64, always: bool) {
+    let length = length(row);
+    if length > norm || always && length > 0.0 {
+        scaled.extend(row.iter().map(|&x| (f64::from(x) / length * norm) as f32));
+    } else {
+        scaled.extend_from_slice(row);
     }
 }

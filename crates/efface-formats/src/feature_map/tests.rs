@@ -126,6 +126,7 @@ fn straight(map: &FeatureMap, row: &[f32]) -> Vec<f64> {
             let length = means.iter().map(|x| x * x).sum::<f64>().sqrt();
             means.iter().map(|x| x / length).collect()
         }
+        Kind::Network { .. } => panic!("its features are made elsewhere"),
     }
 }
 
@@ -241,7 +242,7 @@ fn texts_state_everything() {
 #[test]
 fn what_is_no_map_is_refused_with_the_rule() {
     for (text, message) in [
-        ("", "must be `rff:P`, `gated:P` or `random-conv:FxK`, got ``"),
+        ("", "must be `rff:P`, `gated:P`, `random-conv:FxK` or `network:VAULT`, got ``"),
         ("rfff:10", "got `rfff`"),
         (
             "rff",

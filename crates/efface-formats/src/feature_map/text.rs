@@ -10,6 +10,7 @@ use crate::error::FeatureMapError;
 pub(super) const FOURIER: &str = "rff";
 pub(super) const GATED: &str = "gated";
 pub(super) const CONVOLUTION: &str = "random-conv";
+pub(super) const NETWORK: &str = "network";
 
 /// The options of a map; none where one is not given.
 #[derive(Default)]
@@ -29,6 +30,9 @@ impl FromStr for FeatureMap {
         let head = parts.next().unwrap_or_default();
         let (name, size) = head.split_once(':').unwrap_or((head, ""));
         let (name, size) = (name.trim(), size.trim());
+        if name == NETWORK {
+            return network(size, &parts.collect::<Vec<_>>());
+        }
         let mut given = Given::default();
         for part in parts {
             given.take(part, name)?;
@@ -56,10 +60,33 @@ impl FromStr for FeatureMap {
             }
             _ => return Err(FeatureMapError::Kind { got: quoted(name) }),
         };
-        let map = Self { kind, seed: given.seed.unwrap_or(0) };
+        let map = Self { kind, seed: given.seed.unwrap_or(0), given: None };
         map.check()?;
         Ok(map)
     }
+}
+
+/// The map of a network, in the one way in which it is written; what makes its features is not told.
+fn network(size: &str, parts: &[&str]) -> Result<FeatureMap, FeatureMapError> {
+    let features: u32 = whole("the number of features", size)?;
+    let wrong = || FeatureMapError::Network { got: quoted(&parts.join(",")) };
+    let [digest, version] = parts else { return Err(wrong()) };
+    if *version != "version=1" || digest.len() != 64 {
+        return Err(wrong());
+    }
+    let mut bytes = [0; 32];
+    for (byte, digits) in bytes.iter_mut().zip(digest.as_bytes().chunks_exact(2)) {
+        let digit = |at: usize| match digits.get(at) {
+            Some(digit @ b'0'..=b'9') => Ok(digit - b'0'),
+            Some(digit @ b'a'..=b'f') => Ok(digit - b'a' + 10),
+            _ => Err(wrong()),
+        };
+        *byte = digit(0)? << 4 | digit(1)?;
+    }
+    let kind = Kind::Network { features, digest: bytes };
+    let map = FeatureMap { kind, seed: 0, given: None };
+    map.check()?;
+    Ok(map)
 }
 
 impl Given {
@@ -119,6 +146,11 @@ impl fmt::Display for FeatureMap {
                 if let Some((height, width)) = image {
                     write!(out, ",image={height}x{width}")?;
                 }
+            }
+            Kind::Network { features, digest } => {
+                write!(out, "{name}:{features},")?;
+                digest.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+                return write!(out, ",version={VERSION}");
             }
         }
         write!(out, ",seed={},version={VERSION}", self.seed)

@@ -15,6 +15,7 @@ mod trunk;
 mod words;
 
 pub use evaluate::{ClaimError, evaluate};
+pub use trunk::constants as of_training;
 pub use words::{WEIGHTS, in_words, scope};
 
 use serde::{Deserialize, Serialize};

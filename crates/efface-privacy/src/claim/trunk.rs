@@ -27,8 +27,9 @@ const NAMES: [(&str, &str); 6] = [
     ("rate", "given-rate"),
 ];
 
-/// The numbers of the training, by the names certificates list them under.
-pub(super) fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
+/// The numbers of a training that was given, by the names certificates list them under.
+#[must_use]
+pub fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
     let numbers = pld::event::constants(training).into_iter();
     let mut list: Vec<_> = numbers
         .filter_map(|(name, number)| {

@@ -6,7 +6,7 @@ use efface_privacy::quantity::Decimal;
 
 use super::{foreign, of};
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, Schedule};
+use crate::plan::{Plan, Schedule, Trunk};
 
 /// The event the first training would have, before anything is learnt.
 pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
@@ -80,5 +80,24 @@ pub(crate) fn stated(
         Some(before) => Some(before.saturating_add(deleted)),
         None => return Err(Error::storage(Code::Damaged, "the vault's event states no count")),
     };
+    if let (Some(trunk), Some(training)) = (&plan.trunk, &given.training) {
+        within_noise(trunk, training.deleted().saturating_add(removed.unwrap_or(u64::MAX)))?;
+    }
     Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
+}
+
+/// Refuses more deletions than the network's noise was chosen for.
+fn within_noise(trunk: &Trunk, deleted: u64) -> Result<()> {
+    if deleted <= trunk.deletions {
+        return Ok(());
+    }
+    let message = format!(
+        "{deleted} records would have been deleted since the network was trained that makes the \
+         features, but its noise was chosen for {}",
+        trunk.deletions
+    );
+    Err(Error::refused(Code::BudgetExhausted, message).hint(
+        "train a network anew on the records that remain, such as by `§efface refresh` of its vault \
+         once they are deleted there, and a new model on its features",
+    ))
 }

@@ -45,7 +45,10 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
 /// Refuses what a mechanism has no use for whose removals are exact, and which draws nothing.
 pub(super) fn exact_alone(choices: &Choices) -> Result<()> {
     let (s, name) = (&choices.settings, choices.mechanism.name());
-    if choices.notion != Notion::ExactRemoval || choices.accountant != Accountant::Exact {
+    // What a network learnt is not removed exactly.
+    let network = choices.trunk.is_some();
+    let exact = choices.notion == Notion::ExactRemoval || network;
+    if !exact || choices.accountant != Accountant::Exact {
         return clash(
             &format!("`{name}`"),
             "supports only `exact-removal`, by the accountant `exact`: it adds no noise",
@@ -61,8 +64,8 @@ pub(super) fn exact_alone(choices: &Choices) -> Result<()> {
     }
     let noise = "it draws no noise";
     let without_use = [
-        ("epsilon", s.epsilon.is_some(), "removal is exact, epsilon is 0"),
-        ("delta", s.delta.is_some(), "removal is exact"),
+        ("epsilon", s.epsilon.is_some() && !network, "removal is exact, epsilon is 0"),
+        ("delta", s.delta.is_some() && !network, "removal is exact"),
         ("order", s.order.is_some(), "removal is exact"),
         ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
         ("releases", s.releases.is_some(), "every release is accounted for by itself"),

@@ -3,9 +3,13 @@
 use efface_learn::Constants;
 use efface_learn::mechanism::{BatchPlan, Grid as Points};
 use efface_learn::risk::output_noise;
+use efface_page::number::near;
+use efface_privacy::accountant::pld;
 use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
+use efface_privacy::claim::evaluate;
 use efface_privacy::event::{Composed, Event, Given, Setting};
+use efface_privacy::quantity::{Delta, Epsilon, Mu};
 use efface_privacy::sampler::{Grid, grid_for};
 
 use crate::error::{Code, Error, Result};
@@ -17,6 +21,10 @@ pub(crate) use crate::settings::default::EXCESS_RISK;
 pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     least_count(MOST_STEPS, ok)
 }
+
+/// The most mu that is looked for beside a network, and how often the range is halved.
+const MOST_ROOM: f64 = 16.0;
+const HALVINGS: u32 = 24;
 
 /// Public numbers a schedule is computed from.
 pub(crate) struct Public<'a> {
@@ -33,6 +41,8 @@ pub(crate) struct Public<'a> {
     /// The same with delta.
     pub(crate) size_origin: Origin,
     pub(crate) given: Option<&'a Given>,
+    /// Records deleted together that a given network's noise was chosen for; 0 without one.
+    pub(crate) deletions: u64,
     /// Height and width of the images that rows are, where the table says so.
     pub(crate) image: Option<(u32, u32)>,
     /// What steps are over, where that is not all records.
@@ -40,11 +50,73 @@ pub(crate) struct Public<'a> {
 }
 
 impl Public<'_> {
+    /// Records that may still be deleted from what a network learnt, where features are one's.
+    fn since(&self) -> Option<u64> {
+        let training = self.given?.training.as_ref()?;
+        Some(self.deletions.saturating_sub(training.deleted()))
+    }
+
+    /// How much mu the target leaves beside the network whose features are used, once all records are
+    /// deleted that its noise was chosen for; none where features are others.
+    ///
+    /// # Errors
+    /// A network that alone is beyond the target.
+    pub(crate) fn room(&self) -> Result<Option<Mu>> {
+        let (Some(training), Some(since)) =
+            (self.given.and_then(|given| given.training.as_ref()), self.since())
+        else {
+            return Ok(None);
+        };
+        let failed =
+            |error: &dyn std::fmt::Display| Error::refused(Code::Accounting, error.to_string());
+        let delta = Delta::new(self.target.delta.0).map_err(|error| failed(&error))?;
+        let (segments, deleted) =
+            pld::event::with_deleted_since(training, since).map_err(|error| failed(&error))?;
+        let epsilon = |mu: f64| -> Result<f64> {
+            let mu = Mu::new(mu).map_err(|error| failed(&error))?;
+            let epsilon = pld::event::agreed_epsilon(&segments, mu, delta);
+            epsilon.map(Epsilon::get).map_err(|error| failed(&error))
+        };
+        let alone = epsilon(0.0)?;
+        if alone > self.target.epsilon.0 {
+            return Err(self.beyond(alone, deleted));
+        }
+        let (mut good, mut bad) = (0.0, MOST_ROOM);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (good + bad);
+            if epsilon(middle)? <= self.target.epsilon.0 { good = middle } else { bad = middle }
+        }
+        Mu::new(good).map(Some).map_err(|error| failed(&error))
+    }
+
+    fn beyond(&self, alone: f64, deleted: u64) -> Error {
+        let message = format!(
+            "the network whose features are used is alone at epsilon {} once {deleted} records are \
+             deleted, for which its noise was chosen",
+            near(alone, 3)
+        );
+        self.infeasible("on these features").hint(format!(
+            "{message}; give a larger `§epsilon`, or train a network with more noise"
+        ))
+    }
+
+    /// Whether the target is met once as many records are deleted as what was given allows for; `room`
+    /// is [`room`](Self::room).
+    pub(super) fn is_met(&self, inner: Event, room: Option<Mu>) -> Result<bool> {
+        let Some(room) = room else { return self.target.is_met(&self.composed(inner)) };
+        let claim = evaluate(&inner, &self.target.question(), self.target.accountant)
+            .map_err(|error| Error::refused(Code::Accounting, error.to_string()))?;
+        Ok(claim.mu.is_some_and(|mu| mu.0 <= room.get()))
+    }
+
     /// The event on top of what was given, once as many records are deleted as its figures are
     /// for. Later requests that delete more are accounted as they come.
     pub(super) fn composed(&self, inner: Event) -> Event {
         let Some(given) = self.given else { return inner };
-        let removed = Some(given.group.max(self.setting.group));
+        let removed = Some(match self.since() {
+            Some(left) => left,
+            None => given.group.max(self.setting.group),
+        });
         Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
     }
 

@@ -10,7 +10,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_names::names_learnt;
-pub(crate) use of_plan::{Sizes, beyond_deletions, of_plan};
+pub(crate) use of_plan::{Sizes, beyond_deletions, network_elsewhere, of_plan};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
     of_columns, strays_in_rows,
@@ -73,6 +73,8 @@ pub enum NoticeCode {
     NotCompared,
     /// Some of the names were deleted before.
     DeletedBefore,
+    /// Another vault holds a network's own copy of the records.
+    NetworkElsewhere,
     /// The vault is not where it last served: releases of other copies are not counted.
     Moved,
     /// Records without ids were named by their position.
@@ -109,6 +111,7 @@ impl NoticeCode {
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
+            Self::NetworkElsewhere => "network-elsewhere",
             Self::Moved => "moved",
             Self::NamedByPosition => "named-by-position",
             Self::DamagedRows => "damaged-rows",
@@ -144,6 +147,7 @@ impl NoticeCode {
             | Self::ServedBefore
             | Self::NotCompared
             | Self::DeletedBefore
+            | Self::NetworkElsewhere
             | Self::NamedByPosition => false,
         }
     }

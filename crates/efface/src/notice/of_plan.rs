@@ -24,8 +24,13 @@ pub(crate) struct Sizes {
 
 /// Everything a plan's constants warn of, for a data set of this size.
 pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
-    let all =
-        [noise(plan)?, delta(plan, sizes.records), public_n(plan, sizes), no_request_covered(plan)];
+    let all = [
+        noise(plan)?,
+        delta(plan, sizes.records),
+        public_n(plan, sizes),
+        no_request_covered(plan),
+        network_elsewhere(plan),
+    ];
     Ok(all.into_iter().flatten().collect())
 }
 
@@ -46,6 +51,17 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
         near(trivial, 3)
     );
     Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
+}
+
+/// Where features are those of a network, whose own vault holds its own copy of the records.
+pub(crate) fn network_elsewhere(plan: &Plan) -> Option<Notice> {
+    let trunk = plan.trunk.as_ref()?;
+    let message = format!(
+        "the network that makes the features comes from vault {}, which has a copy of its own of the \
+         records: who is deleted here is to be deleted there, too",
+        trunk.vault
+    );
+    Some(Notice::new(NoticeCode::NetworkElsewhere, message))
 }
 
 /// The constants of a data set of N records: the capacity that bounds all later ones is beside the
@@ -73,7 +89,7 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
 
 /// Where delta is so large that it may give away single records whole.
 fn delta(plan: &Plan, records: u64) -> Option<Notice> {
-    if plan.mechanism.is_exact() {
+    if plan.mechanism.is_exact() && plan.trunk.is_none() {
         return None;
     }
     let n = match plan.setting.normalizer {

@@ -7,7 +7,7 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Given, State, Variant};
 
-use super::{ClassWeight, Defaults};
+use super::{ClassWeight, Defaults, TakenTrunk};
 use crate::settings::{MechanismName, Settings};
 
 /// Settings whose names are known and whose numbers are in range.
@@ -18,8 +18,10 @@ pub struct Choices {
     pub(crate) defaults: Defaults,
     pub(crate) mechanism: MechanismName,
     pub(crate) loss: LossName,
-    /// The random features that rows become.
+    /// The random features that rows become, or those of a network.
     pub(crate) feature_map: Option<FeatureMap>,
+    /// That network.
+    pub(crate) trunk: Option<TakenTrunk>,
     /// Whether preprocessing is fitted to the records, again with every request.
     pub(crate) fitted: bool,
     /// k: categories of fewer records are merged, where preprocessing is fitted. The most that it can be

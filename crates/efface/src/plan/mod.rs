@@ -11,6 +11,7 @@ mod sampled;
 mod schedule;
 mod sharded;
 mod task;
+mod trunk;
 
 pub use crate::settings::MechanismName;
 pub(crate) use choices::Choices;
@@ -28,6 +29,8 @@ pub use schedule::{Published, Schedule};
 pub use sharded::ShardedPlan;
 pub(crate) use sharded::of_shards;
 pub use task::{TargetRange, Task};
+pub(crate) use trunk::TakenTrunk;
+pub use trunk::Trunk;
 
 use efface_formats::FeatureMap;
 use efface_privacy::accountant::Accountant;
@@ -61,6 +64,9 @@ pub struct Plan {
     /// they are declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_map: Option<FeatureMap>,
+    /// The network that makes the features, where they are a network's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trunk: Option<Trunk>,
     /// Preprocessing that is fitted to the records; none where rows are mapped by public constants
     /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

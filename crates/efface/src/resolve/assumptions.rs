@@ -4,7 +4,7 @@ use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
 use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::of;
-use crate::plan::{Choices, Facts, private_notion};
+use crate::plan::{Choices, Facts, MechanismName, private_notion};
 
 /// Everything a plan supposes, and on whose word.
 pub(super) fn assumptions(
@@ -44,7 +44,13 @@ pub(super) fn assumptions(
             if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
         ));
     }
-    if facts.feature_map.is_some() {
+    if choices.trunk.is_some() {
+        list.extend(of(MechanismName::DpSgd).assumptions());
+        let value = "a stored row holds the features of one declared row, by the network that is kept \
+                     with the model and whose digest is listed; which of its layers gives them was chosen \
+                     without the records";
+        list.push(assumption("features", value, Evidence::Declared));
+    } else if facts.feature_map.is_some() {
         let value = "a stored row holds the features of one declared row, by the public map that is \
                      listed; its kind, sizes and seed were chosen without the records";
         list.push(assumption("features", value, Evidence::Declared));
@@ -186,7 +192,14 @@ pub(super) fn assumptions(
 /// What is declared about the extractor or the start.
 fn about_given(choices: &Choices) -> Vec<Assumption> {
     let mut list = Vec::new();
-    if let Some(given) = &choices.given {
+    if let Some(taken) = &choices.trunk {
+        let value = format!(
+            "the network was taken from vault {} as its latest certificate has it, before the first \
+             training; a record here was at most one record there",
+            taken.trunk.vault
+        );
+        list.push(assumption("given", value, Evidence::Declared));
+    } else if let Some(given) = &choices.given {
         let figures = match (given.epsilon, given.delta, given.mu) {
             (Some(epsilon), Some(delta), _) => format!("({epsilon}, {delta})-private"),
             (_, _, Some(mu)) => format!("{mu}-GDP"),

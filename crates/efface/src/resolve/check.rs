@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use super::defaults::in_force;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::{Choices, ClassWeight, Defaults, Fitting};
+use crate::plan::{Choices, ClassWeight, Defaults, Fitting, TakenTrunk};
 use crate::settings::{
     MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
 };
@@ -28,17 +28,27 @@ impl Choices {
 
     /// Checks settings whose preprocessing is `fitted`, or declared.
     pub(crate) fn of(settings: Settings, fitted: bool) -> Result<Self> {
-        Self::by(settings, fitted, None)
+        Self::by(settings, fitted, None, None)
+    }
+
+    /// As [`of`](Self::of), for a model on the features of a network that was taken from its vault.
+    pub(crate) fn on(settings: Settings, fitted: bool, trunk: Option<TakenTrunk>) -> Result<Self> {
+        Self::by(settings, fitted, None, trunk)
     }
 
     /// Checks the settings of a model with fitted preprocessing again; what was not given is what it
     /// was when the model was trained.
     pub(crate) fn again(fitting: &Fitting, face: Option<String>) -> Result<Self> {
         let settings = Settings { face, ..fitting.settings.clone() };
-        Self::by(settings, true, Some(&fitting.defaults))
+        Self::by(settings, true, Some(&fitting.defaults), None)
     }
 
-    fn by(settings: Settings, fitted: bool, kept: Option<&Defaults>) -> Result<Self> {
+    fn by(
+        settings: Settings,
+        fitted: bool,
+        kept: Option<&Defaults>,
+        trunk: Option<TakenTrunk>,
+    ) -> Result<Self> {
         let s = &settings;
         s.check()?;
         let usual = kept.map_or(default::MECHANISM, |kept| kept.mechanism.name());
@@ -88,7 +98,11 @@ impl Choices {
         let choices = Self {
             mechanism,
             loss,
-            feature_map: s.features.as_deref().map(feature_map).transpose()?,
+            feature_map: match (&trunk, s.network_features()) {
+                (Some(trunk), _) => Some(trunk.feature_map()?),
+                (None, Some(_)) => return Err(not_at_hand()),
+                (None, None) => s.features.as_deref().map(feature_map).transpose()?,
+            },
             fitted,
             min_frequency: s.min_frequency.map_or(defaults.min_frequency, |k| k as u32),
             notion,
@@ -104,15 +118,24 @@ impl Choices {
                 &ROW_MAPS,
             )?,
             intercept: s.intercept.unwrap_or_else(|| engine.intercept()),
-            epsilon: s.epsilon.unwrap_or(defaults.epsilon.0),
+            epsilon: s.epsilon.unwrap_or(match &trunk {
+                // Exact sums add nothing to it.
+                Some(trunk) if mechanism.is_exact() => trunk.epsilon,
+                _ => defaults.epsilon.0,
+            }),
             order: s.order.unwrap_or(defaults.order.0),
             releases: s.releases.unwrap_or(defaults.releases),
             max_group: s.max_group.unwrap_or(defaults.max_group),
             class_weight: ClassWeight::of(&s.class_weight)?,
-            given: given(s)?,
+            given: match &trunk {
+                Some(trunk) => Some(trunk.given()),
+                None => given(s)?,
+            },
+            trunk,
             settings,
             defaults,
         };
+        choices.of_trunk()?;
         choices.numbers()?;
         choices.of_mechanism()?;
         choices.of_promise()?;
@@ -347,6 +370,35 @@ impl Choices {
         }
     }
 
+    /// What does not go with a network's features.
+    fn of_trunk(&self) -> Result<()> {
+        if self.trunk.is_none() {
+            return Ok(());
+        }
+        let s = &self.settings;
+        let mechanisms = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
+        let what = if !mechanisms.contains(&self.mechanism) {
+            format!("`{}`", self.mechanism.name())
+        } else if self.notion != Notion::IndistinguishableFromRetraining {
+            format!("`§notion {}`", self.notion.name())
+        } else if self.state == State::Secret {
+            "`§state secret`".to_owned()
+        } else if s.interactions.is_some() {
+            "`§interactions`".to_owned()
+        } else if s.extractor_privacy.is_some() || s.start_privacy.is_some() {
+            "`§extractor-privacy` or `§start-privacy`".to_owned()
+        } else {
+            return Ok(());
+        };
+        clash(
+            &format!("{what} with the features of a network"),
+            "is not offered: closeness to retraining is bounded for both together, for `ridge`, \
+             `solve` and `retrain` in `perfect` state and for requests that are chosen without \
+             looking at releases",
+            "leave it out, or use `§mechanism ridge`",
+        )
+    }
+
     /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
         if self.loss == LossName::SquaredClasses && !self.mechanism.keeps_sums() {
@@ -367,6 +419,13 @@ impl Choices {
         }
         Ok(())
     }
+}
+
+/// The refusal of a network's features where nobody took it from its vault.
+fn not_at_hand() -> Error {
+    let message = "the features of a network are for training on a table: neither the planner nor \
+                   partitions know them";
+    Error::refused(Code::Features, message).hint("use `§efface train DATA §mechanism ridge`")
 }
 
 /// Reads a map to random features.

@@ -3,6 +3,7 @@
 mod assumptions;
 mod check;
 mod defaults;
+mod given;
 mod read;
 mod read_off;
 mod refit;
@@ -29,6 +30,7 @@ use crate::plan::{
     scaled_bound,
 };
 use assumptions::assumptions;
+use given::{list_given, not_covered};
 use weights::{Weighing, weighing};
 
 impl Plan {
@@ -44,6 +46,7 @@ impl Plan {
             sums_alone(choices)?;
         }
         several(choices, &facts.targets)?;
+        choices.trunk.as_ref().map_or(Ok(()), |trunk| trunk.fits(facts))?;
         let task = task(choices, facts)?;
         let mut list = Constants::default();
 
@@ -61,7 +64,10 @@ impl Plan {
             None => Origin::Default,
         };
         let size_origin = origin(false, &[size_origin, weight_origin]);
-        let delta = s.delta.unwrap_or_else(|| choices.defaults.delta(count.records));
+        let delta = s.delta.unwrap_or_else(|| match &choices.trunk {
+            Some(trunk) => trunk.delta,
+            None => choices.defaults.delta(count.records),
+        });
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
         let fit = fit(choices, &task, facts)?;
         let most = weighing.map(|weighing| weighing.most);
@@ -104,13 +110,20 @@ impl Plan {
             normalizer_origin: size_origin,
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
+            deletions: choices.trunk.as_ref().map_or(0, |taken| taken.trunk.deletions),
             image: facts.image,
             batches,
         };
         list_given(&mut list, choices);
+        if choices.mechanism.is_exact() {
+            public.room()?;
+        }
         let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
         let listed = list.into_list();
-        let assumptions = assumptions(choices, facts, target.adjacency, &listed);
+        let mut assumptions = assumptions(choices, facts, target.adjacency, &listed);
+        if let Some(taken) = &choices.trunk {
+            assumptions.extend(taken.assumed_beside(&assumptions));
+        }
         let mut plan = Self {
             mechanism: choices.mechanism,
             loss: choices.loss.name().to_owned(),
@@ -125,6 +138,7 @@ impl Plan {
                 schema: facts.schema.clone(),
             },
             feature_map: facts.feature_map.clone(),
+            trunk: choices.trunk.as_ref().map(|taken| taken.trunk.clone()),
             fitting: facts.fitting.clone(),
             max_weight: most.map(Decimal),
             class_weight: choices.class_weight.clone(),
@@ -137,8 +151,9 @@ impl Plan {
             ids: facts.ids,
             subjects: facts.subjects,
             in_parts: facts.parts.is_some(),
-            not_for_release: s.seed.is_some(),
-            not_covered: [&s.not_covered[..], &beyond_extractor(choices)].concat(),
+            not_for_release: s.seed.is_some()
+                || choices.trunk.as_ref().is_some_and(|trunk| trunk.not_for_release),
+            not_covered: not_covered(choices),
             face: s.face.clone(),
             constants: listed,
             assumptions,
@@ -272,7 +287,7 @@ fn counted(facts: &Facts) -> String {
 /// What every request must meet, its constants listed.
 fn promise(choices: &Choices, delta: f64, delta_origin: Origin, list: &mut Constants) -> Target {
     let s = &choices.settings;
-    let exact = choices.mechanism.is_exact();
+    let exact = choices.mechanism.is_exact() && choices.trunk.is_none();
     let epsilon = if exact { 0.0 } else { choices.epsilon };
     if !exact {
         list.add("epsilon", Decimal(epsilon), origin(s.epsilon.is_some(), &[]));
@@ -450,24 +465,6 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
     Ok(Fit { loss, width, target_bound })
 }
 
-/// The figures of what was given.
-fn list_given(list: &mut Constants, choices: &Choices) {
-    if let Some(given) = &choices.given {
-        list.add("given", given.what.name(), Origin::User);
-        let numbers = [
-            ("given-epsilon", given.epsilon),
-            ("given-delta", given.delta),
-            ("given-mu", given.mu),
-        ];
-        for (name, value) in numbers {
-            if let Some(value) = value {
-                list.add(name, value, Origin::User);
-            }
-        }
-        list.add("given-group", given.group, Origin::User);
-    }
-}
-
 /// The constants of the objective.
 fn list_objective(
     list: &mut Constants,
@@ -496,18 +493,6 @@ fn list_objective(
     list.add("lipschitz", setting.lipschitz, origin(false, &[weight_origin]));
     list.add("smoothness", setting.smoothness, origin(false, &[size_origin]));
     list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
-}
-
-/// What rows that are a public model's outputs leave open.
-fn beyond_extractor(choices: &Choices) -> Vec<String> {
-    let Some(_) = choices.settings.extractor else { return Vec::new() };
-    [
-        "what the public model that rows are outputs of (`extractor`) was made from, which may hold \
-         the same people",
-        "the raw records that rows were computed from, and what else was computed from them",
-    ]
-    .map(str::to_owned)
-    .into()
 }
 
 /// What the data were turned into numbers by.

@@ -1,13 +1,15 @@
 //! A plan as it is read from a vault: checked before anything is computed from it.
 
+use efface_formats::FeatureMap;
 use efface_learn::solver::Solver;
+use efface_privacy::claim::Notion;
 use efface_privacy::event::{Normalizer, State};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::check::not_covered;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
-use crate::plan::{Choices, Plan, Task};
+use crate::plan::{Choices, Plan, Task, layers};
 use crate::settings::{MOST_COUNT, ROW_MAPS};
 use crate::source::schema_of;
 
@@ -24,9 +26,52 @@ impl Plan {
             Error::storage(Code::Damaged, format!("the vault's plan is invalid: {what}"))
                 .hint("`§efface restore` puts a backup in the vault's place")
         };
-        let plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;
+        let mut plan: Self = serde_json::from_str(json).map_err(|error| damaged(&error))?;
+        plan.bring_network().map_err(|error| damaged(&error.message()))?;
         plan.examine().map_err(|fault| damaged(&fault))?;
         Ok(plan)
+    }
+
+    /// Puts the network behind the map of rows to its features, where the map is its.
+    fn bring_network(&mut self) -> Result<()> {
+        if let Some(trunk) = &self.trunk {
+            let map = trunk.feature_map()?;
+            if self.feature_map.as_ref() == Some(&map) {
+                self.feature_map = Some(map);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a network that is not the one whose features are mapped to and claims are composed with.
+    fn examine_trunk(&self) -> std::result::Result<(), Fault> {
+        let mapped = self.feature_map.as_ref().is_some_and(FeatureMap::is_network);
+        let training = self.given.as_ref().and_then(|given| given.training.as_ref());
+        let Some(trunk) = &self.trunk else {
+            let none = !mapped && training.is_none();
+            return if none {
+                Ok(())
+            } else {
+                Err("its features are of a network it lacks".into())
+            };
+        };
+        let map = trunk.feature_map().map_err(|error| error.message().to_owned())?;
+        if self.feature_map.as_ref() != Some(&map) {
+            return Err("its features are not those of its network".into());
+        }
+        let network = layers(&trunk.network, trunk.input, trunk.outputs)
+            .map_err(|error| error.message().to_owned())?;
+        let fits = training.is_some_and(|training| {
+            training.parameters == network.parameters() as u64
+                && training.deleted() <= trunk.deletions
+        });
+        let kept = self.state == State::Perfect && !self.in_parts && !self.hides_counts();
+        let closeness = self.target.notion == Notion::IndistinguishableFromRetraining;
+        let norm = trunk.norm.0.is_finite() && trunk.norm.0 > 0.0;
+        if fits && kept && closeness && norm {
+            return Ok(());
+        }
+        Err("its network does not go with its other settings".into())
     }
 
     /// Refuses what [`resolve`](Self::resolve) cannot make. Bounds of every number come first, so
@@ -34,6 +79,7 @@ impl Plan {
     pub(super) fn examine(&self) -> std::result::Result<(), Fault> {
         self.examine_task()?;
         self.examine_numbers()?;
+        self.examine_trunk()?;
         let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
             fitting.defaults.check()?;

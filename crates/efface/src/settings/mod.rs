@@ -24,6 +24,11 @@ impl Settings {
         name.is_some_and(|name| name.task() == Task::Regression)
     }
 
+    /// The vault, and what may follow its path, of the network whose hidden features are asked for.
+    pub(crate) fn network_features(&self) -> Option<&str> {
+        self.features.as_deref()?.trim().strip_prefix("network:")
+    }
+
     /// Whether preprocessing is fitted to the records, and again with every request: as `preprocess`
     /// says, else where rows are `raw` (at hand, and without a schema) and no other setting asks for what
     /// declared preprocessing alone has.

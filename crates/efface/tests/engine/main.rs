@@ -33,5 +33,6 @@ mod several_targets;
 mod shards;
 mod simulation;
 mod sizes;
+mod trunks;
 mod weighted;
 mod world;

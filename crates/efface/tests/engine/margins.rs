@@ -60,6 +60,7 @@ fn rows_in_memory_have_the_outputs_of_those_in_a_file() {
             row_norm,
             preprocessing: None,
             feature_map: None,
+            trunk: None,
             network: None,
         };
         let expected = outputs(&table, &linear).unwrap();
@@ -83,6 +84,7 @@ fn a_row_that_cannot_be_stored_is_named() {
         row_norm: 100.0,
         preprocessing: None,
         feature_map: None,
+        trunk: None,
         network: None,
     };
     let refused = |rows: &[f64], row_map| {
@@ -113,6 +115,7 @@ fn a_map_of_no_columns_is_refused() {
         row_norm: 1.0,
         preprocessing: None,
         feature_map: None,
+        trunk: None,
         network: None,
     };
     let refused = outputs(&memory(Numbers::Double(&[])), &linear).unwrap_err();
@@ -141,6 +144,7 @@ fn fitted_preprocessing_is_the_same_in_memory_and_in_a_file() {
         row_norm: model.row_norm,
         preprocessing: model.preprocessing.as_deref(),
         feature_map: None,
+        trunk: None,
         network: None,
     };
     let names: Vec<String> = (0..WIDTH).map(|at| format!("x{at}")).collect();

@@ -121,6 +121,7 @@ fn outputs_are_the_same_wherever_they_are_computed() {
         row_norm: model.row_norm,
         preprocessing: None,
         feature_map: None,
+        trunk: model.trunk.as_deref(),
         network: model.network.as_deref(),
     };
     let source = efface::Source { schema: Some(model.schema.clone()), ..table.clone() };

@@ -302,6 +302,7 @@ fn outputs_are_mean_log_probabilities_wherever_they_are_computed() {
             row_norm: model.row_norm,
             preprocessing: None,
             feature_map: None,
+            trunk: None,
             network: Some(network),
         };
         let source = Source { schema: Some(model.schema.clone()), ..test.clone() };

@@ -57,8 +57,13 @@ impl Mechanism for Ridge {
     fn defaults(&self, settings: &Settings, _: Variant) -> Defaults {
         // A range of y makes it a regression.
         let range = settings.target_range.is_some();
+        // What a network learnt from deleted records is not removed exactly.
+        let notion = match settings.network_features() {
+            Some(_) => Notion::IndistinguishableFromRetraining,
+            None => Notion::ExactRemoval,
+        };
         Defaults {
-            notion: Notion::ExactRemoval,
+            notion,
             accountant: Accountant::Exact,
             loss: if range { LossName::Squared } else { LossName::SquaredClasses },
             ..Defaults::default()

@@ -20,7 +20,7 @@ pub(super) fn schedule(
     let s = &choices.settings;
     let event = |sigma: f64, tau: f64| -> Result<Event> {
         let grid = public.grid(sigma)?;
-        Ok(public.composed(Event::OutputNoise(OutputNoise {
+        Ok(Event::OutputNoise(OutputNoise {
             setting: public.setting.clone(),
             procedure,
             distance: Decimal(tau),
@@ -36,9 +36,10 @@ pub(super) fn schedule(
             preprocessing: choices
                 .fitted
                 .then_some(Refitted { min_frequency: choices.min_frequency.into() }),
-        })))
+        }))
     };
-    let ok = |sigma: f64, tau: f64| public.target.is_met(&event(sigma, tau)?);
+    let room = public.room()?;
+    let ok = |sigma: f64, tau: f64| public.is_met(event(sigma, tau)?, room);
     let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * FARTHEST, |tau| ok(sigma, tau));
     let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
     let noise_given = s.noise.is_some();
