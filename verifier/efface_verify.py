@@ -2262,6 +2262,8 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
             "the published model and what is kept are bit for bit what they would be without the "
             "deleted records, given the same public constants"
         )
+        if claim["reference"] == ANEW_NAMED:
+            text += " and names of the other records"
         return text, []
     notion, requests, epsilon = claim["notion"], claim["requests"], claim["epsilon"]
     chance = 50 + 50 * claim["advantage"]

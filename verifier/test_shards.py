@@ -18,6 +18,7 @@ class Shards(CertificateCase):
         self.assertEqual((claim["epsilon"], claim["advantage"]), ("0", "0"))
         self.assertEqual((claim["group"], claim["requests"]), ("any", "any"))
         self.assertIn("under the names that they have", claim["reference"])
+        self.assertTrue(claim["words"].endswith("names of the other records"))
 
     def test_what_one_rule_forbids_fails_by_it(self) -> None:
         base = sharded()

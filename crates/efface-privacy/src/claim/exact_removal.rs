@@ -98,6 +98,7 @@ mod tests {
         assert_eq!((claim.delta, claim.mu, claim.order, claim.adjacency), (None, None, None, None));
         assert_eq!((claim.state, claim.requests), (State::Perfect, Requests::Any));
         assert_eq!(claim.question().unwrap(), Question::Exact);
+        assert!(claim.words.ends_with("given the same public constants"));
         let (delta, order, adjacency) = (1e-5, 2.0, Adjacency::Remove);
         for question in [
             Question::Indistinguishable { delta },

@@ -5,7 +5,8 @@ use super::{ClaimError, Question};
 use crate::accountant::{Accountant, exact};
 use crate::event::Shards;
 
-const ANEW: &str = "learning from the records after the request alone, under the names that they \
+/// The reference of their claims.
+pub(super) const ANEW: &str = "learning from the records after the request alone, under the names that they \
     have, with the same public constants";
 const THEOREM: &str = "each network is trained on the records of one shard in a fixed order of \
     operations, and a record's shard follows from its own name: a function of the current records only";
@@ -70,6 +71,7 @@ mod tests {
         assert_eq!((claim.delta, claim.mu, claim.order, claim.adjacency), (None, None, None, None));
         assert_eq!((claim.state, claim.requests), (State::Perfect, Requests::Any));
         assert_eq!(claim.group, "any");
+        assert!(claim.words.ends_with("public constants and names of the other records"));
         let (delta, order, adjacency) = (1e-5, 2.0, Adjacency::Remove);
         for question in [
             Question::Indistinguishable { delta },

@@ -56,9 +56,14 @@ fn statement(claim: &Claim) -> String {
                 success(claim, "what is kept")
             )
         }
-        Notion::ExactRemoval => "the published model and what is kept are bit for bit what they \
-            would be without the deleted records, given the same public constants"
-            .to_owned(),
+        Notion::ExactRemoval => {
+            let named = claim.reference == super::shards::ANEW;
+            let names = if named { " and names of the other records" } else { "" };
+            format!(
+                "the published model and what is kept are bit for bit what they would be without \
+                 the deleted records, given the same public constants{names}"
+            )
+        }
         Notion::DifferentialPrivacy => {
             let releases = match claim.releases {
                 1 => "this release is".to_owned(),
