@@ -111,6 +111,7 @@ fn best_known(vault: &Path, table: &Source<'_>, lines: &[Line]) -> Result<Vec<us
             row_norm: model.row_norm,
             preprocessing: None,
             feature_map: None,
+            trunk: None,
             network: Some(network),
         };
         let (outputs, _) = margins(&source, &linear, &mut |_| ControlFlow::Continue(()))?;
