@@ -160,7 +160,6 @@ settings! {
     /// distance of d, by default 1 over the square of `norm`, and with `gated` it shortens longer rows to `norm`, 1 by default; images are
     /// `image=HEIGHTxWIDTH`, which IDX files say themselves. Features of many records need a small
     /// `§lambda`, such as 1e-6.
-    ///
     /// `network:VAULT` takes the hidden features of the network that `dp-sgd` trained in another vault, before
     /// its last layer, or with `,layer=2` before the second last. With `ridge` and `solve` a deletion
     /// leaves the network as it is and solves the last layer again; certificates bound both together, for
