@@ -1,25 +1,16 @@
 //! Networks whose units are subjects: a deletion takes whole ones, and counts each once.
 
-use std::path::Path;
-
 use efface::{
-    CheckOutcome, Code, Delete, NoticeCode, Settings, Which, certificate, delete, delete_dry_run,
-    erase, refresh, status, update, verify_ledger, weights,
+    Code, Delete, NoticeCode, Settings, Which, delete, delete_dry_run, erase, refresh, status,
+    update, weights,
 };
 use efface_privacy::event::Unit;
-use serde_json::Value;
 
+use crate::networks::{self, event, holds};
 use crate::world::World;
 
 fn network() -> Settings {
-    Settings {
-        mechanism: Some("dp-sgd".into()),
-        network: Some("dense:6,relu".into()),
-        steps: Some(40),
-        rate: Some(0.2),
-        deletions: Some(3),
-        ..Settings::default()
-    }
+    Settings { unit: None, ..networks::network() }
 }
 
 fn subjects(names: &[&str]) -> Delete {
@@ -30,17 +21,6 @@ fn subjects(names: &[&str]) -> Delete {
 fn ids(range: std::ops::Range<usize>) -> Delete {
     let names = range.map(|k| format!("id-{k}")).collect();
     Delete { what: Which::Ids(names), request_id: None }
-}
-
-fn event(vault: &Path) -> Value {
-    let text = certificate(vault, "latest").unwrap();
-    serde_json::from_str::<Value>(&text).unwrap()["event"].clone()
-}
-
-fn holds(world: &World, vault: &Path) {
-    let key = world.keyring.public_key();
-    let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
 #[test]

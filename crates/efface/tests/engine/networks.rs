@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::world::World;
 
-fn network() -> Settings {
+/// A small network that forgets three records.
+pub(crate) fn network() -> Settings {
     Settings {
         mechanism: Some("dp-sgd".into()),
         network: Some("dense:6,relu".into()),
@@ -27,12 +28,12 @@ fn named(ids: &[&str]) -> Delete {
     Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
 }
 
-fn event(vault: &Path) -> Value {
+pub(crate) fn event(vault: &Path) -> Value {
     let text = certificate(vault, "latest").unwrap();
     serde_json::from_str::<Value>(&text).unwrap()["event"].clone()
 }
 
-fn holds(world: &World, vault: &Path) {
+pub(crate) fn holds(world: &World, vault: &Path) {
     let key = world.keyring.public_key();
     let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
