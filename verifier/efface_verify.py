@@ -2460,6 +2460,8 @@ def check_noise(document: Fields) -> str:
     require(noise["sampler"] == sampler, f"`sampler` must be `{sampler}`")
     require(noise["generator"] == generator, f"`generator` must be `{generator}`")
     require(noise["grid"] == grid, "the grid is not the event's")
+    if grid is None and (document["event"].get("given") or {}).get("training") is not None:
+        return "nothing random is released but what the network's training was"
     if grid is None:
         return "nothing random is released"
     return "exact sampling on the grid of the event"
@@ -2700,7 +2702,8 @@ def check_assumptions(document: Fields) -> str:
     needed = set(GROUNDS.get(core(document["event"])["kind"], {"rows"}))
     if (document["event"].get("given") or {}).get("training") is not None:
         needed |= set(NETWORK)
-    if core(document["event"]).get("grid") is not None:
+    trained = (document["event"].get("given") or {}).get("training") is not None
+    if trained or core(document["event"]).get("grid") is not None:
         needed.add("randomness")
     for constant in document["constants"]:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count

@@ -174,6 +174,9 @@ fn noise(certificate: &Certificate) -> Result<String, String> {
     }
     Ok(match grid {
         Some(_) => "exact sampling on the grid of the event".into(),
+        None if given_training(&certificate.event).is_some() => {
+            "nothing random is released but what the network's training was".into()
+        }
         None => "nothing random is released".into(),
     })
 }
@@ -390,10 +393,11 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .iter()
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
     let trained = of_networks(certificate.event.core());
+    let learnt = given_training(&certificate.event).map_or(&[][..], |_| &NETWORK);
     let needed = [
         // Clipping bounds what a unit does to a network, or nothing has to, whatever its rows are.
         ("rows", trained.is_empty()),
-        ("randomness", certificate.event.grid().is_some()),
+        ("randomness", certificate.event.grid().is_some() || !learnt.is_empty()),
         ("row-count", replace || counted),
         ("group", private),
         ("weights", weighted(certificate)),
@@ -405,7 +409,6 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let learnt = given_training(&certificate.event).map_or(&[][..], |_| &NETWORK);
     let trained = trained.iter().chain(learnt).map(|name| (*name, true));
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));

@@ -33,15 +33,19 @@ pub(super) fn assumptions(
              unchanged (`efface ledger verify` recomputes the sums and compares)",
             Evidence::Assumed,
         ));
-    } else if !exact {
+    }
+    let seeded = choices.settings.seed.is_some()
+        || choices.trunk.as_ref().is_some_and(|taken| taken.not_for_release);
+    // Where removal is exact for a given network, the noise of its training is what hides.
+    if !exact || choices.trunk.is_some() {
         list.push(assumption(
             "randomness",
-            if choices.settings.seed.is_some() {
+            if seeded {
                 "the noise comes from a user-given seed: for tests only"
             } else {
                 "the noise comes from the operating system's generator and is never seen or reused"
             },
-            if choices.settings.seed.is_some() { Evidence::Declared } else { Evidence::Enforced },
+            if seeded { Evidence::Declared } else { Evidence::Enforced },
         ));
     }
     if choices.trunk.is_some() {

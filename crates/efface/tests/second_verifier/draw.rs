@@ -506,7 +506,7 @@ pub(super) fn certificate(
         constants.push(constant("start", "00".to_owned()));
     }
     let mut assumptions = crate::networks::grounds(&event);
-    if grid.is_some() {
+    if grid.is_some() || crate::trunks::vault(&event).is_some() {
         assumptions.push("randomness");
     }
     if claims.iter().any(|claim| claim.adjacency.is_some()) {
