@@ -1619,7 +1619,8 @@ SHARDS_LIMITS = (
     ),
     (
         "the names of the remaining records and subjects: a record named by its position has it "
-        "from the number of records before it, deleted ones included"
+        "from the number of records before it, deleted ones included, and the weights follow from "
+        "these names"
     ),
 )
 COVERS = (
@@ -1673,6 +1674,7 @@ CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
     *("given", "trunk", "class-weight", "features", "extractor", "network", "unit"),
     *("rows-per-unit", "batches", "shards", "arithmetic", "epochs", "momentum"),
+    *("network-start", "network-input"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and

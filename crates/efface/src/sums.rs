@@ -100,6 +100,9 @@ pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
                 (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned())
             }
         }
+        Err(error) if plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err()) => {
+            (CheckOutcome::Undecided, error.said())
+        }
         Err(error) => (CheckOutcome::Fails, error.said()),
     };
     verdict.push("shards", outcome, reason);

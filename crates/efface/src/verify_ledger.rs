@@ -2,6 +2,7 @@
 
 mod network;
 
+use std::mem::discriminant;
 use std::path::Path;
 
 use efface_learn::mechanism::noisy_gd::MOST_PHASES;
@@ -395,6 +396,9 @@ impl<'a> Walk<'a> {
         if !same_constants(certificate, before) {
             return Err(OTHER_CONSTANTS.into());
         }
+        if !same_kind(&certificate.event, &before.event) {
+            return Err("its event is of another kind than the previous one".into());
+        }
         match (&certificate.event, &before.event) {
             (Event::Composed(now), Event::Composed(then)) if now.given != then.given => {
                 return Err("what was given is not what the previous one built on".into());
@@ -435,6 +439,11 @@ impl<'a> Walk<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether both are of one mechanism, on top of something given or not.
+fn same_kind(now: &Event, then: &Event) -> bool {
+    discriminant(now) == discriminant(then) && discriminant(now.core()) == discriminant(then.core())
 }
 
 /// A text of a document; empty where there is none.

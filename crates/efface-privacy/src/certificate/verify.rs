@@ -296,7 +296,7 @@ pub(super) const FEATURES: &str = "features";
 const EXTRACTOR: &str = "extractor";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 21] = [
+const PUBLIC: [&str; 23] = [
     CLASS_WEIGHT,
     FEATURES,
     EXTRACTOR,
@@ -318,6 +318,8 @@ const PUBLIC: [&str; 21] = [
     "arithmetic",
     "epochs",
     "momentum",
+    "network-start",
+    "network-input",
 ];
 
 /// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted

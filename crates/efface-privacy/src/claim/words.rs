@@ -151,7 +151,7 @@ const SHARDS_LIMITS: [&str; 3] = [
     "which networks changed with a request: they tell some bits of a public hash of the names it was \
      about",
     "the names of the remaining records and subjects: a record named by its position has it from the \
-     number of records before it, deleted ones included",
+     number of records before it, deleted ones included, and the weights follow from these names",
 ];
 
 /// What is left open where a network was trained on batches.

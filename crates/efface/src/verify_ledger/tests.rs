@@ -64,6 +64,23 @@ fn counts_go_on_and_what_is_hidden_stays_hidden() {
     assert!(!replaced_goes_on(Some(&[]), Some(&[])));
 }
 
+#[test]
+fn a_ledger_is_of_one_kind_of_event() {
+    let shards: Event = serde_json::from_value(serde_json::json!({
+        "kind": "shards", "parameters": 10, "unit": "record", "shards": 2, "retrained": 1,
+        "arithmetic": 1, "releases": 1,
+    }))
+    .unwrap();
+    let sampled: Event = serde_json::from_value(serde_json::json!({
+        "kind": "dp-sgd", "parameters": 10, "unit": "record", "rows_per_unit": 1, "clip": "1",
+        "noise": "2", "grid": "1e-9", "rate": "0.1", "group": 1, "releases": 1,
+        "segments": [{ "steps": 5, "deleted": 0 }], "earlier_steps": 0,
+    }))
+    .unwrap();
+    assert!(same_kind(&shards, &shards) && same_kind(&sampled, &sampled));
+    assert!(!same_kind(&shards, &sampled) && !same_kind(&sampled, &shards));
+}
+
 /// A signed export note at a place of the ledger, and its hash.
 fn note(index: u64, previous: &str, key: &ed25519_dalek::SigningKey) -> (String, String) {
     use ed25519_dalek::Signer;

@@ -159,7 +159,8 @@ impl Mechanism for Shards {
             (
                 "shards",
                 "a record's shard is a public hash of its subject, or of its id where records name no \
-                 subjects, and depends on no other record",
+                 subjects, and follows from that name alone; a name by position counts the records \
+                 before it",
                 Grounds::Enforced,
             ),
             (
