@@ -44,7 +44,7 @@ fn taken(path: &Path, layer: u32, salt: [u8; 32]) -> Result<TakenTrunk> {
     if training.unit == Unit::Subject {
         let message = "the network counts subjects, and a model on its features counts records";
         return Err(Error::refused(Code::Features, message)
-            .hint("train a network that counts records: `§mechanism dp-sgd §unit record`"));
+            .hint("train a network that counts records: `§mechanism dp-sgd` with `§unit record`"));
     }
     Ok(TakenTrunk {
         trunk,
