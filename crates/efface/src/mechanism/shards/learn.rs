@@ -17,7 +17,6 @@ use crate::predictor::append;
 use crate::rows::Rows;
 
 /// The records of a shard as its network learns them.
-#[derive(Default)]
 struct Shard {
     rows: Vec<f32>,
     labels: Vec<u32>,
@@ -25,6 +24,15 @@ struct Shard {
 }
 
 impl Shard {
+    /// Room for so many records, so that growing leaves no copy of one behind.
+    fn of(records: usize, width: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(records.saturating_mul(width)),
+            labels: Vec::with_capacity(records),
+            keys: Vec::with_capacity(records),
+        }
+    }
+
     fn push(&mut self, data: &Dataset, row: usize, width: usize, key: u64) {
         append(data.x().row(row), width, &mut self.rows);
         // Classes are whole numbers, which targets of a classifier are checked to be.
@@ -149,8 +157,12 @@ fn read(
         let message = format!("rows have {} numbers, the network takes {width}", data.x().cols());
         return Err(damaged(&message));
     }
+    let mut sizes: BTreeMap<u64, usize> = wanted.iter().map(|&number| (number, 0)).collect();
+    for (number, _) in &places {
+        *sizes.entry(*number).or_default() += 1;
+    }
     let mut shards: BTreeMap<u64, Shard> =
-        wanted.iter().map(|&number| (number, Shard::default())).collect();
+        sizes.into_iter().map(|(number, size)| (number, Shard::of(size, width))).collect();
     for (row, (number, key)) in places.into_iter().enumerate() {
         if let Some(shard) = shards.get_mut(&number) {
             shard.push(data, row, width, key);
