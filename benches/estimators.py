@@ -161,7 +161,8 @@ def ours(table: Table, name: str, settings: dict[str, Any]) -> None:
     fit = timed(lambda: model.fit(table.X, table.y))
     accuracy = model.score(table.X_test, table.y_test)
     fitted = model.receipt_.work
-    forgets = [timed(partial(model.forget, ids=rows.tolist())) for rows in gone(n)]
+    names = [[f"row:{row}" for row in rows] for rows in gone(n)]
+    forgets = [timed(partial(model.forget, ids=ids)) for ids in names]
     work = f"{worked(fitted)}; {worked(model.receipt_.work)}"
     print(
         f"| efface, {name} | {fit:.0f} ms | {cells(forgets)} | {accuracy:.4f} | {work} | | |",

@@ -14,6 +14,7 @@
 
 mod account;
 mod add;
+mod arithmetic;
 mod audit_sample;
 mod bounds;
 mod checks;

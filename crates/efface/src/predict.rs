@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use efface_learn::{Model, Scores, Task as LearnTask};
 
+use crate::arithmetic;
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, strays_in_rows};
 use crate::outcome::{Evaluation, Prediction, TargetErrors};
@@ -190,6 +191,7 @@ fn deviation(y: &[f64]) -> f64 {
 
 /// The plan and the model of a vault.
 pub(crate) fn open(path: &Path) -> Result<(Plan, Predictor)> {
+    arithmetic::check()?;
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
     let model = Predictor::of(&current.plan, &current.published()?.weights)?;

@@ -9,6 +9,7 @@ use efface_privacy::certificate::Certificate;
 use efface_privacy::event::{Event, Given, State};
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
 
+use crate::arithmetic;
 use crate::context::{Context, Progress, Watch};
 use crate::digest::certifies;
 use crate::encode::released;
@@ -43,6 +44,7 @@ pub(crate) fn open_to_serve(
     purpose: &str,
     context: &mut Context<'_>,
 ) -> Result<(Vault, Current)> {
+    arithmetic::check()?;
     let purpose = format!("{purpose}, since {}", context.now());
     let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
     vault.unlock(context.keyring)?;

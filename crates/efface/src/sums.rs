@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
+use crate::arithmetic;
 use crate::encode::{released, weight_bytes};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::mechanism::{refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
 use crate::rows::InVault;
@@ -91,7 +92,9 @@ pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
     let (true, Some(model)) = (plan.sharded().is_some(), vault.model()?) else { return Ok(()) };
     let rows = InVault::at_rest(vault, &plan);
-    let (outcome, reason) = match shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())) {
+    let trained = arithmetic::check()
+        .and_then(|()| shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())));
+    let (outcome, reason) = match trained {
         Ok(anew) => {
             if model.weights == weight_bytes(&anew) {
                 let reason = "networks trained anew from the vault's rows are its own, bit for bit";
@@ -100,13 +103,17 @@ pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
                 (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned())
             }
         }
-        Err(error) if plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err()) => {
-            (CheckOutcome::Undecided, error.said())
-        }
+        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
         Err(error) => (CheckOutcome::Fails, error.said()),
     };
     verdict.push("shards", outcome, reason);
     Ok(())
+}
+
+/// Whether this build or this process cannot compute what the plan's could.
+fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
+    error.code() == Code::Arithmetic
+        || plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err())
 }
 
 /// The weights that `ridge` solves from sums over these rows.

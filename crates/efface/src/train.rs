@@ -8,6 +8,7 @@ use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{Creation, Genesis, Vault};
 
+use crate::arithmetic;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
@@ -80,6 +81,7 @@ fn trained(
     output: &Path,
     context: &mut Context<'_>,
 ) -> Result<Served> {
+    arithmetic::check()?;
     let received_at = context.now();
     // A plan of the planner says what it compared.
     let raw = chosen.is_none() && source.is_raw();

@@ -34,7 +34,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-page", "model number html text words certificate figure"),
     (
         "efface",
-        "digest mechanism_name error account leaving seal settings show head plan bounds \
+        "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \
          predictor encode naming shape start rows source context listed mechanism random \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
          predict serve status sums trunk verify weights add erase export refresh simulation train \

@@ -52,6 +52,7 @@ macro_rules! codes {
 codes! {
     Accountant = "accountant": "The accountant is unknown.",
     Accounting = "accounting": "The accountants give no claim that meets the target.",
+    Arithmetic = "arithmetic": "The process rounds numbers otherwise than IEEE 754 asks, or flushes those near zero.",
     Attack = "attack": "An attack is unknown or could not be run.",
     Audit = "audit": "An audit cannot be made of this model, or its result cannot be used.",
     Backup = "backup": "A backup does not pass its checks and was not restored.",

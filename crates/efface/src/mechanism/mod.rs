@@ -71,6 +71,18 @@ pub(crate) struct Defaults {
     pub(crate) loss: LossName,
     pub(crate) state: State,
     pub(crate) mean: bool,
+    /// The bound on the norm of rows.
+    pub(crate) row_norm: f64,
+    /// The constant appended to rows.
+    pub(crate) intercept: f64,
+}
+
+impl Defaults {
+    /// Those of networks: no constant, which their layers have, and rows up to 100 long. A network needs
+    /// no bound on rows, but a number that a table holds by mistake should not rule it.
+    fn of_networks() -> Self {
+        Self { loss: LossName::Softmax, row_norm: 100.0, intercept: 0.0, ..Self::default() }
+    }
 }
 
 impl Default for Defaults {
@@ -81,13 +93,15 @@ impl Default for Defaults {
             loss: LossName::Logistic,
             state: State::Perfect,
             mean: false,
+            row_norm: default::ROW_NORM,
+            intercept: default::INTERCEPT,
         }
     }
 }
 
 /// What the engine asks of a mechanism.
 pub(crate) trait Mechanism: Sync {
-    /// Notion, accountant, loss, state and normaliser where none is asked for.
+    /// What is taken where nothing else is asked for.
     fn defaults(&self, _settings: &Settings, _variant: Variant) -> Defaults {
         Defaults::default()
     }
@@ -116,16 +130,6 @@ pub(crate) trait Mechanism: Sync {
     /// Whether it minimises the objective, of which plans then list the constants.
     fn minimises(&self) -> bool {
         true
-    }
-
-    /// The bound on the norm of rows, where none is given.
-    fn row_norm(&self) -> f64 {
-        default::ROW_NORM
-    }
-
-    /// The constant appended to rows, where none is given.
-    fn intercept(&self) -> f64 {
-        default::INTERCEPT
     }
 
     /// By which claims are computed that nobody asked for.

@@ -62,7 +62,8 @@ impl Choices {
             Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
         };
         let engine = of(mechanism);
-        let of_now = || in_force(mechanism, &engine.defaults(s, variant), fitted);
+        let own = engine.defaults(s, variant);
+        let of_now = || in_force(mechanism, &own, fitted);
         let defaults = kept.cloned().unwrap_or_else(of_now);
         let loss = s.loss.as_deref().unwrap_or(&defaults.loss);
         let loss = named(Code::Loss, loss, LossName::ALL, LossName::name)?;
@@ -111,13 +112,13 @@ impl Choices {
             state,
             mean,
             lambda,
-            row_norm: s.row_norm.unwrap_or_else(|| engine.row_norm()),
+            row_norm: s.row_norm.unwrap_or(own.row_norm),
             row_map: known(
                 Code::RowMap,
                 s.row_map.as_deref().unwrap_or(&defaults.row_map),
                 &ROW_MAPS,
             )?,
-            intercept: s.intercept.unwrap_or_else(|| engine.intercept()),
+            intercept: s.intercept.unwrap_or(own.intercept),
             epsilon: s.epsilon.unwrap_or(match &trunk {
                 // Exact sums add nothing to it.
                 Some(trunk) if mechanism.is_exact() => trunk.epsilon,

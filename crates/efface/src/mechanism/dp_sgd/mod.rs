@@ -32,10 +32,6 @@ const NAME: MechanismName = MechanismName::DpSgd;
 /// The rows that a subject may have: as many as there may be at all.
 const ANY_ROWS: u64 = u32::MAX as u64;
 
-/// Rows longer than this are shortened: a network needs no bound, and a number that a table holds by
-/// mistake should not rule it.
-pub(super) const ROW_NORM: f64 = 100.0;
-
 fn sampled(plan: &Plan) -> Result<&SampledPlan> {
     plan.sampled().ok_or_else(|| foreign(plan))
 }
@@ -110,19 +106,11 @@ fn stated(event: &Event) -> Result<&Sampled> {
 
 impl Mechanism for DpSgd {
     fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
-        Defaults { accountant: Accountant::Pld, loss: LossName::Softmax, ..Defaults::default() }
+        Defaults { accountant: Accountant::Pld, ..Defaults::of_networks() }
     }
 
     fn minimises(&self) -> bool {
         false
-    }
-
-    fn row_norm(&self) -> f64 {
-        ROW_NORM
-    }
-
-    fn intercept(&self) -> f64 {
-        0.0
     }
 
     fn takes_weights(&self) -> bool {

@@ -16,7 +16,6 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
 
 use super::cost::{Cost, Inputs};
-use super::dp_sgd::ROW_NORM;
 use super::{
     Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
 };
@@ -100,21 +99,12 @@ impl Mechanism for Shards {
         Defaults {
             notion: Notion::ExactRemoval,
             accountant: Accountant::Exact,
-            loss: LossName::Softmax,
-            ..Defaults::default()
+            ..Defaults::of_networks()
         }
     }
 
     fn minimises(&self) -> bool {
         false
-    }
-
-    fn row_norm(&self) -> f64 {
-        ROW_NORM
-    }
-
-    fn intercept(&self) -> f64 {
-        0.0
     }
 
     fn takes_weights(&self) -> bool {
